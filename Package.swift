@@ -1,4 +1,74 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let package = Package(name: "defaultsd")
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// A module of ours: its dependencies are those that the design's table allows it.
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [])
+    -> Target
+{
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(module)Tests",
+        dependencies: [.byName(name: module), "TestSupport"] + dependencies,
+        swiftSettings: strict)
+}
+
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "defaultsd",
+    products: [
+        .executable(name: "defaultsd", targets: ["defaultsd"]),
+        .executable(name: "defaultsctl", targets: ["defaultsctl"]),
+        .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
+        .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CDBus", path: "CDBus", pkgConfig: "dbus-1",
+            providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+
+        module("PropertyList"),
+        module("KeyedArchive", ["PropertyList"]),
+        module("SQLite", ["CSQLite"]),
+        module("DBus", ["CDBus"]),
+        module("DefaultsModel"),
+        module("DefaultsStorage", ["DefaultsModel", "SQLite"]),
+        module(
+            "DefaultsProtocol", ["DBus", "KeyedArchive"],
+            exclude: ["org.defaultsd.Defaults1.xml"]),
+        module(
+            "DefaultsService",
+            [
+                "DefaultsModel", "DefaultsStorage", "DefaultsProtocol", "DBus", "KeyedArchive",
+                logging,
+            ]),
+        module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
+        program("defaultsd", ["DefaultsService", logging]),
+        program(
+            "defaultsctl",
+            [
+                "DefaultsClient", "KeyedArchive",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+    ]
+)

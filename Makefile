@@ -1,0 +1,72 @@
+# The door of the project: make demo, make check. See README.md.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+BINDIR = $(PREFIX)/bin
+# Below a home, systemd looks for units in share; below /usr and /usr/local, packages use lib.
+UNITDIR = $(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
+BUSDIR = $(PREFIX)/share/dbus-1
+
+RELEASE = .build/release
+SWIFT_BUILD = swift build --configuration release --static-swift-stdlib
+PROGRAMS = defaultsd defaultsctl
+CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
+
+# What the build links, what demo and tests run, and what the bench measures beside us.
+BUILD_PACKAGES = libdbus-1-dev libsqlite3-dev pkg-config
+RUN_PACKAGES = dbus dbus-daemon libglib2.0-bin python3 python3-gi systemd strace binutils
+BENCH_PACKAGES = gcc libc6-dev xfconf
+
+.PHONY: all build demo check lint test bench install uninstall clean setup setup-run setup-bench
+
+all: build
+
+build: setup
+	for program in $(PROGRAMS); do $(SWIFT_BUILD) --product $$program || exit; done
+
+demo: build setup-run
+	Tests/Demo/demo $(CURDIR)/$(RELEASE)
+
+check: lint build test
+
+lint: setup
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+# The end-to-end tests run the programs that build makes.
+test: build setup-run
+	swift test
+
+bench: build setup-run setup-bench
+	Tests/Bench/bench $(CURDIR)/$(RELEASE)
+
+install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces)
+	install -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
+	sed 's|@BINDIR@|$(BINDIR)|' systemd/defaultsd.service.in \
+		| install -m 644 /dev/stdin $(DESTDIR)$(UNITDIR)/defaultsd.service
+	sed 's|@BINDIR@|$(BINDIR)|' systemd/org.defaultsd.Defaults1.service.in \
+		| install -m 644 /dev/stdin $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
+
+# Installing what is built does not build again, so that it can be done as another user.
+$(addprefix $(RELEASE)/,$(PROGRAMS)):
+	$(MAKE) build
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(PROGRAMS))
+	rm -f $(DESTDIR)$(UNITDIR)/defaultsd.service
+	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
+
+clean:
+	swift package clean
+
+setup:
+	@.ci/install-packages $(BUILD_PACKAGES)
+
+setup-run:
+	@.ci/install-packages $(RUN_PACKAGES)
+
+setup-bench:
+	@.ci/install-packages $(BENCH_PACKAGES)

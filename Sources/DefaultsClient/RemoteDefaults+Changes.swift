@@ -1,0 +1,80 @@
+import DBus
+import DefaultsProtocol
+
+/// What a watcher of the daemon is told.
+public enum ChangeNotice: Sendable, Hashable {
+    /// One change was made.
+    case change(DefaultsChange)
+    /// More changes came than were taken: read again what you hold.
+    case missed
+}
+
+/// One change as the signal `Changed` tells it: names, never values.
+public struct DefaultsChange: Sendable, Hashable {
+    /// The domain, without a suffix.
+    public let domain: String
+    /// The layer: `domain`, `host`, `managed` or `system`.
+    public let layer: String
+    /// The keys that have another value now.
+    public let changed: [String]
+    /// The keys that are gone.
+    public let removed: [String]
+    /// The generation of the change.
+    public let generation: UInt64
+    /// The unique bus name of the writer.
+    public let origin: String
+
+    /// The domain as a call takes it, with the suffix of the layer.
+    public var domainWithLayer: String {
+        layer == "domain" ? domain : "\(domain)@\(layer)"
+    }
+}
+
+extension RemoteDefaults {
+    /// Follows the changes of one domain, or of all where `domain` is nil.
+    ///
+    /// The watch has begun when this returns. A watcher that does not keep up is told so by
+    /// ``ChangeNotice/missed``.
+    public func changes(
+        in domain: String? = nil
+    ) async throws -> some AsyncSequence<ChangeNotice, any Error> & Sendable {
+        let rule = MatchRule(
+            sender: Contract.busName, path: Contract.objectPath, interface: Contract.interface,
+            member: Contract.changed.name, argument0: domain)
+        let signals = try await connection.signals(rule)
+        return signals.map { element in
+            switch element {
+            case .signal(let signal): .change(try DefaultsChange(signal))
+            case .overflow: .missed
+            }
+        }
+    }
+}
+
+extension DefaultsChange {
+    init(_ signal: Signal) throws {
+        let arguments = signal.arguments
+        guard arguments.count == 6,
+            case .string(let domain) = arguments[0], case .string(let layer) = arguments[1],
+            let changed = arguments[2].strings, let removed = arguments[3].strings,
+            case .uint64(let generation) = arguments[4], case .string(let origin) = arguments[5]
+        else {
+            throw DBusError(.invalidSignature, "The signal Changed has other arguments than told.")
+        }
+        self.init(
+            domain: domain, layer: layer, changed: changed, removed: removed,
+            generation: generation, origin: origin)
+    }
+}
+
+extension Value {
+    fileprivate var strings: [String]? {
+        guard case .array(_, let elements) = self else { return nil }
+        var strings: [String] = []
+        for element in elements {
+            guard case .string(let string) = element else { return nil }
+            strings.append(string)
+        }
+        return strings
+    }
+}

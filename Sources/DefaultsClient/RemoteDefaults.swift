@@ -1,0 +1,118 @@
+public import DBus
+import DefaultsProtocol
+public import KeyedArchive
+
+/// The calls of the D-Bus contract, typed, as a client makes them.
+///
+/// Each call is one round trip to the daemon, which the bus starts where it is not running.
+///
+/// ```swift
+/// let defaults = try await RemoteDefaults.connect()
+/// try await defaults.set(archive, forKey: "PlaySound", in: "org.example.Game")
+/// ```
+///
+/// Every call throws ``DefaultsError`` where the service refuses, and `DBusError` where the bus
+/// or the service cannot be reached.
+public struct RemoteDefaults: Sendable {
+    /// The connection to the bus that the calls go over.
+    public let connection: Connection
+
+    private let loop: EventLoop
+
+    /// Connects to the user's session bus on a thread of its own.
+    public static func connect() async throws -> RemoteDefaults {
+        let loop = try EventLoop.startThread(named: "defaults-bus")
+        do {
+            let connection = try await Connection.open(.session, on: loop)
+            return RemoteDefaults(connection: connection, loop: loop)
+        } catch {
+            loop.stop()
+            throw error
+        }
+    }
+
+    /// Closes the connection and ends its thread.
+    public func close() async {
+        await connection.close()
+        loop.stop()
+    }
+
+    /// The archive of a key, and the generation of its last change.
+    public func archive(
+        forKey key: String, in domain: String
+    ) async throws -> (archive: KeyedArchive, generation: UInt64) {
+        let (bytes, generation) = try await call(Contract.get) {
+            try $0.writeString(domain)
+            try $0.writeString(key)
+        } read: {
+            (try $0.readBytes(), try $0.readUInt64())
+        }
+        return (try KeyedArchive(validating: bytes), generation)
+    }
+
+    /// Stores an archive, and gives the generation of the change.
+    @discardableResult
+    public func set(
+        _ archive: KeyedArchive, forKey key: String, in domain: String
+    ) async throws -> UInt64 {
+        try await call(Contract.set) {
+            try $0.writeString(domain)
+            try $0.writeString(key)
+            try $0.writeBytes(archive.bytes)
+        } read: {
+            try $0.readUInt64()
+        }
+    }
+
+    /// Removes a key, and gives the generation of the change. A key that is not there is no error.
+    @discardableResult
+    public func remove(_ key: String, in domain: String) async throws -> UInt64 {
+        try await call(Contract.remove) {
+            try $0.writeString(domain)
+            try $0.writeString(key)
+        } read: {
+            try $0.readUInt64()
+        }
+    }
+
+    /// The domains that have keys.
+    public func domains() async throws -> [String] {
+        try await call(Contract.listDomains) { _ in
+        } read: {
+            try $0.readStrings()
+        }
+    }
+
+    /// The keys of a domain; none for a domain that is not there.
+    public func keys(in domain: String) async throws -> [String] {
+        try await call(Contract.listKeys) {
+            try $0.writeString(domain)
+        } read: {
+            try $0.readStrings()
+        }
+    }
+
+    /// Waits until every change acknowledged so far is on disk, and gives the durable generation.
+    @discardableResult
+    public func synchronize() async throws -> UInt64 {
+        // No shorter bound than the service's own: a slow disk is not a lost reply.
+        try await call(Contract.synchronize, timeout: .seconds(300)) { _ in
+        } read: {
+            try $0.readUInt64()
+        }
+    }
+
+    private func call<Result: Sendable>(
+        _ method: MethodDeclaration, timeout: Duration = .seconds(25),
+        write: @escaping @Sendable (inout MessageWriter) throws -> Void,
+        read: @escaping @Sendable (inout MessageReader) throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await connection.call(
+                Contract.busName, Contract.objectPath, Contract.interface, method.name,
+                timeout: timeout, write: write, read: read)
+        } catch let error as DBusError {
+            throw DefaultsError(error) ?? error
+        }
+    }
+}

@@ -1,0 +1,63 @@
+public import DBus
+
+/// A refusal that the contract names, with a sentence for people.
+///
+/// The sentence says what was refused, which one, why, and what to do; it never holds a value.
+public struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
+    /// Which refusal; one for each error name of the contract.
+    public struct Code: Hashable, Sendable {
+        /// The name on the bus.
+        public let errorName: ErrorName
+
+        private init(_ errorName: ErrorName) {
+            self.errorName = errorName
+        }
+
+        /// What was to be read is not there.
+        public static let notFound = Code("org.defaultsd.Defaults1.Error.NotFound")
+        /// The domain is not spelled as the contract has it.
+        public static let invalidDomain = Code("org.defaultsd.Defaults1.Error.InvalidDomain")
+        /// The key is not spelled as the contract has it.
+        public static let invalidKey = Code("org.defaultsd.Defaults1.Error.InvalidKey")
+        /// The bytes are not one keyed archive.
+        public static let invalidArchive = Code("org.defaultsd.Defaults1.Error.InvalidArchive")
+        /// The archive holds what the form that was asked for cannot carry.
+        public static let notRepresentable = Code("org.defaultsd.Defaults1.Error.NotRepresentable")
+        /// A value, a reply or the names of a domain would be larger than promised.
+        public static let tooLarge = Code("org.defaultsd.Defaults1.Error.TooLarge")
+        /// The layer or the key belongs to the administrator.
+        public static let locked = Code("org.defaultsd.Defaults1.Error.Locked")
+        /// What the caller expected no longer holds.
+        public static let conflict = Code("org.defaultsd.Defaults1.Error.Conflict")
+        /// The disk or the runtime directory refused.
+        public static let storageFailed = Code("org.defaultsd.Defaults1.Error.StorageFailed")
+        /// An argument is of the wrong type or form.
+        public static let invalidArguments = Code("org.freedesktop.DBus.Error.InvalidArgs")
+
+        static let all: [Code] = [
+            .notFound, .invalidDomain, .invalidKey, .invalidArchive, .notRepresentable,
+            .tooLarge, .locked, .conflict, .storageFailed, .invalidArguments,
+        ]
+    }
+
+    /// Which refusal.
+    public let code: Code
+    /// The sentence for people.
+    public let message: String
+
+    /// A refusal with its sentence.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The refusal that a service answered with, or nil where the error is not of the contract.
+    public init?(_ error: DBusError) {
+        guard let code = Code.all.first(where: { $0.errorName == error.name }) else { return nil }
+        self.init(code, error.message)
+    }
+
+    public var errorName: ErrorName { code.errorName }
+    public var errorMessage: String { message }
+    public var description: String { message }
+}

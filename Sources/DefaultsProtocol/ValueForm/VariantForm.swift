@@ -1,0 +1,39 @@
+public import DBus
+public import KeyedArchive
+
+/// The value form of an archive, spelled in D-Bus variants.
+///
+/// It is how `GetValue` and `SetValue` show and take an archive. Numbers, strings and collections
+/// are their D-Bus counterparts; an object is a dictionary with its class under `$class`. The JSON
+/// spelling of the same form is in `KeyedArchive`.
+public enum VariantForm {
+    /// The value that stands for an archive.
+    ///
+    /// - Throws: ``DefaultsError`` with code `notRepresentable` where the archive holds what D-Bus
+    ///   cannot carry, and `tooLarge` where the value would not fit into a reply.
+    public static func value(of archive: KeyedArchive) throws -> Value {
+        var writer = VariantWriter()
+        do {
+            try archive.render(into: &writer)
+        } catch let error as ArchiveError where error.code == .outputTooLarge {
+            throw VariantWriter.tooLarge
+        } catch let error as ArchiveError where error.code == .outputTooDeep {
+            throw VariantWriter.tooDeep
+        }
+        return writer.finish()
+    }
+
+    /// The archive that a value stands for.
+    ///
+    /// - Throws: ``DefaultsError`` with code `invalidArguments` where the value is of a type that
+    ///   no archive has, or spells an object wrongly.
+    public static func archive(of value: Value) throws -> KeyedArchive {
+        var builder = ValueFormBuilder()
+        do {
+            try VariantReader.read(value, into: &builder)
+            return try builder.finish()
+        } catch let error as ValueFormError {
+            throw DefaultsError(.invalidArguments, error.description)
+        }
+    }
+}

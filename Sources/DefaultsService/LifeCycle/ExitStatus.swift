@@ -1,0 +1,28 @@
+import DBus
+import DefaultsStorage
+import Glibc
+
+/// The exit status of the daemon, with the numbers of sysexits.h.
+public struct ExitStatus: RawRepresentable, Hashable, Sendable {
+    public let rawValue: Int32
+
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// Everything acknowledged is on disk (0).
+    public static let success = ExitStatus(rawValue: EX_OK)
+    /// The command line is wrong (64).
+    public static let usage = ExitStatus(rawValue: EX_USAGE)
+    /// There is no bus, or another daemon has the name or the database (69).
+    public static let unavailable = ExitStatus(rawValue: EX_UNAVAILABLE)
+    /// The database cannot be opened or written (74).
+    public static let inputOutput = ExitStatus(rawValue: EX_IOERR)
+
+    init(of error: any Error) {
+        switch error {
+        case let error as StorageError where error.code != .locked: self = .inputOutput
+        default: self = .unavailable
+        }
+    }
+}

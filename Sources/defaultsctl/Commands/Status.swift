@@ -1,0 +1,18 @@
+import ArgumentParser
+import DefaultsClient
+
+struct Status: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows what the service says of itself.")
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let status = try await defaults.status()
+        print("version             \(status.version)")
+        print("database            \(status.databasePath)")
+        print("generation          \(status.generation)")
+        print("durable generation  \(status.durableGeneration)")
+        print("pending changes     \(status.pendingChanges)")
+        print("storage error       \(status.storageError.isEmpty ? "none" : status.storageError)")
+        print("largest value       \(status.maximumValueSize) bytes")
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import DefaultsClient
+import Glibc
+
+struct Watch: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints each change as it is made, until interrupted.")
+
+    @Argument(help: "The domain to watch; without it, all.")
+    var domain: String?
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let changes = try await defaults.changes(in: domain)
+        // Line by line also into a pipe, where a watcher's reader waits for each.
+        setlinebuf(stdout)
+        for try await notice in changes {
+            switch notice {
+            case .change(let change): try await show(change, of: defaults)
+            case .missed: print("(some changes were missed)")
+            }
+        }
+        throw ToolError.serviceWentAway
+    }
+
+    private func show(_ change: DefaultsChange, of defaults: RemoteDefaults) async throws {
+        let domain = change.domainWithLayer
+        for key in change.changed {
+            // The signal names the key; the value is the newest, and gone where a removal follows.
+            guard let value = try? await defaults.archive(forKey: key, in: domain) else { continue }
+            print("\(domain) \(key) = \(try value.archive.json())")
+        }
+        for key in change.removed { print("\(domain) \(key) removed") }
+    }
+}

@@ -1,0 +1,36 @@
+import DefaultsService
+import DefaultsStorage
+import Glibc
+import Logging
+
+@main
+enum Main {
+    static func main() {
+        do {
+            let options = try CommandLineOptions(CommandLine.arguments.dropFirst())
+            switch options.action {
+            case .help: print(CommandLineOptions.help, terminator: "")
+            case .version: print("defaultsd \(Version.current)")
+            case .serve: exit(serve(options).rawValue)
+            }
+        } catch {
+            fputs("defaultsd: \(error); see defaultsd --help\n", stderr)
+            exit(ExitStatus.usage.rawValue)
+        }
+    }
+
+    private static func serve(_ options: CommandLineOptions) -> ExitStatus {
+        // A file that some code forgets to restrict is the user's alone all the same.
+        umask(0o077)
+        let logger = Logger(label: "defaultsd") { _ in
+            JournalLogHandler(logLevel: options.isVerbose ? .debug : .info)
+        }
+        do {
+            let location = try DatabaseLocation(directory: options.databaseDirectory)
+            return Daemon.run(at: location, logger: logger)
+        } catch {
+            logger.critical("\(error)")
+            return ExitStatus.usage
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Testing
+
+/// What a hostile or careless caller sends: each is refused by name, and costs nobody anything.
+@Suite struct BadInputTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    /// An error under the contract's own prefix.
+    static func own(_ name: String) -> String { "org.defaultsd.Defaults1.Error.\(name)" }
+
+    @Test(
+        arguments: [
+            ("", "empty"), (String(repeating: "a", count: 256), "256"), ("org..app", "element"),
+            (".org", "element"), ("org.", "element"), ("org/app", "/"), ("org app", " "),
+            ("o\u{E9}", ""), ("org.app@host:", ""), ("org.app@other", "other"), ("a@b@c", ""),
+        ])
+    func `A wrongly spelled domain is InvalidDomain`(domain: String, fact: String) {
+        let answer = desktop.call("ListKeys", domain)
+        #expect(answer.errorName == Self.own("InvalidDomain"))
+        #expect(answer.error.contains(fact))
+    }
+
+    @Test(arguments: ["", String(repeating: "k", count: 1025)])
+    func `A key that is empty or over-long is InvalidKey`(key: String) {
+        for method in ["Get", "Remove", "GetValue"] {
+            #expect(
+                desktop.call(method, "org.example.App", key).errorName == Self.own("InvalidKey"))
+        }
+    }
+
+    @Test(arguments: [
+        ("b''", "nothing at all"),
+        ("b'<?xml version=\"1.0\"?><plist version=\"1.0\"><dict/></plist>'", "XML"),
+        ("bytes(range(200))", "random bytes"),
+        ("archive[:-1]", "cut short"),
+        ("archive[:40]", "cut shorter"),
+        ("archive[:-1] + b'\\xff'", "a wrong trailer"),
+        ("dumps({**contents, '$top': {'root': UID(99)}})", "a reference out of range"),
+        ("dumps({'a': 1})", "a property list that is no archive"),
+    ])
+    func `Bytes that are no keyed archive are InvalidArchive with the offset`(
+        bytes: String, what: String
+    ) throws {
+        let answer = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            bytes_sent = \(bytes)
+            try:
+                service.Set("(ssay)", "org.example.App", "Key", bytes_sent)
+                print("accepted")
+            except GLib.Error as error:
+                print(error.message)
+            """
+        ).requireOutput()
+        #expect(answer.contains(Self.own("InvalidArchive")), "\(what): \(answer)")
+        #expect(answer.contains("byte "), "\(what): \(answer)")
+        #expect(desktop.call("ListDomains").output == "(@as [],)\n")
+    }
+
+    @Test func `A value over the limit is TooLarge, also far over it, and nothing changes`() throws {
+        let answer = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            for size in (16 * 2**20 + 1, 17 * 2**20, 60 * 2**20):
+                try:
+                    service.Set("(ssay)", "org.example.App", "Key", bytes(size))
+                    print("accepted")
+                except GLib.Error as error:
+                    print(error.message)
+            print(service.ListDomains())
+            """
+        ).requireOutput()
+        let lines = answer.split(separator: "\n")
+        #expect(lines.count == 4)
+        for line in lines.dropLast() { #expect(line.contains(Self.own("TooLarge"))) }
+        #expect(lines.last == "[]")
+    }
+
+    @Test func `Wrong signatures are InvalidArgs that name the right one`() {
+        let answer = desktop.gdbus("org.defaultsd.Defaults1.ListKeys", "<'a variant'>")
+        #expect(answer.errorName == "org.freedesktop.DBus.Error.InvalidArgs")
+        let busctl = desktop.busctl("Get", "su", "org.example.App", "7")
+        #expect(busctl.error.contains("ss"))
+    }
+
+    @Test func `A write to a layer that is not the user's is Locked`() {
+        for layer in ["managed", "system"] {
+            let answer = desktop.call("SetValue", "org.example.App@\(layer)", "Key", "<true>")
+            #expect(answer.errorName == Self.own("Locked"))
+            let removal = desktop.call("Remove", "org.example.App@\(layer)", "Key")
+            #expect(removal.errorName == Self.own("Locked"))
+        }
+    }
+
+    @Test(arguments: [
+        ("<handle 0>", "descriptor"), ("<{1: <true>}>", "keys"),
+        ("<{'$class': <'A'>, '$mystery': <1>}>", "$mystery"), ("<{'$ref': <1>}>", "$ref"),
+    ])
+    func `A value that spells no archive is InvalidArgs`(value: String, fact: String) {
+        let answer = desktop.call("SetValue", "org.example.App", "Key", value)
+        #expect(answer.errorName == "org.freedesktop.DBus.Error.InvalidArgs")
+        #expect(answer.error.contains(fact))
+    }
+
+    @Test func `Reading what is not there is NotFound that names it`() {
+        for method in ["Get", "GetValue"] {
+            let answer = desktop.call(method, "org.example.App", "Colour")
+            #expect(answer.errorName == Self.own("NotFound"))
+            #expect(answer.error.contains("Colour") && answer.error.contains("org.example.App"))
+        }
+        #expect(desktop.call("ListKeys", "org.example.App").output == "(@as [],)\n")
+        #expect(desktop.call("Remove", "org.example.App", "Colour").output == "(uint64 1,)\n")
+    }
+}

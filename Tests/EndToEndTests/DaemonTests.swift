@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import Testing
+
+/// The daemon as a process: its command line, its threads, its rest.
+@Suite struct DaemonTests {
+    @Test(arguments: [
+        ["--unknown"], ["--database"], ["--database="], ["extra"],
+    ])
+    func `A wrong command line is 64 with one sentence`(arguments: [String]) throws {
+        let answer = try Desktop().run([Desktop.programs + "/defaultsd"] + arguments)
+        #expect(answer.status == 64)
+        #expect(answer.error.split(separator: "\n").count == 1)
+    }
+
+    @Test func `--help and --version need no bus`() throws {
+        let desktop = try Desktop()
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
+        let daemon = Desktop.programs + "/defaultsd"
+        #expect(
+            desktop.run([daemon, "--version"], environment: environment).output
+                .contains(/^defaultsd \d+\.\d+\.\d+\n$/))
+        let help = desktop.run([daemon, "--help"], environment: environment)
+        #expect(help.status == 0 && help.output.contains("--database DIR"))
+        #expect(desktop.run([daemon], environment: environment).status == 69)
+    }
+
+    @Test func `--database keeps the database elsewhere`() throws {
+        let desktop = try Desktop(daemonOptions: "--database=$XDG_CONFIG_HOME/else where")
+        desktop.call("SetValue", "org.example.App", "Key", "<1>")
+        #expect(
+            FileManager.default.fileExists(
+                atPath: desktop.directory.path + "/config/else where/defaults.db"))
+    }
+
+    @Test func `It has two threads, and an idle one makes no system call`() throws {
+        let desktop = try Desktop()
+        desktop.call("SetValue", "org.example.App", "Key", "<1>")
+        desktop.call("Synchronize")
+        let daemon = try desktop.daemonPID()
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon)/task")
+        #expect(threads.count == 2)
+        // What a thread is blocked in when strace attaches is shown unfinished, or begun anew.
+        let trace = desktop.run("timeout", "-s", "INT", "3", "strace", "-f", "-p", "\(daemon)").error
+        try #require(trace.contains("attached"), "strace could not attach: \(trace)")
+        let calls = trace.split(separator: "\n").filter {
+            $0.contains("(") && !$0.contains("<unfinished") && !$0.contains("restart_syscall")
+                && !$0.hasPrefix("strace:")
+        }
+        #expect(calls == [])
+    }
+
+    @Test func `It links no Foundation, and its modules import none`() throws {
+        let daemon = Desktop.programs + "/defaultsd"
+        let desktop = try Desktop()
+        let dynamic = try desktop.run("readelf", "--dynamic", "--wide", daemon).requireOutput()
+        #expect(dynamic.contains("libdbus-1.so") && dynamic.contains("libsqlite3.so"))
+        #expect(!dynamic.contains("Foundation") && !dynamic.contains("libswift"))
+        // Linked statically it would show in the symbols, mangled with its module's name.
+        let symbols = try desktop.run("nm", "--format=just-symbols", daemon).requireOutput()
+        #expect(symbols.contains("$s15DefaultsService"))
+        #expect(!symbols.contains("$s10Foundation") && !symbols.contains("$s20FoundationEssentials"))
+        let imports = desktop.run(
+            "grep", "-rnE", "--include=*.swift", "import (Foundation|FoundationEssentials)\\b",
+            Desktop.packageDirectory + "Sources")
+        #expect(imports.output == "")
+    }
+
+    @Test func `Four thousand damaged archives leave it on the bus`() throws {
+        let desktop = try Desktop()
+        let daemon = try desktop.daemonPID()
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            import random
+            random.seed(7)
+            answered = 0
+            for number in range(4000):
+                damaged = bytearray(archive)
+                for _ in range(random.randrange(1, 4)):
+                    damaged[random.randrange(len(damaged))] = random.randrange(256)
+                try:
+                    service.Set("(ssay)", "org.example.App", "Key", bytes(damaged))
+                    service.GetValue("(ss)", "org.example.App", "Key")
+                except GLib.Error as error:
+                    assert "org.defaultsd.Defaults1.Error." in error.message, error.message
+                answered += 1
+            print(answered)
+            """
+        ).requireOutput()
+        #expect(output == "4000\n")
+        #expect(try desktop.daemonPID() == daemon)
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Glibc
+import Testing
+import TestSupport
+
+/// The shipped programs on a private bus that starts the daemon at the first call to it.
+///
+/// The database, the crash journal and the log are in a temporary directory. When the desktop
+/// goes, its bus ends, and with it the daemon.
+final class Desktop {
+    let directory: TemporaryDirectory
+    let bus: PrivateBus
+    let environment: [String: String]
+
+    /// Ends with a slash.
+    static let packageDirectory = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .path(percentEncoded: false)
+
+    /// Where `make build` puts the programs.
+    static let programs = packageDirectory + ".build/release"
+    static let contractFile =
+        packageDirectory + "Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml"
+
+    var databasePath: String { directory.path + "/config/defaultsd/defaults.db" }
+
+    /// - Parameter daemonOptions: For the command line of the daemon that the bus starts.
+    init(daemonOptions: String = "") throws {
+        directory = try TemporaryDirectory()
+        for folder in ["config", "runtime", "services"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.path + "/" + folder, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+        }
+        var environment = ProcessInfo.processInfo.environment
+        environment["HOME"] = directory.path
+        environment["XDG_CONFIG_HOME"] = directory.path + "/config"
+        environment["XDG_RUNTIME_DIR"] = directory.path + "/runtime"
+        let log = directory.path + "/log"
+        try """
+        [D-BUS Service]
+        Name=org.defaultsd.Defaults1
+        Exec=/bin/sh -c 'umask 0; exec \(Desktop.programs)/defaultsd \(daemonOptions) 2>>\(log)'
+        """.write(
+            toFile: directory.path + "/services/org.defaultsd.Defaults1.service",
+            atomically: true, encoding: .utf8)
+        bus = try PrivateBus(
+            serviceDirectory: directory.path + "/services", environment: environment)
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        self.environment = environment
+    }
+}
+
+// MARK: Running programs
+
+extension Desktop {
+    @discardableResult
+    func run(
+        _ command: [String], environment: [String: String]? = nil, input: String = ""
+    ) -> ProgramResult {
+        ProgramResult.run(command, environment: environment ?? self.environment, input: input)
+    }
+
+    @discardableResult
+    func run(_ command: String...) -> ProgramResult { run(command) }
+
+    @discardableResult
+    func tool(_ arguments: [String]) -> ProgramResult {
+        run([Desktop.programs + "/defaultsctl"] + arguments)
+    }
+
+    @discardableResult
+    func tool(_ arguments: String...) -> ProgramResult { tool(arguments) }
+
+    /// Calls a method of the contract by gdbus, which takes arguments as GVariant text.
+    @discardableResult
+    func call(_ method: String, _ arguments: String...) -> ProgramResult {
+        gdbus(method: "org.defaultsd.Defaults1.\(method)", arguments)
+    }
+
+    func gdbus(_ method: String, _ arguments: String...) -> ProgramResult {
+        gdbus(method: method, arguments)
+    }
+
+    private func gdbus(method: String, _ arguments: [String]) -> ProgramResult {
+        run(
+            [
+                "gdbus", "call", "--session", "--dest", "org.defaultsd.Defaults1",
+                "--object-path", "/org/defaultsd/Defaults1", "--method", method, "--",
+            ] + arguments)
+    }
+
+    func busctl(_ method: String, _ signature: String, _ arguments: String...) -> ProgramResult {
+        run(
+            [
+                "busctl", "--address=\(bus.address)", "call", "org.defaultsd.Defaults1",
+                "/org/defaultsd/Defaults1", "org.defaultsd.Defaults1", method, signature,
+            ] + arguments)
+    }
+
+    /// Debian's own interpreter, which is the one that has GLib.
+    func python(_ program: String, _ arguments: String..., input: String = "") -> ProgramResult {
+        run(["/usr/bin/python3", "-c", program] + arguments, input: input)
+    }
+
+    /// Begins a Python program with `service`, `bus`, `dumps`, and `archive`, an Account of ada.
+    static let pythonArchive = """
+        import plistlib
+        from plistlib import UID
+        from gi.repository import Gio, GLib
+        bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+        service = Gio.DBusProxy.new_sync(
+            bus, Gio.DBusProxyFlags.NONE, None, "org.defaultsd.Defaults1",
+            "/org/defaultsd/Defaults1", "org.defaultsd.Defaults1")
+        dumps = lambda contents: plistlib.dumps(contents, fmt=plistlib.FMT_BINARY)
+        contents = {"$version": 100000, "$archiver": "NSKeyedArchiver", "$top": {"root": UID(1)},
+            "$objects": ["$null", {"$class": UID(3), "username": UID(2)}, "ada",
+                         {"$classname": "Account", "$classes": ["Account", "NSObject"]}]}
+        archive = dumps(contents)
+        """
+
+    /// Starts a program that goes on, and gives the lines that it prints.
+    func start(_ command: String...) throws -> (Process, LineReader) {
+        let process = Process(command, environment: environment)
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        return (process, LineReader(output))
+    }
+}
+
+// MARK: The daemon
+
+extension Desktop {
+    /// Calls a method of the bus itself.
+    func askBus(_ method: String, _ arguments: String...) throws -> String {
+        try run(
+            [
+                "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+                "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.\(method)",
+            ] + arguments
+        ).requireOutput()
+    }
+
+    /// The process of the daemon, which is started where none runs.
+    func daemonPID() throws -> pid_t {
+        _ = try askBus("StartServiceByName", "org.defaultsd.Defaults1", "0")
+        let answer = try askBus("GetConnectionUnixProcessID", "org.defaultsd.Defaults1")
+        return try #require(pid_t(answer.split { !$0.isNumber }.last ?? ""))
+    }
+
+    /// Sends a signal to the daemon and waits until the bus has seen it go.
+    @discardableResult
+    func killDaemon(_ signal: Int32) throws -> pid_t {
+        let daemon = try daemonPID()
+        kill(daemon, signal)
+        while try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(true,)\n" {}
+        return daemon
+    }
+
+    /// Starts the daemon as a child of the tests, so that its end can be waited for.
+    func startDaemon() throws -> Process {
+        let daemon = Process([Desktop.programs + "/defaultsd"], environment: environment)
+        daemon.standardError = FileHandle.nullDevice
+        try daemon.run()
+        while try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(false,)\n" {
+            try #require(daemon.isRunning)
+        }
+        return daemon
+    }
+
+    /// A property of the daemon, as GVariant text.
+    func property(_ name: String) throws -> String {
+        let answer = try gdbus(
+            "org.freedesktop.DBus.Properties.Get", "org.defaultsd.Defaults1", name
+        ).requireOutput()
+        return String(answer.dropFirst().dropLast(3))
+    }
+
+    func introspect(_ path: String) throws -> String {
+        try run(
+            "gdbus", "introspect", "--session", "--xml", "--dest", "org.defaultsd.Defaults1",
+            "--object-path", path
+        ).requireOutput()
+    }
+
+    func waitForMatchRule(containing text: String) throws {
+        while try !run(
+            "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+            "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.Debug.Stats.GetAllMatchRules"
+        ).requireOutput().contains(text) {}
+    }
+}
+
+extension ProgramResult {
+    /// The D-Bus error that gdbus reports.
+    var errorName: String? {
+        error.firstMatch(of: /GDBus\.Error:([\w.]+)/).map { String($0.1) }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What was acknowledged is there: after SIGKILL, after SIGTERM, on disk after its time.
+@Suite struct DurabilityTests {
+    @Test func `After SIGKILL the next call starts a daemon that has everything`() throws {
+        let desktop = try Desktop()
+        for number in 1...20 {
+            let answer = desktop.call("SetValue", "org.example.App", "Key\(number)", "<\(number)>")
+            #expect(answer.status == 0)
+        }
+        desktop.call("Remove", "org.example.App", "Key20")
+        let killed = try desktop.killDaemon(SIGKILL)
+        for number in 1...19 {
+            #expect(
+                desktop.call("GetValue", "org.example.App", "Key\(number)").output
+                    == "(<int64 \(number)>, uint64 \(number + 1))\n")
+        }
+        #expect(
+            desktop.call("GetValue", "org.example.App", "Key20").errorName
+                == BadInputTests.own("NotFound"))
+        #expect(try desktop.daemonPID() != killed)
+        #expect(
+            desktop.call("SetValue", "org.example.App", "Key", "<1>").output == "(uint64 23,)\n")
+    }
+
+    @Test func `SIGTERM flushes and ends with 0; the next start finds it without the journal`() throws
+    {
+        let desktop = try Desktop()
+        let daemon = try desktop.startDaemon()
+        desktop.call("SetValue", "org.example.App", "Key", "<'kept'>")
+        daemon.terminate()
+        daemon.waitUntilExit()
+        #expect(daemon.terminationStatus == 0)
+        try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime/defaultsd")
+        #expect(
+            desktop.call("GetValue", "org.example.App", "Key").output == "(<'kept'>, uint64 2)\n")
+    }
+
+    @Test func `Generations go on above the ceiling where the journal is gone`() throws {
+        let desktop = try Desktop()
+        desktop.call("SetValue", "org.example.App", "Key", "<1>")
+        desktop.call("Synchronize")
+        _ = try desktop.killDaemon(SIGKILL)
+        try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime/defaultsd")
+        let answer = desktop.call("SetValue", "org.example.App", "Key", "<2>").output
+        let generation = try #require(UInt64(answer.filter(\.isNumber).dropFirst(2)))
+        #expect(generation > 2 + (1 << 20))
+    }
+
+    @Test func `A change reaches the disk by itself, and Synchronize waits for it`() throws {
+        let desktop = try Desktop()
+        desktop.call("SetValue", "org.example.App", "Key", "<1>")
+        #expect(desktop.call("Synchronize").output == "(uint64 2,)\n")
+        #expect(try desktop.property("DurableGeneration") == "<uint64 2>")
+        desktop.call("SetValue", "org.example.App", "Key", "<2>")
+        // No time is asserted: this ends when the daemon has flushed of its own accord.
+        while try desktop.property("DurableGeneration") != "<uint64 3>" {}
+        #expect(try desktop.property("PendingChanges") == "<uint32 0>")
+    }
+
+    @Test func `SIGHUP flushes and the daemon goes on`() throws {
+        let desktop = try Desktop()
+        desktop.call("SetValue", "org.example.App", "Key", "<1>")
+        let daemon = try desktop.daemonPID()
+        kill(daemon, SIGHUP)
+        while try desktop.property("DurableGeneration") != "<uint64 2>" {}
+        #expect(try desktop.daemonPID() == daemon)
+    }
+
+    @Test func `When the bus goes away the daemon flushes and ends with 0`() throws {
+        let desktop = try Desktop()
+        let daemon = try desktop.startDaemon()
+        desktop.call("SetValue", "org.example.App", "Key", "<'kept'>")
+        desktop.bus.stop()
+        daemon.waitUntilExit()
+        #expect(daemon.terminationReason == .exit && daemon.terminationStatus == 0)
+        let rows = try desktop.python(
+            """
+            import sqlite3, sys
+            print(sqlite3.connect(sys.argv[1]).execute(
+                "select count(*) from entry where archive is not null").fetchone()[0])
+            """, desktop.databasePath
+        ).requireOutput()
+        #expect(rows == "1\n")
+    }
+
+    @Test func `A second daemon on the database is refused with the host and pid of the first`() throws
+    {
+        let desktop = try Desktop()
+        let first = try desktop.daemonPID()
+        let second = desktop.run(Desktop.programs + "/defaultsd")
+        #expect(second.status == 69)
+        #expect(second.error.contains("\(first)"))
+        #expect(second.error.contains(ProcessInfo.processInfo.hostName))
+        #expect(try desktop.daemonPID() == first)
+    }
+
+    @Test func `Files are the user's alone, whatever the umask`() throws {
+        let desktop = try Desktop()
+        desktop.call("SetValue", "org.example.App", "Key", "<1>")
+        let files = try desktop.run(
+            "find", desktop.directory.path + "/config", desktop.directory.path + "/runtime/defaultsd",
+            "-mindepth", "1", "-printf", "%y %m\\n"
+        ).requireOutput()
+        #expect(Set(files.split(separator: "\n")) == ["d 700", "f 600"])
+    }
+
+    @Test func `Values are in no log and no error message`() throws {
+        let desktop = try Desktop(daemonOptions: "--verbose")
+        let secret = "correct-horse-battery-staple"
+        desktop.call("SetValue", "org.example.App", "Key", "<'\(secret)'>")
+        desktop.call("Synchronize")
+        let refused = desktop.call(
+            "SetValue", "org.example.App", "Key", "<{'$class': <'A'>, '$\(secret)': <1>}>")
+        #expect(refused.status != 0)
+        _ = try desktop.killDaemon(SIGKILL)
+        desktop.call("ListDomains")
+        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
+        #expect(log.contains("wrote 1 rows"))
+        #expect(!log.contains(secret))
+        for line in log.split(separator: "\n") {
+            #expect(line.wholeMatch(of: /<[2-7]>.+/) != nil, "\(line)")
+        }
+    }
+}

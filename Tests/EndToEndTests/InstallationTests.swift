@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// `make install` and `make uninstall`.
+@Suite struct InstallationTests {
+    @Test func `It installs what the systems look for, and uninstall leaves no file`() throws {
+        let desktop = try Desktop()
+        let root = desktop.directory.path + "/root"
+        let make = ["make", "-C", Desktop.packageDirectory, "PREFIX=/usr", "DESTDIR=\(root)"]
+        _ = try desktop.run(make + ["install"]).requireOutput()
+        let files = try desktop.run("find", root, "-type", "f", "-printf", "%m /%P\\n")
+            .requireOutput().split(separator: "\n").sorted()
+        #expect(
+            files == [
+                "644 /usr/lib/systemd/user/defaultsd.service",
+                "644 /usr/share/dbus-1/interfaces/org.defaultsd.Defaults1.xml",
+                "644 /usr/share/dbus-1/services/org.defaultsd.Defaults1.service",
+                "755 /usr/bin/defaultsctl",
+                "755 /usr/bin/defaultsd",
+            ])
+        for file in ["lib/systemd/user/defaultsd.service",
+            "share/dbus-1/services/org.defaultsd.Defaults1.service"]
+        {
+            let text = try String(contentsOfFile: "\(root)/usr/\(file)", encoding: .utf8)
+            #expect(text.contains("=/usr/bin/defaultsd\n") && !text.contains("@BINDIR@"))
+        }
+        let unit = "\(root)/usr/lib/systemd/user/defaultsd.service"
+        let verified = desktop.run(
+            "sed", "-i", "s|/usr/bin/defaultsd|\(Desktop.programs)/defaultsd|", unit)
+        #expect(verified.status == 0)
+        let verify = desktop.run("systemd-analyze", "--user", "--man=no", "verify", unit)
+        #expect(!(verify.output + verify.error).contains("defaultsd.service"), "\(verify.error)")
+        _ = try desktop.run(make + ["uninstall"]).requireOutput()
+        #expect(try desktop.run("find", root, "-type", "f").requireOutput() == "")
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `defaultsctl` as a person at a shell uses it.
+@Suite struct ToolTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    @Test(arguments: [
+        (["-bool", "true"], "true"), (["-bool", "NO"], "false"), (["-bool", "1"], "true"),
+        (["-int", "42"], "42"), (["-int", "-7"], "-7"), (["-float", "1"], "1.0"),
+        (["-float", "-2.5e3"], "-2500.0"), (["-string", "-dash"], "\"-dash\""),
+        (["-string", ""], "\"\""), (["--json", "[1,1.0,true,null]"], "[1,1.0,true,null]"),
+        (
+            ["--json", #"{"$class":"Account","username":"ada"}"#],
+            #"{"$class":"Account","username":"ada"}"#
+        ),
+    ])
+    func `What is written with a type is read back with it`(value: [String], json: String) {
+        #expect(desktop.tool(["write", "org.example.App", "Key"] + value).status == 0)
+        let answer = desktop.tool("read", "org.example.App", "Key", "--json")
+        #expect(answer.output == json + "\n")
+        #expect(answer.error == "")
+    }
+
+    @Test func `The daemon gets the type too`() {
+        desktop.tool("write", "org.example.Game", "PlaySound", "-bool", "true")
+        #expect(
+            desktop.call("GetValue", "org.example.Game", "PlaySound").output
+                == "(<true>, uint64 2)\n")
+    }
+
+    @Test func `A string is read bare, a domain as lines or as one JSON object`() {
+        desktop.tool("write", "org.example.App", "Name", "-string", "Ada \"Countess\"")
+        desktop.tool("write", "org.example.App", "Age", "-int", "36")
+        #expect(
+            desktop.tool("read", "org.example.App", "Name").output == "Ada \"Countess\"\n")
+        #expect(
+            desktop.tool("read", "org.example.App").output == "Age = 36\nName = Ada \"Countess\"\n")
+        #expect(
+            desktop.tool("read", "org.example.App", "--json").output
+                == #"{"Age":36,"Name":"Ada \"Countess\""}"# + "\n")
+        #expect(desktop.tool("domains").output == "org.example.App\n")
+    }
+
+    @Test func `Deleting removes, and deleting what is not there is refused`() {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        #expect(desktop.tool("delete", "org.example.App", "Key").status == 0)
+        let again = desktop.tool("delete", "org.example.App", "Key")
+        #expect(again.status == 1)
+        #expect(again.error.contains("org.example.App") && again.error.contains("Key"))
+        #expect(again.error.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [
+        ["read", "org.example.App", "Missing"], ["read", "org.example.Nothing"],
+        ["read", "not a domain", "Key"], ["write", "org.example.App", "", "-int", "1"],
+        ["write", "org.example.App@managed", "Key", "-int", "1"],
+    ])
+    func `Not found and refused are 1, with one sentence`(arguments: [String]) {
+        let answer = desktop.tool(arguments)
+        #expect(answer.status == 1)
+        #expect(answer.output == "")
+        #expect(answer.error.hasPrefix("defaultsctl: "))
+        #expect(answer.error.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [
+        ["write", "org.example.App", "Key"], ["write", "org.example.App", "Key", "-int", "many"],
+        ["write", "org.example.App", "Key", "-bool", "perhaps"],
+        ["write", "org.example.App", "Key", "-float", "nothing"],
+        ["write", "org.example.App", "Key", "-int", "1", "-string", "1"],
+        ["write", "org.example.App", "Key", "--json", "{"], ["raed"], ["read"],
+        ["read", "a", "b", "c"],
+    ])
+    func `A wrong command line is 64`(arguments: [String]) {
+        #expect(desktop.tool(arguments).status == 64)
+    }
+
+    @Test func `Without a bus it ends with 69 and one sentence`() {
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
+        let answer = desktop.run(
+            [Desktop.programs + "/defaultsctl", "domains"], environment: environment)
+        #expect(answer.status == 69)
+        #expect(answer.error.split(separator: "\n").count == 1)
+    }
+
+    @Test func `status tells the path, the generations and what is pending`() throws {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        #expect(desktop.tool("sync").status == 0)
+        let status = try desktop.tool("status").requireOutput()
+        #expect(status.contains(desktop.databasePath))
+        #expect(status.contains(/durable generation +2\n/))
+        #expect(status.contains(/pending changes +0\n/))
+    }
+
+    @Test func `watch prints each change and removal as it is made`() throws {
+        let (watcher, lines) = try desktop.start(Desktop.programs + "/defaultsctl", "watch")
+        defer { watcher.terminate() }
+        try desktop.waitForMatchRule(containing: "org.defaultsd.Defaults1")
+        desktop.tool("write", "org.example.Game", "PlaySound", "-bool", "true")
+        desktop.tool("delete", "org.example.Game", "PlaySound")
+        #expect(lines.next() == "org.example.Game PlaySound = true")
+        #expect(lines.next() == "org.example.Game PlaySound removed")
+    }
+
+    @Test func `It tells its version and every subcommand`() throws {
+        #expect(desktop.tool("--version").output.contains(/^\d+\.\d+\.\d+\n$/))
+        let help = try desktop.tool("--help").requireOutput()
+        for verb in ["read", "write", "delete", "domains", "watch", "sync", "status"] {
+            #expect(help.contains("  \(verb) "))
+        }
+    }
+}

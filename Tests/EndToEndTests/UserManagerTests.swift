@@ -1,0 +1,125 @@
+import Foundation
+import Glibc
+import Testing
+import TestSupport
+
+/// The installed unit under a real systemd --user.
+@Suite(.enabled(if: UserManager.canRun, "systemd is not the init here, or may not run as it"))
+struct UserManagerTests {
+    let manager: UserManager
+
+    init() throws { manager = try UserManager() }
+
+    @Test func `A first call starts the service, and stopping it flushes`() throws {
+        #expect(manager.unit("is-active") == "inactive")
+        #expect(try manager.set("Key", "<'kept'>") == "(uint64 2,)\n")
+        #expect(manager.unit("is-active") == "active")
+        #expect(manager.unit("show", "--property=Type", "--value") == "notify")
+        #expect(manager.unit("show", "--property=StatusText", "--value").contains("defaults.db"))
+        #expect(manager.unit("stop") == "")
+        #expect(manager.unit("show", "--property=Result", "--value") == "success")
+        #expect(manager.unit("show", "--property=ExecMainStatus", "--value") == "0")
+        try manager.removeJournal()
+        #expect(try manager.get("Key") == "(<'kept'>, uint64 2)\n")
+    }
+
+    @Test func `After SIGKILL the next call has everything that was acknowledged`() throws {
+        for number in 1...10 { _ = try manager.set("Key\(number)", "<\(number)>") }
+        let killed = manager.unit("show", "--property=MainPID", "--value")
+        kill(try #require(pid_t(killed)), SIGKILL)
+        for number in 1...10 {
+            #expect(
+                try manager.get("Key\(number)") == "(<int64 \(number)>, uint64 \(number + 1))\n")
+        }
+        #expect(manager.unit("show", "--property=MainPID", "--value") != killed)
+    }
+
+    @Test func `A reload flushes`() throws {
+        _ = try manager.set("Key", "<1>")
+        #expect(manager.unit("reload") == "")
+        while try manager.durableGeneration() != "(<uint64 2>,)\n" {}
+    }
+}
+
+/// A service manager of the test's own, with the programs installed where it looks.
+final class UserManager {
+    private let directory: TemporaryDirectory
+    private let environment: [String: String]
+    private let process: Process
+
+    static var canRun: Bool {
+        FileManager.default.fileExists(atPath: "/run/systemd/system")
+            && FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd")
+    }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let path = directory.path
+        var environment = ProcessInfo.processInfo.environment
+        environment["HOME"] = path
+        environment["XDG_CONFIG_HOME"] = path + "/config"
+        environment["XDG_DATA_HOME"] = path + "/share"
+        environment["XDG_RUNTIME_DIR"] = path + "/runtime"
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(path)/runtime/bus"
+        self.environment = environment
+        try FileManager.default.createDirectory(
+            atPath: path + "/runtime", withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        _ = try ProgramResult.run(
+            ["make", "-C", Desktop.packageDirectory, "install", "PREFIX=\(path)", "HOME=\(path)"],
+            environment: environment
+        ).requireOutput()
+        process = Process(["/lib/systemd/systemd", "--user"], environment: environment)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        while run("systemctl", "--user", "is-active", "dbus.socket").output != "active\n" {
+            try #require(process.isRunning)
+        }
+    }
+
+    deinit {
+        // It stops its services, the bus among them, before it ends.
+        run("systemctl", "--user", "exit")
+        process.waitUntilExit()
+    }
+}
+
+extension UserManager {
+    @discardableResult
+    private func run(_ command: String...) -> ProgramResult {
+        ProgramResult.run(command, environment: environment)
+    }
+
+    /// Runs a verb of systemctl on the service, and gives what it says.
+    func unit(_ verb: String, _ options: String...) -> String {
+        let result = ProgramResult.run(
+            ["systemctl", "--user", verb, "defaultsd.service"] + options, environment: environment)
+        return (result.output + result.error).trimmingCharacters(in: .newlines)
+    }
+
+    private func call(_ method: String, _ arguments: String...) throws -> String {
+        try ProgramResult.run(
+            [
+                "gdbus", "call", "--session", "--dest", "org.defaultsd.Defaults1",
+                "--object-path", "/org/defaultsd/Defaults1", "--method", method, "--",
+            ] + arguments, environment: environment
+        ).requireOutput()
+    }
+
+    func set(_ key: String, _ value: String) throws -> String {
+        try call("org.defaultsd.Defaults1.SetValue", "org.example.App", key, value)
+    }
+
+    func get(_ key: String) throws -> String {
+        try call("org.defaultsd.Defaults1.GetValue", "org.example.App", key)
+    }
+
+    func durableGeneration() throws -> String {
+        try call(
+            "org.freedesktop.DBus.Properties.Get", "org.defaultsd.Defaults1", "DurableGeneration")
+    }
+
+    func removeJournal() throws {
+        try FileManager.default.removeItem(atPath: directory.path + "/runtime/defaultsd")
+    }
+}
