@@ -5,6 +5,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
 ]
 
 /// A module of ours: its dependencies are those that the design's table allows it.
@@ -18,11 +19,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .testTarget(
-        name: "\(module)Tests",
-        dependencies: [.byName(name: module), "TestSupport"] + dependencies,
-        swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -47,6 +45,8 @@ let package = Package(
             name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
 
+        .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
         module("SQLite", ["CSQLite"]),
@@ -54,21 +54,36 @@ let package = Package(
         module("DefaultsModel"),
         module("DefaultsStorage", ["DefaultsModel", "SQLite"]),
         module(
-            "DefaultsProtocol", ["DBus", "KeyedArchive"],
+            "DefaultsProtocol", ["DBus", "KeyedArchive", "PropertyList"],
             exclude: ["org.defaultsd.Defaults1.xml"]),
         module(
             "DefaultsService",
             [
                 "DefaultsModel", "DefaultsStorage", "DefaultsProtocol", "DBus", "KeyedArchive",
-                logging,
+                "CLinux", logging,
             ]),
         module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
-        program("defaultsd", ["DefaultsService", logging]),
+        program("defaultsd", ["DefaultsService", "DefaultsProtocol", "DefaultsStorage", logging]),
         program(
             "defaultsctl",
             [
-                "DefaultsClient", "KeyedArchive",
+                "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .executableTarget(
+            name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],
+            path: "Tests/StorageCrashWriter", swiftSettings: strict),
+        tests("PropertyListTests", ["PropertyList"]),
+        tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList"]),
+        tests("SQLiteTests", ["SQLite"]),
+        tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
+        tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests(
+            "DefaultsStorageTests",
+            ["DefaultsModel", "DefaultsStorage", "SQLite", "StorageCrashWriter"]),
+        tests("DefaultsProtocolTests", ["DefaultsProtocol", "DBus", "KeyedArchive"]),
+        tests("EndToEndTests", ["TestSupport"]),
     ]
 )

@@ -31,6 +31,9 @@ public struct DefaultsChange: Sendable, Hashable {
 }
 
 extension RemoteDefaults {
+    /// How many changes are kept for a watcher that is slow.
+    private static let bufferedChanges = 1024
+
     /// Follows the changes of one domain, or of all where `domain` is nil.
     ///
     /// The watch has begun when this returns. A watcher that does not keep up is told so by
@@ -40,8 +43,8 @@ extension RemoteDefaults {
     ) async throws -> some AsyncSequence<ChangeNotice, any Error> & Sendable {
         let rule = MatchRule(
             sender: Contract.busName, path: Contract.objectPath, interface: Contract.interface,
-            member: Contract.changed.name, argument0: domain)
-        let signals = try await connection.signals(rule)
+            member: Contract.changed.name, arguments: domain.map { [0: $0] } ?? [:])
+        let signals = try await connection.signals(rule, limit: Self.bufferedChanges)
         return signals.map { element in
             switch element {
             case .signal(let signal): .change(try DefaultsChange(signal))

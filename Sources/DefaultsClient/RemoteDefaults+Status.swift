@@ -22,33 +22,60 @@ public struct ServiceStatus: Sendable, Hashable {
 extension RemoteDefaults {
     /// Asks the daemon for all its properties at once.
     public func status() async throws -> ServiceStatus {
-        let properties = try await connection.properties(
-            of: Contract.interface, at: Contract.objectPath, on: Contract.busName)
-        func read<T>(_ declaration: PropertyDeclaration, _ pick: (Value) -> T?) throws -> T {
-            guard let value = properties[declaration.name.description], let found = pick(value)
-            else {
-                throw DBusError(
-                    .failed, "The daemon has no property \(declaration.name) of the known type.")
-            }
-            return found
-        }
-        func string(_ value: Value) -> String? {
-            if case .string(let string) = value { string } else { nil }
-        }
-        func integer(_ value: Value) -> UInt64? {
-            switch value {
-            case .uint64(let integer): integer
-            case .uint32(let integer): UInt64(integer)
-            default: nil
+        let entries = try await reachingService {
+            try await connection.call(
+                Contract.busName, Contract.objectPath, "org.freedesktop.DBus.Properties", "GetAll",
+                replying: "a{sv}"
+            ) {
+                try $0.writeString(Contract.interface.string)
+            } read: { reader in
+                try reader.readDictionary {
+                    (try $0.readString(), try $0.readVariant { try $0.readValue() })
+                }
             }
         }
-        return ServiceStatus(
-            version: try read(Contract.version, string),
-            databasePath: try read(Contract.databasePath, string),
-            generation: try read(Contract.currentGeneration, integer),
-            durableGeneration: try read(Contract.durableGeneration, integer),
-            pendingChanges: UInt32(clamping: try read(Contract.pendingChanges, integer)),
-            storageError: try read(Contract.storageError, string),
-            maximumValueSize: try read(Contract.maximumValueSize, integer))
+        return try ServiceStatus(PropertyValues(entries))
+    }
+}
+
+extension ServiceStatus {
+    fileprivate init(_ values: PropertyValues) throws {
+        version = try values.string(Contract.version)
+        databasePath = try values.string(Contract.databasePath)
+        generation = try values.uint64(Contract.currentGeneration)
+        durableGeneration = try values.uint64(Contract.durableGeneration)
+        pendingChanges = try values.uint32(Contract.pendingChanges)
+        storageError = try values.string(Contract.storageError)
+        maximumValueSize = try values.uint64(Contract.maximumValueSize)
+    }
+}
+
+/// The answer to `GetAll`, read by declaration.
+private struct PropertyValues {
+    private let values: [String: Value]
+
+    init(_ entries: [(String, Value)]) {
+        values = Dictionary(entries) { first, _ in first }
+    }
+
+    func string(_ property: PropertyDeclaration) throws -> String {
+        guard case .string(let string) = values[property.name.string] else { throw missing(property) }
+        return string
+    }
+
+    func uint32(_ property: PropertyDeclaration) throws -> UInt32 {
+        guard case .uint32(let number) = values[property.name.string] else { throw missing(property) }
+        return number
+    }
+
+    func uint64(_ property: PropertyDeclaration) throws -> UInt64 {
+        guard case .uint64(let number) = values[property.name.string] else { throw missing(property) }
+        return number
+    }
+
+    private func missing(_ property: PropertyDeclaration) -> DBusError {
+        DBusError(
+            .invalidSignature,
+            "The service has no property \(property.name) of type '\(property.type)'.")
     }
 }

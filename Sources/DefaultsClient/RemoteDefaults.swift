@@ -104,13 +104,20 @@ public struct RemoteDefaults: Sendable {
 
     private func call<Result: Sendable>(
         _ method: MethodDeclaration, timeout: Duration = .seconds(25),
-        write: @escaping @Sendable (inout MessageWriter) throws -> Void,
+        write: @Sendable (inout MessageWriter) throws -> Void,
         read: @escaping @Sendable (inout MessageReader) throws -> Result
     ) async throws -> Result {
-        do {
-            return try await connection.call(
+        try await reachingService {
+            try await connection.call(
                 Contract.busName, Contract.objectPath, Contract.interface, method.name,
                 timeout: timeout, write: write, read: read)
+        }
+    }
+
+    /// Makes a call, and gives the contract's errors as such.
+    func reachingService<Result>(_ call: () async throws -> Result) async throws -> Result {
+        do {
+            return try await call()
         } catch let error as DBusError {
             throw DefaultsError(error) ?? error
         }

@@ -8,14 +8,14 @@ public struct MethodDeclaration: Sendable {
     /// The member name, such as `Get`.
     public let name: MemberName
     /// The arguments that the caller sends.
-    public let inputs: [Argument]
+    public let input: [Argument]
     /// The arguments of the reply.
-    public let outputs: [Argument]
+    public let output: [Argument]
 
-    init(_ name: MemberName, in inputs: [Argument], out outputs: [Argument]) {
+    init(_ name: MemberName, in input: [Argument], out output: [Argument]) {
         self.name = name
-        self.inputs = inputs
-        self.outputs = outputs
+        self.input = input
+        self.output = output
     }
 }
 

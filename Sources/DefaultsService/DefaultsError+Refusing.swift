@@ -9,20 +9,19 @@ extension DefaultsError {
     init?(refusing error: any Error) {
         switch error {
         case let error as DefaultsError: self = error
-        case let error as ModelError: self.init(Self.code(of: error.code), error.message)
+        case let error as ModelError: self.init(Self.code(of: error.code), error.description)
         case let error as ArchiveError: self.init(.invalidArchive, error.description)
-        case let error as StorageError: self.init(.storageFailed, error.message)
+        case let error as StorageError: self.init(Self.code(of: error.code), error.description)
         default: return nil
         }
     }
 
     private static func code(of code: ModelError.Code) -> Code {
-        switch code {
-        case .invalidDomain: .invalidDomain
-        case .invalidKey: .invalidKey
-        case .tooLarge: .tooLarge
-        default: .invalidArguments
-        }
+        code == .invalidDomain ? .invalidDomain : .invalidKey
+    }
+
+    private static func code(of code: StorageError.Code) -> Code {
+        code == .keyNamesTooLarge ? .tooLarge : .storageFailed
     }
 
     init(tooLargeArchive size: Int) {
@@ -35,7 +34,7 @@ extension DefaultsError {
     init(lockedLayer domain: Domain) {
         self.init(
             .locked,
-            "\(domain) is read only: the layer \(domain.layer.label) belongs to "
+            "\(domain) is read only: the layer \(domain.layer.name) belongs to "
                 + (domain.layer == .managed ? "the administrator." : "the vendor.")
                 + " Write to \(domain.name).")
     }

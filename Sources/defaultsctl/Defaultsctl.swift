@@ -1,4 +1,5 @@
 import ArgumentParser
+import DefaultsProtocol
 
 /// `defaultsctl`: reads, writes and watches the user's defaults.
 @main
@@ -10,7 +11,7 @@ struct Defaultsctl: AsyncParsableCommand {
             Exit status: 0 done, 1 not found or refused, 64 wrong command line, 69 the service \
             cannot be reached.
             """,
-        version: ToolVersion.current,
+        version: Version.current,
         subcommands: [
             Read.self, Write.self, Delete.self, Domains.self, Watch.self, Sync.self, Status.self,
         ])

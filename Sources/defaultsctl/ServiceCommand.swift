@@ -1,7 +1,7 @@
 import ArgumentParser
 import DBus
 import DefaultsClient
-import Glibc
+@preconcurrency import Glibc
 
 /// A subcommand that talks to the service.
 protocol ServiceCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DBus
 import DefaultsClient
+import DefaultsProtocol
 import Glibc
 
 /// A failure of the tool: one sentence for standard error, and an exit status.
@@ -30,10 +31,9 @@ struct ToolError: Error {
     }
 
     static func noKeys(in domain: String) -> ToolError {
-        ToolError("The domain \(domain) has no keys. defaultsctl domains lists those that have.", refused)
+        ToolError(
+            "The domain \(domain) has no keys. 'defaultsctl domains' lists those that have.", refused)
     }
 
-    static func invalidValue(_ reason: String) -> ToolError {
-        ToolError(reason, ExitCode.validationFailure)
-    }
+    static let busWentAway = ToolError("The bus has gone; nothing more can be watched.", noService)
 }

@@ -1,6 +1,7 @@
+import DefaultsProtocol
 import DefaultsService
 import DefaultsStorage
-import Glibc
+@preconcurrency import Glibc
 import Logging
 
 @main
@@ -26,7 +27,8 @@ enum Main {
             JournalLogHandler(logLevel: options.isVerbose ? .debug : .info)
         }
         do {
-            let location = try DatabaseLocation(directory: options.databaseDirectory)
+            let location = try DatabaseLocation.fromEnvironment(
+                directory: options.databaseDirectory)
             return Daemon.run(at: location, logger: logger)
         } catch {
             logger.critical("\(error)")

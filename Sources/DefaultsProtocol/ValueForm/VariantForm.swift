@@ -31,7 +31,7 @@ public enum VariantForm {
         var builder = ValueFormBuilder()
         do {
             try VariantReader.read(value, into: &builder)
-            return try builder.finish()
+            return builder.finish()
         } catch let error as ValueFormError {
             throw DefaultsError(.invalidArguments, error.description)
         }

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsModel
 import DefaultsProtocol
 public import DefaultsStorage
 public import Logging
@@ -10,7 +11,7 @@ public actor Daemon {
     }
 
     private nonisolated let loop: EventLoop
-    private let service: DefaultsService
+    private let service: DefaultsObject
     private let logger: Logger
     private var isEnding = false
     private var status = ExitStatus.success
@@ -42,12 +43,16 @@ public actor Daemon {
     /// The bus first: without one there is nobody to open the database for.
     private init(at location: DatabaseLocation, on loop: EventLoop, logger: Logger) throws {
         let connection = try Connection(to: .session, on: loop)
-        let database = try Database(at: location) { logger.warning("\($0)") }
+        let database = try Database(at: location) { notice in
+            logger.log(
+                level: notice.severity == .warning ? .warning : .info, "\(notice)")
+        }
+        let writer = try database.makeWriter()
         self.loop = loop
         self.logger = logger
-        service = DefaultsService(
-            connection: connection, database: database,
-            writer: try DurableWriter(for: database), logger: logger)
+        service = DefaultsObject(
+            connection: connection, database: database, writer: writer,
+            host: .ofThisMachine(), logger: logger)
     }
 
     private func begin() {
@@ -57,7 +62,7 @@ public actor Daemon {
         Task {
             do {
                 try await service.start()
-                let summary = service.assumeIsolated { $0.summary }
+                let summary = await service.summary
                 logger.info("\(summary)")
                 ServiceManager.notifyReady(status: summary)
             } catch {

@@ -21,7 +21,7 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
 
     init(of error: any Error) {
         switch error {
-        case let error as StorageError where error.code != .locked: self = .inputOutput
+        case let error as StorageError where error.code != .inUse: self = .inputOutput
         default: self = .unavailable
         }
     }

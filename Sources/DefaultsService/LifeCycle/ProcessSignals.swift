@@ -24,7 +24,7 @@ struct ProcessSignals: ~Copyable {
         for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&mask, number) }
         pthread_sigmask(SIG_BLOCK, &mask, nil)
         signal(SIGPIPE, SIG_IGN)
-        descriptor = signalfd(-1, &mask, Int32(SFD_CLOEXEC.rawValue | SFD_NONBLOCK.rawValue))
+        descriptor = signalfd(-1, &mask, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
         guard descriptor >= 0 else { throw LifeCycleError.signals(errno: errno) }
     }
 

@@ -30,7 +30,7 @@ enum ServiceManager {
         // The socket API takes any family's address through the type of none of them.
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = sendto(descriptor, &bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue), $0, length)
+                _ = sendto(descriptor, &bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)
             }
         }
     }

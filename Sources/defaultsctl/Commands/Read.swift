@@ -1,9 +1,11 @@
 import ArgumentParser
 import DefaultsClient
+import DefaultsProtocol
+import KeyedArchive
 
 struct Read: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints a value, all values of a domain, or everything.")
+        abstract: "Prints a value, or all values of a domain.")
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String
@@ -17,26 +19,37 @@ struct Read: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         if let key {
             let archive = try await defaults.archive(forKey: key, in: domain).archive
-            print(try json ? archive.json() : archive.text())
+            print(try json ? archive.jsonText() : archive.plainText())
         } else {
             try await printDomain(of: defaults)
         }
     }
 
     private func printDomain(of defaults: RemoteDefaults) async throws {
-        let keys = try await defaults.keys(in: domain)
-        guard !keys.isEmpty else { throw ToolError.noKeys(domain) }
-        var members: [(key: String, value: String)] = []
-        for key in keys {
-            // A key that went away since it was listed is not there any more, which is no error.
-            guard let entry = try? await defaults.archive(forKey: key, in: domain) else { continue }
-            members.append((key, try json ? entry.archive.json() : entry.archive.text()))
-        }
+        let entries = try await entries(of: defaults)
+        guard !entries.isEmpty else { throw ToolError.noKeys(in: domain) }
         if json {
-            let body = members.map { "\(JSONText.string($0.key)):\($0.value)" }
-            print("{\(body.joined(separator: ","))}")
+            let members = try entries.map {
+                "\(try KeyedArchive.jsonText(of: $0.key)):\(try $0.archive.jsonText())"
+            }
+            print("{\(members.joined(separator: ","))}")
         } else {
-            for member in members { print("\(member.key) = \(member.value)") }
+            for entry in entries { print("\(entry.key) = \(try entry.archive.plainText())") }
         }
+    }
+
+    private func entries(
+        of defaults: RemoteDefaults
+    ) async throws -> [(key: String, archive: KeyedArchive)] {
+        var entries: [(key: String, archive: KeyedArchive)] = []
+        for key in try await defaults.keys(in: domain) {
+            do {
+                entries.append((key, try await defaults.archive(forKey: key, in: domain).archive))
+            } catch let error as DefaultsError where error.code == .notFound {
+                // It went away since the keys were listed, so it is not of the domain any more.
+                continue
+            }
+        }
+        return entries
     }
 }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import DefaultsClient
-import Glibc
+import DefaultsProtocol
+@preconcurrency import Glibc
+import KeyedArchive
 
 struct Watch: ServiceCommand {
     static let configuration = CommandConfiguration(
@@ -19,15 +21,21 @@ struct Watch: ServiceCommand {
             case .missed: print("(some changes were missed)")
             }
         }
-        throw ToolError.serviceWentAway
+        throw ToolError.busWentAway
     }
 
     private func show(_ change: DefaultsChange, of defaults: RemoteDefaults) async throws {
         let domain = change.domainWithLayer
         for key in change.changed {
-            // The signal names the key; the value is the newest, and gone where a removal follows.
-            guard let value = try? await defaults.archive(forKey: key, in: domain) else { continue }
-            print("\(domain) \(key) = \(try value.archive.json())")
+            // The signal names the key; what is read is the newest value, or none where it was removed
+            // since, which the next notice tells.
+            let archive: KeyedArchive
+            do {
+                archive = try await defaults.archive(forKey: key, in: domain).archive
+            } catch let error as DefaultsError where error.code == .notFound {
+                continue
+            }
+            print("\(domain) \(key) = \(try archive.jsonText())")
         }
         for key in change.removed { print("\(domain) \(key) removed") }
     }

@@ -1,0 +1,100 @@
+/// Calls to others.
+extension Connection {
+    /// Calls a method and reads its reply.
+    ///
+    /// - Parameters:
+    ///   - destination: Who is called; nil only on a connection without a bus.
+    ///   - timeout: How long to wait for the reply; nil waits until the connection ends.
+    ///   - signature: The types that the reply must have; nil leaves it to what is read.
+    ///   - body: Writes the arguments.
+    ///   - read: Reads the reply, all of it, on the loop's thread.
+    /// - Returns: What `read` made of the reply.
+    /// - Throws: ``DBusError``: the callee's, or `Timeout`, `Disconnected`, or `InvalidArgs` where
+    ///   the reply has other types; `CancellationError` where the task is cancelled, though the
+    ///   callee may carry the call out all the same; and what the closures throw.
+    public func call<Reply: Sendable>(
+        _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
+        _ member: MemberName, timeout: Duration? = .seconds(25),
+        replying signature: Signature? = nil,
+        write body: @Sendable (inout MessageWriter) throws -> Void = { _ in },
+        read: @escaping @Sendable (inout MessageReader) throws -> Reply
+    ) async throws -> Reply {
+        try Task.checkCancellation()
+        let serial = try send(destination, path, interface, member, body)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let timer = timeout.map { timeout in
+                    loop.schedule(after: timeout) {
+                        self.pendingCalls.fail(
+                            serial, with: DBusError.timeout(destination, member, after: timeout))
+                    }
+                }
+                let call = PendingCalls.Waiting(
+                    timer: timer,
+                    succeed: { reply in
+                        continuation.resume(
+                            with: Result { try reply.read(as: signature, read) })
+                    },
+                    fail: { continuation.resume(throwing: $0) })
+                pendingCalls.add(call, serial: serial)
+            }
+        } onCancel: {
+            // This may be any thread. The call is in the table by the time that this is performed.
+            loop.perform {
+                self.assumeIsolated { $0.pendingCalls.fail(serial, with: CancellationError()) }
+            }
+        }
+    }
+
+    /// Sends a call, and gives the serial number that its reply will name. Never inlined: the
+    /// optimizer of Swift 6.3 ends in a crash where this is part of an async function.
+    @inline(never)
+    private func send(
+        _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
+        _ member: MemberName, _ body: (inout MessageWriter) throws -> Void
+    ) throws -> UInt32 {
+        let message = try Message.call(destination, path, interface, member)
+        try MessageWriter.write(to: message, body)
+        return try link.send(message)
+    }
+
+    /// Calls a method with dynamic values.
+    ///
+    /// - Returns: All values of the reply.
+    /// - Throws: As ``call(_:_:_:_:timeout:replying:write:read:)``.
+    @discardableResult
+    public func call(
+        _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
+        _ member: MemberName, _ arguments: [Value] = [], timeout: Duration? = .seconds(25)
+    ) async throws -> [Value] {
+        try await call(
+            destination, path, interface, member, timeout: timeout,
+            write: { try $0.writeValues(arguments) },
+            read: { try $0.readValues() })
+    }
+
+    /// Calls a method of the bus itself.
+    func callBus<Reply: Sendable>(
+        _ member: MemberName,
+        write body: @Sendable (inout MessageWriter) throws -> Void,
+        read: @escaping @Sendable (inout MessageReader) throws -> Reply
+    ) async throws -> Reply {
+        try await call(
+            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member, write: body, read: read)
+    }
+}
+
+extension Message {
+    /// Reads all values with a closure.
+    fileprivate func read<Result>(
+        as signature: Signature?, _ read: (inout MessageReader) throws -> Result
+    ) throws -> Result {
+        if let signature, !hasSignature(signature) {
+            throw DBusError.wrongReply(expected: signature, given: self.signature)
+        }
+        var reader = MessageReader(self)
+        let result = try read(&reader)
+        try reader.expectEnd()
+        return result
+    }
+}

@@ -1,0 +1,105 @@
+/// Objects that others call, and what they send out.
+extension Connection {
+    /// Serves interfaces at a path.
+    ///
+    /// The object answers `org.freedesktop.DBus.Introspectable`, `Properties` and `Peer` too, and the
+    /// paths above it answer `Introspectable`. Further interfaces at the same path are added; one
+    /// that is there already is a mistake in the program, and traps.
+    public func export(_ interfaces: [Interface], at path: ObjectPath) {
+        objects.export(interfaces, at: path)
+    }
+
+    /// Sends a signal.
+    ///
+    /// A signal of an interface that is exported at the path must be declared there and have the
+    /// declared types; another is a mistake in the program, and traps.
+    ///
+    /// - Parameters:
+    ///   - destination: The one receiver; nil sends to all that have asked for it.
+    ///   - body: Writes the arguments.
+    /// - Throws: ``DBusError``, of the name `Disconnected` or as ``MessageWriter`` does, and what
+    ///   the closure throws. Nothing has been sent then.
+    public func emit(
+        _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
+        to destination: BusName? = nil,
+        write body: @Sendable (inout MessageWriter) throws -> Void = { _ in }
+    ) throws {
+        let message = try Message.signal(path, interface, member, to: destination)
+        let signature = try MessageWriter.write(to: message, body)
+        objects.checkSignal(member, of: interface, at: path, signature)
+        try link.send(message)
+    }
+
+    /// Tells others that properties have changed, each as its declaration says: with the value, by
+    /// its name, or not at all.
+    ///
+    /// A property that is not exported at the path is a mistake in the program, and traps.
+    ///
+    /// - Throws: What a property's closure throws, or ``DBusError`` where the signal cannot be sent.
+    public func propertiesChanged(
+        _ path: ObjectPath, _ interface: InterfaceName, _ names: [MemberName]
+    ) throws {
+        let properties = names.map { objects.property($0, of: interface, at: path) }
+        let changed = try properties.filter { $0.emitsChanged == .value }.map {
+            Value.Entry(.string($0.name.string), .variant(try $0.value()))
+        }
+        let invalidated = properties.filter { $0.emitsChanged == .invalidation }
+        guard !changed.isEmpty || !invalidated.isEmpty else { return }
+        try emit(path, StandardInterfaces.propertiesName, "PropertiesChanged") { writer in
+            try writer.writeString(interface.string)
+            try writer.writeValue(.dictionary(key: "s", value: "v", changed))
+            try writer.writeArray(of: "s") { for property in invalidated { try $0.writeString(property.name.string) } }
+        }
+    }
+
+    /// Carries out a call that came in, or answers why not.
+    func serve(_ message: borrowing Message) {
+        guard let path = message.path, let member = message.member else { return }
+        do {
+            let (interface, method) = try objects.method(member, of: message.interface, at: path)
+            guard message.hasSignature(method.inputSignature) else {
+                throw DBusError.wrongArguments(
+                    member, expected: method.inputSignature, given: message.signature)
+            }
+            // Handed to the handler for good, and looked at again when it has returned: the handler
+            // runs on this thread, and whoever keeps the call uses it on this thread.
+            nonisolated(unsafe) let call = MethodCall(
+                Message(retaining: message.pointer), to: method, of: interface, at: path, on: self)
+            do {
+                try method.handler(call)
+            } catch where !call.isAnswered {
+                call.fail(error)
+            } catch {
+                // The caller has its answer. That the reply could not be written was the error.
+            }
+        } catch {
+            if message.isReplyExpected { sendError(DBusError(replying: error), to: message) }
+        }
+    }
+}
+
+/// Answers to calls, for ``MethodCall``.
+extension Connection {
+    nonisolated func sendAnswer(_ message: borrowing Message) throws {
+        try assumeIsolated { connection in _ = try connection.link.send(message) }
+    }
+
+    /// Answers a call with an error.
+    nonisolated func sendError(_ error: DBusError, to call: borrowing Message) {
+        assumeIsolated { connection in
+            // Where even the error cannot be sent the connection has ended, and with it the call.
+            if let message = try? Message.error(error, to: call) { _ = try? connection.link.send(message) }
+        }
+    }
+
+    /// Lets go of a call on the loop's thread, wherever its last reference went away.
+    nonisolated func dispose(of message: consuming Message, answering error: DBusError?) {
+        // The one reference moves to the closure, which is performed once.
+        nonisolated(unsafe) let pointer = message.relinquish()
+        let finish: @Sendable () -> Void = { [self] in
+            let message = Message(owned: pointer)
+            if let error, message.isReplyExpected { sendError(error, to: message) }
+        }
+        loop.isCurrent ? finish() : loop.perform(finish)
+    }
+}

@@ -1,0 +1,140 @@
+// Invariants
+//
+// 1. Everything of a connection happens on its loop's thread, and the way of an incoming message is
+//    one synchronous pass: read, dispatch, handler, reply, write.
+// 2. Each call that is waiting is ended exactly once: by its reply, its timeout, the cancellation of
+//    its task, or the end of the connection, whichever is first.
+// 3. After the end of the connection nothing is left waiting: calls throw `Disconnected`, streams
+//    finish, flushes return.
+
+/// A connection to a bus, for calls, signals and served objects.
+///
+/// ```swift
+/// let loop = try EventLoop.startThread(named: "dbus")
+/// let connection = try await Connection.open(.session, on: loop)
+/// let names = try await connection.call(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames") {
+///     reader in try reader.readArray { try $0.readString() }
+/// }
+/// ```
+///
+/// It is its own, not shared with other users of libdbus in the process, and never ends the process:
+/// where the bus goes away, calls fail, streams finish, and ``onDisconnect(_:)`` tells.
+///
+/// The connection is an actor on its loop. An actor that names the same loop as its executor calls
+/// it without a thread switch, and is itself reached from a method's handler by `assumeIsolated`.
+public actor Connection {
+    /// The loop that runs the connection.
+    public nonisolated let loop: EventLoop
+
+    /// The name that the bus has given the connection; nobody else ever gets it.
+    public nonisolated let uniqueName: BusName
+
+    /// Used on the loop's thread only. Not isolated, so that `deinit` can hand it over to the loop.
+    nonisolated(unsafe) let link: Link
+    var objects = ObjectTree()
+    var pendingCalls = PendingCalls()
+    var subscriptions = Subscriptions()
+    private var flushes: [CheckedContinuation<Void, Never>] = []
+    private var disconnectHandlers: [@Sendable () -> Void] = []
+    private var isOpen = true
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
+
+    /// Connects to a bus and greets it, which blocks the loop's thread until the bus answers.
+    ///
+    /// To be called on the loop's thread; elsewhere use ``open(_:on:)``. The loop need not run yet.
+    ///
+    /// - Throws: ``DBusError``, of the name `NoServer`, `FileNotFound` or the like where there is no
+    ///   bus at the address, of the name `BadAddress` where it is not one.
+    public init(to address: Address, on loop: EventLoop) throws {
+        let link = try Link(to: address, on: loop)
+        self.loop = loop
+        self.link = link
+        uniqueName = try link.uniqueName ?? { throw DBusError.disconnected }()
+        try assumeIsolated { try $0.start() }
+    }
+
+    /// Connects to a bus on a loop that runs on another thread.
+    ///
+    /// - Throws: ``DBusError`` as ``init(to:on:)`` does.
+    public static func open(_ address: Address, on loop: EventLoop) async throws -> Connection {
+        try await withCheckedThrowingContinuation { continuation in
+            loop.perform {
+                continuation.resume(with: Result { try Connection(to: address, on: loop) })
+            }
+        }
+    }
+
+    // The link must be closed on the loop's thread. An isolated deinit would see to it, but in an
+    // optimized build of a module that imports this one it ends Swift 6.3 with "circular reference".
+    deinit {
+        nonisolated(unsafe) let link = link
+        if loop.isCurrent { link.close() } else { loop.perform { link.close() } }
+    }
+
+    private func start() throws {
+        link.receive = { [unowned self] message in receive(message) }
+        link.drained = { [unowned self] in endFlushes() }
+        try link.start()
+    }
+
+    private func receive(_ message: borrowing Message) {
+        switch message.kind {
+        case .call: serve(message)
+        case .reply, .error: pendingCalls.complete(with: message)
+        case .signal: message.isDisconnection ? disconnected() : deliver(message)
+        case nil: break
+        }
+    }
+}
+
+// MARK: The end
+
+extension Connection {
+    /// Calls a closure on the loop's thread, once, when the bus has ended the connection; at once
+    /// where it has already. ``close()`` does not call it.
+    public func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
+        if isOpen {
+            disconnectHandlers.append(handler)
+        } else {
+            handler()
+        }
+    }
+
+    /// Waits until all that was sent has been written to the socket, so that it arrives even if the
+    /// process ends then. Returns, too, when the connection has ended.
+    public func flush() async {
+        if !isOpen || link.isDrained { return }
+        await withCheckedContinuation { flushes.append($0) }
+    }
+
+    /// Ends the connection: what waits throws `Disconnected`, what is not yet written is lost.
+    public func close() {
+        guard isOpen else { return }
+        disconnectHandlers = []
+        end()
+        link.close()
+    }
+
+    private func disconnected() {
+        guard isOpen else { return }
+        let handlers = disconnectHandlers
+        disconnectHandlers = []
+        end()
+        for handler in handlers { handler() }
+    }
+
+    private func end() {
+        isOpen = false
+        pendingCalls.failAll(with: .disconnected)
+        subscriptions.finishAll()
+        endFlushes()
+    }
+
+    private func endFlushes() {
+        for flush in flushes { flush.resume() }
+        flushes = []
+    }
+}

@@ -1,0 +1,148 @@
+/// The words of every error that this module makes itself.
+extension DBusError {
+    static func badName(_ name: String, kind: String, because problem: String) -> DBusError {
+        DBusError(.invalidArguments, "\(quoted(name)) is not \(kind): \(problem).")
+    }
+
+    static func badSignature(_ signature: String) -> DBusError {
+        DBusError(
+            .invalidSignature,
+            "\(quoted(signature)) is not a D-Bus signature: a type is unknown or incomplete, or it is "
+                + "longer than 255 bytes or nested deeper than 32.")
+    }
+
+    // MARK: The system
+
+    static func systemCall(_ call: String, error code: Int32) -> DBusError {
+        DBusError(.ioError, "\(call) failed: \(SystemError.words(for: code)).")
+    }
+
+    static let noMemory = DBusError(.noMemory, "libdbus ran out of memory, or of descriptors.")
+
+    // MARK: The connection
+
+    static let disconnected = DBusError(
+        .disconnected, "The connection to the bus is closed; open another one.")
+
+    static func timeout(_ destination: BusName?, _ member: MemberName, after: Duration) -> DBusError {
+        DBusError(
+            .timeout, "\(destination?.string ?? "The peer") did not reply to \(member) in \(after).")
+    }
+
+    static let noDescriptors = DBusError(
+        .invalidArguments, "This connection cannot carry file descriptors; use a Unix socket.")
+
+    // MARK: Writing
+
+    static let nulInString = DBusError(
+        .invalidArguments, "A string holds a NUL character, which D-Bus cannot carry.")
+
+    static func wrongType(writing type: String, expected: String) -> DBusError {
+        DBusError(
+            .invalidSignature, "A value of type '\(type)' was written where '\(expected)' is due.")
+    }
+
+    static func incomplete(expected: String) -> DBusError {
+        DBusError(.invalidSignature, "A container was closed before '\(expected)' was written.")
+    }
+
+    static let notSingleType = DBusError(
+        .invalidSignature, "An array and a variant hold values of exactly one complete type.")
+
+    static let emptyStructure = DBusError(
+        .invalidSignature, "D-Bus has no structure without fields.")
+
+    static let spoiled = DBusError(
+        .failed, "The message was given up when a part of it could not be written.")
+
+    static let nestedTooDeeply = DBusError(
+        .limitsExceeded,
+        "The message nests deeper than \(MessageLimits.maximumDepth) containers, which a bus refuses.")
+
+    static let arrayTooLong = DBusError(
+        .limitsExceeded, "An array of the message is larger than 64 MiB, which D-Bus cannot carry.")
+
+    static let messageTooLong = DBusError(
+        .limitsExceeded, "The message is larger than 128 MiB, which D-Bus cannot carry.")
+
+    static let tooManyDescriptors = DBusError(
+        .limitsExceeded,
+        "The message holds more than \(MessageLimits.maximumDescriptors) file descriptors, "
+            + "which a socket cannot carry at once.")
+
+    // MARK: Reading
+
+    static func unexpectedType(_ found: TypeCode?, expected: TypeCode) -> DBusError {
+        DBusError(
+            .invalidArguments,
+            found.map { "There is a value of type '\($0.character)' where '\(expected.character)' is due." }
+                ?? "The values end where one of type '\(expected.character)' is due.")
+    }
+
+    static let noValue = DBusError(.invalidArguments, "The values end where another one is due.")
+
+    static func wrongReply(expected: Signature, given: Signature) -> DBusError {
+        DBusError(
+            .invalidArguments,
+            "The reply has values of the types '\(given)' where '\(expected)' is due.")
+    }
+
+    static func unknownCode(_ number: UInt32) -> DBusError {
+        DBusError(.invalidArguments, "The bus replied \(number), which has no meaning here.")
+    }
+
+    static func valuesLeft(_ type: TypeCode) -> DBusError {
+        DBusError(
+            .invalidArguments, "There are more values than expected: one of type '\(type.character)'.")
+    }
+
+    static let missingDescriptor = DBusError(
+        .limitsExceeded,
+        "A file descriptor of the message cannot be had; this process may have too many open.")
+
+    // MARK: Serving
+
+    static func unknownObject(_ path: ObjectPath) -> DBusError {
+        DBusError(.unknownObject, "There is no object at \(quoted(path.string)).")
+    }
+
+    static func unknownInterface(_ interface: String, at path: ObjectPath) -> DBusError {
+        DBusError(
+            .unknownInterface,
+            "The object at \(quoted(path.string)) has no interface \(quoted(interface)).")
+    }
+
+    static func unknownMethod(_ member: MemberName, of interface: InterfaceName?) -> DBusError {
+        DBusError(
+            .unknownMethod,
+            interface.map { "The interface '\($0)' has no method \(quoted(member.string))." }
+                ?? "The object has no method \(quoted(member.string)).")
+    }
+
+    static func unknownProperty(_ property: String, of interface: String) -> DBusError {
+        DBusError(
+            .unknownProperty,
+            "The interface \(quoted(interface)) has no property \(quoted(property)).")
+    }
+
+    static func readOnlyProperty(_ property: String) -> DBusError {
+        DBusError(.propertyReadOnly, "The property \(quoted(property)) cannot be set.")
+    }
+
+    static func wrongArguments(
+        _ member: MemberName, expected: Signature, given: Signature
+    ) -> DBusError {
+        DBusError(
+            .invalidArguments,
+            "\(member) takes arguments of the types '\(expected)'; those given are '\(given)'.")
+    }
+
+    static let unanswered = DBusError(.failed, "The service dropped the call without an answer.")
+
+    static let unexplained = DBusError(.failed, "The service could not carry out the call.")
+
+    /// What somebody sent, for a sentence: in quotation marks, and cut where it is long.
+    private static func quoted(_ text: String) -> String {
+        text.count <= 80 ? "'\(text)'" : "'\(text.prefix(80))…'"
+    }
+}

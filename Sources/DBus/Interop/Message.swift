@@ -1,0 +1,128 @@
+import CDBus
+
+/// The owner of one reference to a libdbus message.
+///
+/// It does not leave the loop's thread: libdbus counts what is alive against the connection that a
+/// message came from, without a lock. It is `@unchecked Sendable` for closures that borrow it while
+/// they assume an actor of the loop to be isolated; those run on the same thread.
+struct Message: ~Copyable, @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    /// Takes over the reference that a call of libdbus gave us; nil is out of memory.
+    init(adopting pointer: OpaquePointer?) throws(DBusError) {
+        guard let pointer else { throw .noMemory }
+        self.pointer = pointer
+    }
+
+    /// Takes over a reference that ``relinquish()`` gave away.
+    init(owned pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    /// Takes a reference of its own to a message that libdbus lent us.
+    init(retaining pointer: OpaquePointer) {
+        self.pointer = dbus_message_ref(pointer)
+    }
+
+    deinit {
+        dbus_message_unref(pointer)
+    }
+
+    /// Gives the reference away; the caller owns it now.
+    consuming func relinquish() -> OpaquePointer {
+        let pointer = pointer
+        discard self
+        return pointer
+    }
+}
+
+/// Messages to be sent.
+extension Message {
+    static func call(
+        _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName
+    ) throws(DBusError) -> Message {
+        try Message(
+            adopting: dbus_message_new_method_call(
+                destination?.string, path.string, interface.string, member.string))
+    }
+
+    /// Tells the callee that nobody waits for its reply.
+    func expectNoReply() {
+        dbus_message_set_no_reply(pointer, 1)
+    }
+
+    static func signal(
+        _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName, to destination: BusName?
+    ) throws(DBusError) -> Message {
+        let message = try Message(
+            adopting: dbus_message_new_signal(path.string, interface.string, member.string))
+        if let destination {
+            try checkMemory(dbus_message_set_destination(message.pointer, destination.string))
+        }
+        return message
+    }
+
+    static func reply(to call: borrowing Message) throws(DBusError) -> Message {
+        try Message(adopting: dbus_message_new_method_return(call.pointer))
+    }
+
+    static func error(_ error: DBusError, to call: borrowing Message) throws(DBusError) -> Message {
+        try Message(
+            adopting: dbus_message_new_error(
+                call.pointer, error.name.string, MessageLimits.sendable(error.message)))
+    }
+}
+
+/// What is in a message's header. libdbus has checked every name by the rules of its type.
+extension Message {
+    enum Kind {
+        case call, reply, error, signal
+    }
+
+    /// Nil for a kind that a later version of the protocol may bring, which is to be ignored.
+    var kind: Kind? {
+        switch dbus_message_get_type(pointer) {
+        case DBUS_MESSAGE_TYPE_METHOD_CALL: .call
+        case DBUS_MESSAGE_TYPE_METHOD_RETURN: .reply
+        case DBUS_MESSAGE_TYPE_ERROR: .error
+        case DBUS_MESSAGE_TYPE_SIGNAL: .signal
+        default: nil
+        }
+    }
+
+    var sender: BusName? { Self.text(dbus_message_get_sender(pointer)).map(BusName.init(checked:)) }
+    var path: ObjectPath? { Self.text(dbus_message_get_path(pointer)).map(ObjectPath.init(checked:)) }
+    var interface: InterfaceName? {
+        Self.text(dbus_message_get_interface(pointer)).map(InterfaceName.init(checked:))
+    }
+    var member: MemberName? {
+        Self.text(dbus_message_get_member(pointer)).map(MemberName.init(checked:))
+    }
+    var errorName: ErrorName? {
+        Self.text(dbus_message_get_error_name(pointer)).map(ErrorName.init(checked:))
+    }
+    var signature: Signature { Signature(checked: Self.text(dbus_message_get_signature(pointer)) ?? "") }
+    var replySerial: UInt32 { dbus_message_get_reply_serial(pointer) }
+    var isReplyExpected: Bool { dbus_message_get_no_reply(pointer) == 0 }
+
+    func hasSignature(_ signature: Signature) -> Bool {
+        dbus_message_has_signature(pointer, signature.string) != 0
+    }
+
+    /// Whether it is libdbus's own notice, which nobody can send, that the connection is gone.
+    var isDisconnection: Bool {
+        dbus_message_is_signal(pointer, DBUS_INTERFACE_LOCAL, "Disconnected") != 0
+    }
+
+    /// The error that an error message tells of.
+    var error: DBusError {
+        var reader = MessageReader(self)
+        // The text is a custom, not a rule: an error may come with anything, or nothing.
+        let text = try? reader.readString()
+        return DBusError(errorName ?? .failed, text ?? "")
+    }
+
+    private static func text(_ string: UnsafePointer<CChar>?) -> String? {
+        string.map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,104 @@
+/// Things to do later.
+extension EventLoop {
+    /// Something that the loop will do once, unless it is cancelled.
+    public final class Timer {
+        let deadline: SuspendingClock.Instant
+        /// The number in the order of making; earlier ones go first where the time is the same.
+        let number: UInt64
+        private let loop: EventLoop
+        fileprivate var body: (() -> Void)?
+
+        fileprivate init(
+            _ deadline: SuspendingClock.Instant, _ number: UInt64, loop: EventLoop,
+            body: @escaping () -> Void
+        ) {
+            self.deadline = deadline
+            self.number = number
+            self.loop = loop
+            self.body = body
+        }
+
+        /// Takes the timer back. Nothing happens where it has gone off already.
+        public func cancel() {
+            guard body != nil else { return }
+            body = nil
+            loop.timers.remove(self)
+        }
+    }
+
+    /// Calls a closure on the loop's thread once, after a time.
+    ///
+    /// To be called on the loop's thread. The time does not count while the machine is suspended.
+    @discardableResult
+    public func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Timer {
+        preconditionOnLoop("a timer was set")
+        return timers.add(after: delay, loop: self, body: body)
+    }
+}
+
+/// The timers of a loop, the next one first.
+struct TimerQueue {
+    // Sorted rather than a heap: most timers are far off and appended at the end, and a cancelled
+    // one is found and taken out at once.
+    private var timers: [EventLoop.Timer] = []
+    private var lastNumber: UInt64 = 0
+    private let clock = SuspendingClock()
+
+    mutating func add(
+        after delay: Duration, loop: EventLoop, body: @escaping () -> Void
+    ) -> EventLoop.Timer {
+        lastNumber += 1
+        let timer = EventLoop.Timer(clock.now + delay, lastNumber, loop: loop, body: body)
+        timers.insert(timer, at: index(of: timer))
+        return timer
+    }
+
+    mutating func remove(_ timer: EventLoop.Timer) {
+        let index = index(of: timer)
+        if index < timers.count, timers[index] === timer { timers.remove(at: index) }
+    }
+
+    /// How long poll(2) may sleep: without end (-1) where there is no timer.
+    var millisecondsToNext: Int32 {
+        guard let next = timers.first else { return -1 }
+        let rest = next.deadline - clock.now
+        guard rest > .zero else { return 0 }
+        // Rounded up, so as not to wake before the time and sleep again.
+        let milliseconds = (rest + .microseconds(999)) / .milliseconds(1)
+        return milliseconds < Double(Int32.max) ? Int32(milliseconds) : .max
+    }
+
+    /// The timers whose time has come.
+    func due() -> [EventLoop.Timer] {
+        guard !timers.isEmpty else { return [] }
+        let now = clock.now
+        return Array(timers.prefix { $0.deadline <= now })
+    }
+
+    /// Where a timer stands, or is to stand.
+    private func index(of timer: EventLoop.Timer) -> Int {
+        var (low, high) = (0, timers.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            let other = timers[middle]
+            if (other.deadline, other.number) < (timer.deadline, timer.number) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+}
+
+extension EventLoop {
+    /// Does what is due now. A timer that is set meanwhile waits for the next round.
+    func fireTimers() {
+        for timer in timers.due() {
+            // Invariant 4: one before it may have cancelled it.
+            guard let body = timer.body else { continue }
+            timer.cancel()
+            body()
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Glibc
+
+/// Descriptors that the loop waits for.
+extension EventLoop {
+    /// A descriptor that the loop waits for, until it is cancelled.
+    public final class Watch {
+        let descriptor: Int32
+        private let loop: EventLoop?
+        fileprivate(set) var handler: ((Events) -> Void)?
+
+        /// What the loop waits for. With nothing here the descriptor is left alone, also where it
+        /// has failed.
+        public var events: Events {
+            didSet { loop?.watches.isOutdated = true }
+        }
+
+        fileprivate init(
+            _ descriptor: Int32, _ events: Events, loop: EventLoop?,
+            handler: @escaping (Events) -> Void
+        ) {
+            self.descriptor = descriptor
+            self.events = events
+            self.loop = loop
+            self.handler = handler
+        }
+
+        /// Ends the wait and lets go of the handler. The descriptor stays open.
+        public func cancel() {
+            handler = nil
+            loop?.watches.remove(self)
+        }
+    }
+
+    /// Calls a handler on the loop's thread whenever a descriptor is ready.
+    ///
+    /// To be called on the loop's thread, and cancelled before the descriptor is closed.
+    ///
+    /// - Parameters:
+    ///   - descriptor: A descriptor that stays the caller's.
+    ///   - events: What to wait for; an error and a hang-up are reported besides.
+    ///   - handler: Called with what has come. It must read or write, or it is called again.
+    @discardableResult
+    public func watch(
+        _ descriptor: Int32, for events: Events, handler: @escaping (Events) -> Void
+    ) -> Watch {
+        preconditionOnLoop("a descriptor was given to it")
+        return watches.add(descriptor, events, loop: self, handler: handler)
+    }
+}
+
+/// The watches of a loop, and the list that poll(2) takes, made anew when they change.
+struct WatchTable {
+    private var watches: [EventLoop.Watch] = []
+    private var active: [EventLoop.Watch] = []
+    private var list: [pollfd] = []
+    var isOutdated = false
+
+    mutating func add(
+        _ descriptor: Int32, _ events: Events, loop: EventLoop? = nil,
+        handler: @escaping (Events) -> Void
+    ) -> EventLoop.Watch {
+        let watch = EventLoop.Watch(descriptor, events, loop: loop, handler: handler)
+        watches.append(watch)
+        isOutdated = true
+        return watch
+    }
+
+    mutating func remove(_ watch: EventLoop.Watch) {
+        watches.removeAll { $0 === watch }
+        isOutdated = true
+    }
+
+    /// Waits for events; -1 milliseconds is without end.
+    mutating func poll(timeout: Int32) -> [(EventLoop.Watch, Events)] {
+        if isOutdated { makeList() }
+        let count = Glibc.poll(&list, nfds_t(list.count), timeout)
+        // Interrupted by a signal, or nothing came: the loop goes round.
+        guard count > 0 else { return [] }
+        var ready: [(EventLoop.Watch, Events)] = []
+        for (watch, entry) in zip(active, list) where entry.revents != 0 {
+            ready.append((watch, Events(rawValue: entry.revents)))
+        }
+        return ready
+    }
+
+    private mutating func makeList() {
+        active = watches.filter { !$0.events.isEmpty }
+        list = active.map { pollfd(fd: $0.descriptor, events: $0.events.rawValue, revents: 0) }
+        isOutdated = false
+    }
+}

@@ -1,0 +1,27 @@
+/// What a message may hold, so that a bus takes it.
+enum MessageLimits {
+    /// Containers inside each other, all kinds together, as the receiver counts them: twice the 32
+    /// that the specification allows for arrays and for structures.
+    static let maximumDepth = 64
+
+    /// The bytes of one array.
+    ///
+    /// https://dbus.freedesktop.org/doc/dbus-specification.html#message-protocol-marshaling
+    static let maximumArray = 64 << 20
+
+    /// The bytes of a message, header included.
+    static let maximumMessage = 128 << 20
+
+    /// What every header has room in: its fixed part and its names of 255 bytes at most, that of
+    /// the sender included, which the bus adds. Only the object path may need more.
+    static let headerAllowance = 2 << 10
+
+    /// What one write to a Unix socket can carry: SCM_MAX_FD of the kernel.
+    static let maximumDescriptors = 253
+
+    /// The text of an error, cut to a size that anybody takes, and without NUL characters.
+    static func sendable(_ text: String) -> String {
+        let cut = String(decoding: text.utf8.prefix(8 << 10), as: UTF8.self)
+        return String(cut.map { $0 == "\0" ? "\u{FFFD}" : $0 })
+    }
+}

@@ -1,0 +1,133 @@
+// Invariants
+//
+// 1. A caller that expects a reply gets exactly one; one that expects none gets none.
+// 2. A call that is let go of without an answer answers `Failed`.
+// 3. The message is touched and let go of on the loop's thread only.
+
+/// A call that came over the bus, to be answered once.
+///
+/// A handler gets it, and answers at once or later:
+///
+/// ```swift
+/// Method("Add", in: [Argument("a", "i"), Argument("b", "i")], out: [Argument("sum", "x")]) { call in
+///     let (a, b) = try call.arguments { (try $0.readInt32(), try $0.readInt32()) }
+///     try call.reply { try $0.writeInt64(Int64(a) + Int64(b)) }
+/// }
+/// ```
+///
+/// It is not `Sendable`: it belongs to the loop's thread, and an actor on the loop may keep it.
+public final class MethodCall {
+    /// The path that was called.
+    public let path: ObjectPath
+    /// The interface of the method that was called.
+    public let interface: InterfaceName
+    /// The method that was called.
+    public let member: MemberName
+    /// Whether the caller waits for an answer.
+    public let isReplyExpected: Bool
+    /// Whether the call has been answered.
+    public private(set) var isAnswered = false
+
+    let connection: Connection
+    private let outputSignature: Signature
+    private var message: Message?
+
+    init(
+        _ message: consuming Message, to method: Method, of interface: InterfaceName,
+        at path: ObjectPath, on connection: Connection
+    ) {
+        self.path = path
+        self.interface = interface
+        self.connection = connection
+        member = method.name
+        outputSignature = method.outputSignature
+        isReplyExpected = message.isReplyExpected
+        self.message = consume message
+    }
+
+    deinit {
+        let answer = isAnswered ? nil : DBusError.unanswered
+        guard let message = message.take() else { return }
+        connection.dispose(of: message, answering: answer)
+    }
+
+    /// The unique name of the caller; nil only on a connection without a bus.
+    public var sender: BusName? {
+        withMessage { $0.sender }
+    }
+
+    /// Reads the arguments, whose types have been checked against the declaration.
+    ///
+    /// - Throws: What the closure throws.
+    public func arguments<Result>(
+        _ read: (inout MessageReader) throws -> Result
+    ) throws -> Result {
+        try withMessage { message in
+            var reader = MessageReader(message)
+            return try read(&reader)
+        }
+    }
+
+    /// Answers the call with what a closure writes. The closure is not called where no reply is
+    /// expected.
+    ///
+    /// A second answer is a mistake in the program and traps, and so is a reply of other types than
+    /// the declared ones.
+    ///
+    /// - Throws: What the closure throws, or ``DBusError`` where D-Bus cannot carry the reply. The
+    ///   caller has been answered with that error then.
+    public func reply(_ write: (inout MessageWriter) throws -> Void = { _ in }) throws {
+        takeAnswer()
+        guard isReplyExpected else { return }
+        do {
+            try withMessage { message in
+                let reply = try Message.reply(to: message)
+                let written = try MessageWriter.write(to: reply, write)
+                precondition(
+                    written == outputSignature,
+                    "\(interface).\(member) is declared to reply '\(outputSignature)', not '\(written)'.")
+                try connection.sendAnswer(reply)
+            }
+        } catch {
+            sendError(error)
+            throw error
+        }
+    }
+
+    /// Answers the call with an error.
+    ///
+    /// - Parameter error: An ``ErrorReply``, which names itself. Any other becomes `Failed`, and its
+    ///   text stays here.
+    public func fail(_ error: any Error) {
+        takeAnswer()
+        sendError(error)
+    }
+
+    private func takeAnswer() {
+        precondition(!isAnswered, "\(interface).\(member) was answered twice.")
+        isAnswered = true
+    }
+
+    private func sendError(_ error: any Error) {
+        guard isReplyExpected else { return }
+        withMessage { connection.sendError(DBusError(replying: error), to: $0) }
+    }
+
+    private func withMessage<Result>(
+        _ body: (borrowing Message) throws -> Result
+    ) rethrows -> Result {
+        connection.loop.preconditionOnLoop("a method call was used")
+        switch message {
+        case .some(let message): return try body(message)
+        case .none: preconditionFailure("A method call was used after its end.")
+        }
+    }
+}
+
+extension DBusError {
+    /// What a caller is told of an error.
+    init(replying error: any Error) {
+        let reply = error as? any ErrorReply ?? DBusError.unexplained
+        self.init(reply.errorName, reply.errorMessage)
+    }
+}

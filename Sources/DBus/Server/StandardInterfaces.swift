@@ -1,0 +1,76 @@
+/// The interfaces that every object has, declared like any other.
+///
+/// `org.freedesktop.DBus.Peer` is not among them: libdbus answers it, at every path.
+///
+/// https://dbus.freedesktop.org/doc/dbus-specification.html#standard-interfaces
+enum StandardInterfaces {
+    static let introspectable = Interface(
+        "org.freedesktop.DBus.Introspectable",
+        methods: [
+            Method("Introspect", out: [Argument("xml_data", "s")]) { call in
+                let document = call.objects.introspection(of: call.path)
+                try call.reply { try $0.writeString(document) }
+            }
+        ])
+
+    static let propertiesName: InterfaceName = "org.freedesktop.DBus.Properties"
+
+    static let properties = Interface(
+        propertiesName,
+        methods: [
+            Method(
+                "Get", in: [Argument("interface_name", "s"), Argument("property_name", "s")],
+                out: [Argument("value", "v")], handler: get),
+            Method(
+                "GetAll", in: [Argument("interface_name", "s")],
+                out: [Argument("properties", "a{sv}")], handler: getAll),
+            Method(
+                "Set",
+                in: [
+                    Argument("interface_name", "s"), Argument("property_name", "s"),
+                    Argument("value", "v"),
+                ], handler: set),
+        ],
+        signals: [
+            SignalDeclaration(
+                "PropertiesChanged",
+                [
+                    Argument("interface_name", "s"), Argument("changed_properties", "a{sv}"),
+                    Argument("invalidated_properties", "as"),
+                ])
+        ])
+
+    @Sendable private static func get(_ call: sending MethodCall) throws {
+        let value = try call.namedProperty().value()
+        try call.reply { try $0.writeValue(.variant(value)) }
+    }
+
+    @Sendable private static func getAll(_ call: sending MethodCall) throws {
+        let interface = try call.arguments { try $0.readString() }
+        let properties = try call.objects.properties(of: interface, at: call.path)
+        let entries = try properties.map {
+            Value.Entry(.string($0.name.string), .variant(try $0.value()))
+        }
+        try call.reply { try $0.writeValue(.dictionary(key: "s", value: "v", entries)) }
+    }
+
+    @Sendable private static func set(_ call: sending MethodCall) throws {
+        throw DBusError.readOnlyProperty(try call.namedProperty().name.string)
+    }
+}
+
+extension MethodCall {
+    fileprivate var objects: ObjectTree {
+        connection.assumeIsolated { $0.objects }
+    }
+
+    /// The property that the first two arguments name.
+    fileprivate func namedProperty() throws -> Property {
+        let (interface, name) = try arguments { (try $0.readString(), try $0.readString()) }
+        let properties = try objects.properties(of: interface, at: path)
+        guard let property = properties.first(where: { $0.name.string == name }) else {
+            throw DBusError.unknownProperty(name, of: interface)
+        }
+        return property
+    }
+}

@@ -1,0 +1,109 @@
+/// The streams of a connection, and who owns the names that they follow.
+struct Subscriptions {
+    private struct Entry {
+        let rule: MatchRule
+        let buffer: SignalBuffer
+    }
+
+    /// A well-known name that rules stand on. Without an owner none of its signals come.
+    private struct FollowedName {
+        var followers = 0
+        var owner: BusName?
+    }
+
+    private var entries: [UInt64: Entry] = [:]
+    private var names: [BusName: FollowedName] = [:]
+    private var lastNumber: UInt64 = 0
+
+    mutating func add(_ rule: MatchRule, _ buffer: SignalBuffer) -> UInt64 {
+        lastNumber += 1
+        entries[lastNumber] = Entry(rule: rule, buffer: buffer)
+        if let name = rule.followedSender { names[name, default: FollowedName()].followers += 1 }
+        return lastNumber
+    }
+
+    /// Takes a stream out, and gives back the rule that the bus is to forget.
+    mutating func remove(_ number: UInt64) -> MatchRule? {
+        guard let rule = entries.removeValue(forKey: number)?.rule else { return nil }
+        if let name = rule.followedSender, var followed = names[name] {
+            followed.followers -= 1
+            names[name] = followed.followers == 0 ? nil : followed
+        }
+        return rule
+    }
+
+    func finishAll() {
+        for entry in entries.values { entry.buffer.finish() }
+    }
+
+    /// Notes who owns a name, where somebody follows it.
+    mutating func note(_ owner: BusName?, of name: BusName) {
+        names[name]?.owner = owner
+    }
+
+    /// Gives a signal to each stream whose rule it matches.
+    ///
+    /// - Parameter read: Reads the arguments, once, and only where a stream may want them.
+    mutating func deliver(_ header: Signal, read: () throws -> [Value]) {
+        let wanting = entries.values.filter { entry in
+            entry.rule.matchesHeader(of: header, sentBy: owner(of: entry.rule.sender))
+        }
+        let isOwnerChange = Self.isOwnerChange(header)
+        guard !wanting.isEmpty || isOwnerChange else { return }
+        guard let arguments = try? read() else {
+            // libdbus has checked the message, so this is a descriptor without a number here.
+            for entry in wanting { entry.buffer.addLoss() }
+            return
+        }
+        let signal = header.with(arguments)
+        if isOwnerChange { noteOwnerChange(signal) }
+        for entry in wanting where entry.rule.matchesArguments(of: signal) {
+            entry.buffer.add(signal)
+        }
+    }
+
+    /// The name that a sender's signals bear.
+    private func owner(of sender: BusName?) -> BusName? {
+        guard let sender else { return nil }
+        return sender.isFollowed ? names[sender]?.owner : sender
+    }
+}
+
+// MARK: Owners of names
+
+extension Subscriptions {
+    private static let ownerChanges = MatchRule(
+        sender: .bus, path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+        member: "NameOwnerChanged")
+
+    /// The rule for the bus's word on who owns a name.
+    static func ownerRule(for name: BusName) -> MatchRule {
+        var rule = ownerChanges
+        rule.arguments[0] = name.string
+        return rule
+    }
+
+    private static func isOwnerChange(_ signal: Signal) -> Bool {
+        ownerChanges.matchesHeader(of: signal, sentBy: .bus)
+    }
+
+    private mutating func noteOwnerChange(_ signal: Signal) {
+        guard signal.arguments.count == 3, case .string(let name) = signal.arguments[0],
+            case .string(let owner) = signal.arguments[2], let name = try? BusName(name)
+        else { return }
+        // The empty string stands for nobody.
+        note(try? BusName(owner), of: name)
+    }
+}
+
+extension BusName {
+    /// Whether it is a name that changes hands, so that its owner has to be known.
+    fileprivate var isFollowed: Bool { !isUnique && self != .bus }
+}
+
+extension MatchRule {
+    /// The sender, where its owner has to be known.
+    var followedSender: BusName? {
+        sender.flatMap { $0.isFollowed ? $0 : nil }
+    }
+}

@@ -1,0 +1,39 @@
+/// A change of one domain that has not happened yet: it has no generation.
+///
+/// The caller has decided that it is a change, not a repetition of what holds already.
+public struct ChangeProposal: Sendable, Equatable {
+    /// A key and the archive that it is to have.
+    public struct Assignment: Sendable, Equatable {
+        /// The key to set.
+        public let key: Key
+        /// The bytes of its keyed archive.
+        public let archive: [UInt8]
+
+        /// Pairs a key with an archive.
+        public init(key: Key, archive: [UInt8]) {
+            self.key = key
+            self.archive = archive
+        }
+    }
+
+    /// The domain that changes.
+    public let domain: Domain
+    /// What to set.
+    ///
+    /// No key stands twice, here and in `removed` together.
+    public let set: [Assignment]
+    /// The keys to remove.
+    public let removed: [Key]
+    /// The unique bus name of the writer; empty where the change came from a file.
+    public let origin: String
+
+    /// Gathers a change.
+    public init(
+        domain: Domain, set: [Assignment] = [], removed: [Key] = [], origin: String
+    ) {
+        self.domain = domain
+        self.set = set
+        self.removed = removed
+        self.origin = origin
+    }
+}

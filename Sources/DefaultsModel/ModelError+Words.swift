@@ -1,0 +1,73 @@
+/// The words of every error of this module.
+extension ModelError {
+    static func emptyDomain(_ text: String) -> ModelError {
+        domain(
+            text, offset: 0,
+            "it has no name. Give NSGlobalDomain or an application ID such as org.example.Editor")
+    }
+
+    static func overlongDomain(_ text: String, length: Int) -> ModelError {
+        domain(
+            text, offset: Domain.maximumLength,
+            "its name has \(length) bytes, and \(Domain.maximumLength) are allowed")
+    }
+
+    static func emptyElement(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "the element that ends at byte \(offset) is empty. Elements are joined by single dots")
+    }
+
+    static func strayCharacter(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "\(character(at: offset, of: text)) at byte \(offset) is not allowed. "
+                + "A name is made of A-Z, a-z, 0-9, '_', '-' and '.'")
+    }
+
+    static func unknownLayer(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "the suffix at byte \(offset) names no layer. "
+                + "There are @host, @host:NAME, @managed and @system")
+    }
+
+    static func invalidHost(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "what stands from byte \(offset) on names no host. A host's name is 1 to "
+                + "\(HostID.maximumLength) of A-Z, a-z, 0-9, '.', '_' and '-'")
+    }
+
+    static var emptyKey: ModelError {
+        key("", offset: 0, "it is empty. A key has 1 to \(Key.maximumLength) bytes")
+    }
+
+    static func overlongKey(_ text: String) -> ModelError {
+        key(
+            text, offset: Key.maximumLength,
+            "it has \(text.utf8.count) bytes, and \(Key.maximumLength) are allowed")
+    }
+
+    static func nulInKey(_ text: String, offset: Int) -> ModelError {
+        key(text, offset: offset, "there is a NUL at byte \(offset)")
+    }
+
+    private static func domain(_ text: String, offset: Int, _ reason: String) -> ModelError {
+        ModelError(
+            code: .invalidDomain, offset: offset,
+            description: "Invalid domain \(text.quotedForMessage): \(reason).")
+    }
+
+    private static func key(_ text: String, offset: Int, _ reason: String) -> ModelError {
+        ModelError(
+            code: .invalidKey, offset: offset,
+            description: "Invalid key \(text.quotedForMessage): \(reason).")
+    }
+
+    /// The character that the byte begins, in quotes.
+    private static func character(at offset: Int, of text: String) -> String {
+        let index = text.utf8.index(text.startIndex, offsetBy: offset)
+        return String(text.unicodeScalars[index]).quotedForMessage
+    }
+}

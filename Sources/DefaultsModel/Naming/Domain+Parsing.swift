@@ -1,0 +1,64 @@
+extension Domain {
+    /// Reads a domain as a caller writes it: a name, and perhaps a suffix that picks a layer.
+    ///
+    /// - Parameters:
+    ///   - text: Such as `org.example.Editor`, or the same with `@host`, `@host:NAME`, `@managed`
+    ///     or `@system`.
+    ///   - host: This machine, which `@host` means. `@host:NAME` with its name is the same layer.
+    /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
+    ///   byte.
+    public init(_ text: String, on host: HostID) throws(ModelError) {
+        let utf8 = text.utf8
+        let end = utf8.firstIndex(of: UInt8(ascii: "@")) ?? utf8.endIndex
+        try Domain.checkName(utf8[..<end], of: text)
+        let layer = try Domain.parseLayer(text[end...], of: text, on: host)
+        self.init(checked: String(text[..<end]), layer: layer)
+    }
+
+    /// Takes a name that has no suffix, and a layer.
+    ///
+    /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
+    ///   byte.
+    public init(name: String, layer: Layer) throws(ModelError) {
+        try Domain.checkName(name.utf8[...], of: name)
+        self.init(checked: name, layer: layer)
+    }
+
+    private static func checkName(
+        _ name: Substring.UTF8View, of text: String
+    ) throws(ModelError) {
+        guard !name.isEmpty else { throw .emptyDomain(text) }
+        guard name.count <= maximumLength else { throw .overlongDomain(text, length: name.count) }
+        var elementIsEmpty = true
+        for (offset, byte) in name.enumerated() {
+            if byte == UInt8(ascii: ".") {
+                guard !elementIsEmpty else { throw .emptyElement(in: text, offset: offset) }
+                elementIsEmpty = true
+            } else {
+                guard isElementByte(byte) else { throw .strayCharacter(in: text, offset: offset) }
+                elementIsEmpty = false
+            }
+        }
+        guard !elementIsEmpty else { throw .emptyElement(in: text, offset: name.count) }
+    }
+
+    /// Reads a suffix, which begins with `@` or is empty.
+    private static func parseLayer(
+        _ suffix: Substring, of text: String, on host: HostID
+    ) throws(ModelError) -> Layer {
+        switch suffix {
+        case "": return .domain
+        case "@host": return .host(host)
+        case "@managed": return .managed
+        case "@system": return .system
+        default:
+            let offset = text.utf8.count - suffix.utf8.count
+            let prefix = "@host:"
+            guard suffix.hasPrefix(prefix) else { throw .unknownLayer(in: text, offset: offset) }
+            guard let other = HostID(suffix.dropFirst(prefix.count)) else {
+                throw .invalidHost(in: text, offset: offset + prefix.utf8.count)
+            }
+            return .host(other)
+        }
+    }
+}

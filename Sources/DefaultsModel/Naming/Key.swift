@@ -1,0 +1,49 @@
+/// The name of a value in a domain: 1 to 1024 bytes of UTF-8 without NUL.
+///
+/// Two keys are the same when their bytes are. Swift's strings also equate characters that are
+/// spelled differently ("é" as one scalar or as two); keys do not, as neither D-Bus nor the
+/// database does.
+public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The most bytes that a key may have.
+    public static let maximumLength = 1024
+
+    /// The key's text.
+    public let name: String
+
+    /// Takes text as a key.
+    ///
+    /// - Throws: `ModelError` with code `.invalidKey` where it is empty, too long or has a NUL.
+    public init(_ name: String) throws(ModelError) {
+        let utf8 = name.utf8
+        guard !utf8.isEmpty else { throw .emptyKey }
+        guard utf8.count <= Key.maximumLength else { throw .overlongKey(name) }
+        if let nul = utf8.firstIndex(of: 0) {
+            throw .nulInKey(name, offset: utf8.distance(from: utf8.startIndex, to: nul))
+        }
+        self.name = name
+    }
+
+    /// The length in bytes.
+    public var length: Int { name.utf8.count }
+
+    /// The key's text.
+    public var description: String { name }
+
+    /// Whether both are the same bytes.
+    public static func == (one: Key, other: Key) -> Bool {
+        one.name.utf8.elementsEqual(other.name.utf8)
+    }
+
+    /// Orders by bytes, as the database does.
+    public static func < (one: Key, other: Key) -> Bool {
+        one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
+    }
+
+    /// Hashes the bytes, so that keys that differ only in spelling fall apart.
+    public func hash(into hasher: inout Hasher) {
+        var name = name
+        // The buffer is read during the call only.
+        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(0xFF as UInt8)
+    }
+}

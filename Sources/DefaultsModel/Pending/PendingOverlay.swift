@@ -1,0 +1,106 @@
+/// What is acknowledged but not on disk, laid over the store: reads look here first.
+///
+/// Invariants:
+/// 1. A change is in `current` or in `flushing`, from its acknowledgement until it is on disk.
+/// 2. Every change in `current` is newer than every change in `flushing`.
+/// 3. Of one key each of the two holds the newest change that it was given.
+/// 4. The totals of a domain are those after all of its changes, pending ones included.
+/// 5. No cost here grows with the database. Beginning and finishing a flush copies nothing; only
+///    taking back a failed one costs as much as is pending.
+public struct PendingOverlay: Sendable {
+    /// The most bytes that may be pending: 64 MiB.
+    public static let maximumBytes = 64 << 20
+
+    private var current = PendingChanges()
+    private var flushing: PendingChanges?
+
+    /// An overlay with nothing in it.
+    public init() {}
+
+    /// Acknowledged changes that are not on disk.
+    public var count: Int { current.count + (flushing?.count ?? 0) }
+
+    /// The memory that they need, in bytes.
+    public var bytes: Int { current.bytes + (flushing?.bytes ?? 0) }
+
+    /// The part of `bytes` that no flush has taken up yet.
+    public var bytesToFlush: Int { current.bytes }
+
+    /// Whether there is something to flush, or being flushed.
+    public var isEmpty: Bool { count == 0 }
+
+    /// What is pending for a key; nil where the store has the say.
+    public func entry(_ domain: Domain, _ key: Key) -> PendingEntry? {
+        current.domains[domain]?.entries[key] ?? flushing?.domains[domain]?.entries[key]
+    }
+
+    /// All keys of a domain for which something is pending.
+    public func entries(of domain: Domain) -> [Key: PendingEntry] {
+        let newer = current.domains[domain]?.entries ?? [:]
+        let older = flushing?.domains[domain]?.entries ?? [:]
+        return older.merging(newer) { _, newer in newer }
+    }
+
+    /// All domains for which something is pending.
+    public var domains: Set<Domain> {
+        Set(current.domains.keys).union(flushing?.domains.keys ?? [:].keys)
+    }
+
+    /// The keys of a domain after all pending changes; nil where none is pending and the store
+    /// has the say.
+    public func totals(of domain: Domain) -> KeyTotals? {
+        current.domains[domain]?.totals ?? flushing?.domains[domain]?.totals
+    }
+
+    /// By how many bytes the overlay would grow.
+    ///
+    /// A change that replaces a larger one gives less than 0.
+    public func growth(by proposal: ChangeProposal) -> Int {
+        let entries = current.domains[proposal.domain]?.entries
+        func growth(_ key: Key, _ archive: [UInt8]?) -> Int {
+            let replaced = entries?[key].map { PendingChanges.size(of: key, $0.archive) }
+            return PendingChanges.size(of: key, archive) - (replaced ?? 0)
+        }
+        return proposal.set.reduce(0) { $0 + growth($1.key, $1.archive) }
+            + proposal.removed.reduce(0) { $0 + growth($1, nil) }
+    }
+
+    /// Takes a change in.
+    ///
+    /// - Parameters:
+    ///   - change: Newer than all before it.
+    ///   - totals: The keys of its domain after it.
+    public mutating func add(_ change: ChangeSet, totals: KeyTotals) {
+        precondition(
+            change.generation > (current.newest ?? flushing?.newest ?? .first),
+            "changes are added in the order of their generations")
+        current.add(change, totals: totals)
+    }
+
+    /// Begins a flush of all that is pending.
+    ///
+    /// What is added from now on is not part of it.
+    ///
+    /// - Returns: What to write; nothing is copied.
+    public mutating func beginFlush() -> PendingChanges {
+        precondition(flushing == nil, "one flush at a time")
+        let changes = current
+        flushing = changes
+        current = PendingChanges()
+        return changes
+    }
+
+    /// Ends the flush: what was written leaves the overlay.
+    public mutating func finishFlush() {
+        precondition(flushing != nil, "no flush was begun")
+        flushing = nil
+    }
+
+    /// Ends the flush without success: what it was to write is pending as before.
+    public mutating func abandonFlush() {
+        guard var older = flushing else { preconditionFailure("no flush was begun") }
+        older.add(current)
+        current = older
+        flushing = nil
+    }
+}

@@ -1,0 +1,103 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+
+extension DefaultsObject {
+    func set(_ call: MethodCall) throws {
+        let (domain, key, bytes) = try call.arguments { arguments in
+            (
+                try self.domain(from: &arguments), try Key(arguments.readString()),
+                try self.archiveBytes(from: &arguments)
+            )
+        }
+        try change(domain, key, to: KeyedArchive(validating: bytes), for: call)
+    }
+
+    func setValue(_ call: MethodCall) throws {
+        let (domain, key, value) = try call.arguments { arguments in
+            (
+                try self.domain(from: &arguments), try Key(arguments.readString()),
+                try arguments.readValue()
+            )
+        }
+        let archive = try VariantForm.archive(of: value)
+        guard archive.bytes.count <= Limits.maximumValueSize else {
+            throw DefaultsError(tooLargeArchive: archive.bytes.count)
+        }
+        try change(domain, key, to: archive, for: call)
+    }
+
+    func remove(_ call: MethodCall) throws {
+        let (domain, key) = try call.arguments { arguments in
+            (try self.domain(from: &arguments), try Key(arguments.readString()))
+        }
+        try change(domain, key, to: nil, for: call)
+    }
+
+    /// Reads an archive's bytes, its size first: one that is too large is not even copied.
+    private func archiveBytes(from arguments: inout MessageReader) throws -> [UInt8] {
+        try arguments.withBytes { bytes in
+            guard bytes.count <= Limits.maximumValueSize else {
+                throw DefaultsError(tooLargeArchive: bytes.count)
+            }
+            return bytes.withUnsafeBufferPointer { Array($0) }
+        }
+    }
+
+    /// The way of every change: journal and overlay, then the reply, then the signal, then some
+    /// time later the disk (invariant 2).
+    private func change(
+        _ domain: Domain, _ key: Key, to archive: KeyedArchive?, for call: MethodCall
+    ) throws {
+        guard domain.layer.isWritable else { throw DefaultsError(lockedLayer: domain) }
+        guard try differs(domain, key, from: archive) else {
+            return try reply(to: call, database.generation)
+        }
+        let change = try database.commit(
+            ChangeProposal(
+                domain: domain,
+                set: archive.map { [.init(key: key, archive: $0.bytes)] } ?? [],
+                removed: archive == nil ? [key] : [], origin: call.sender?.string ?? ""))
+        try reply(to: call, change.generation)
+        try announce(change)
+        noteChange()
+    }
+
+    private func reply(to call: MethodCall, _ generation: Generation) throws {
+        try call.reply { try $0.writeUInt64(generation.rawValue) }
+    }
+
+    /// Whether the key has another value than this, by the rule "The same value".
+    private func differs(
+        _ domain: Domain, _ key: Key, from archive: KeyedArchive?
+    ) throws -> Bool {
+        let stored: StoredValue?
+        do throws(StorageError) {
+            stored = try database.value(domain, key)
+        } catch {
+            // What cannot be read is certainly not the same, and this change mends it.
+            guard error.code == .damagedRow else { throw error }
+            return true
+        }
+        guard let archive, let stored else { return stored != nil || archive != nil }
+        if stored.archive == archive.bytes { return false }
+        return try !KeyedArchive(validating: stored.archive).isSame(as: archive)
+    }
+
+    private func announce(_ change: ChangeSet) throws {
+        try connection.assumeIsolated { connection in
+            try connection.emit(
+                Contract.objectPath, Contract.interface, Contract.changed.name
+            ) { writer in
+                try writer.writeString(change.domain.name)
+                try writer.writeString(change.domain.layer.name)
+                try writer.writeStrings(change.set.map(\.key.name))
+                try writer.writeStrings(change.removed.map(\.name))
+                try writer.writeUInt64(change.generation.rawValue)
+                try writer.writeString(change.origin)
+            }
+        }
+    }
+}

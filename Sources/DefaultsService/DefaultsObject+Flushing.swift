@@ -1,0 +1,120 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import Logging
+
+/// Somebody who waits for the disk: a caller of Synchronize, or the end of the daemon.
+struct DurabilityWaiter {
+    /// The last change that was acknowledged before the wait began.
+    let generation: Generation
+    /// Called once, with the durable generation or with what the disk said.
+    let resume: (Result<Generation, StorageError>) -> Void
+}
+
+extension DefaultsObject {
+    func synchronize(_ call: MethodCall) {
+        waitUntilDurable { outcome in
+            do {
+                let generation = try outcome.get()
+                try call.reply { try $0.writeUInt64(generation.rawValue) }
+            } catch {
+                call.fail(DefaultsError(refusing: error) ?? error)
+            }
+        }
+    }
+
+    /// Flushes, and calls back when every change made so far is on disk.
+    func waitUntilDurable(_ resume: @escaping (Result<Generation, StorageError>) -> Void) {
+        guard database.needsFlush else {
+            return resume(.success(database.durableGeneration))
+        }
+        waiters.append(DurabilityWaiter(generation: database.generation, resume: resume))
+        flush()
+    }
+
+    /// Says that a change is pending, and flushes when its time has come.
+    func noteChange() {
+        schedule.changed(at: .now, pendingBytes: database.pendingBytes)
+        scheduleFlush()
+    }
+
+    /// Sets the timer where none is set. One that was set for an earlier change fires, sees that
+    /// a later change has moved the time, and is set again: cheaper than to move it each time.
+    func scheduleFlush() {
+        guard flushTimer == nil, !isFlushing, let due = schedule.due else { return }
+        let delay = ContinuousClock.now.duration(to: due)
+        guard delay > .zero else { return flush() }
+        flushTimer = connection.loop.schedule(after: delay) {
+            self.assumeIsolated { service in
+                service.flushTimer = nil
+                service.scheduleFlush()
+            }
+        }
+    }
+
+    /// Begins to write everything that is pending, unless a flush is under way: the end of that
+    /// one looks again (invariant 3).
+    func flush() {
+        guard !isFlushing, let batch = database.beginFlush() else { return }
+        flushTimer?.cancel()
+        flushTimer = nil
+        isFlushing = true
+        schedule.flushBegan()
+        Task { await self.write(batch) }
+    }
+
+    private func write(_ batch: FlushBatch) async {
+        let began = ContinuousClock.now
+        do {
+            try await writer.write(batch)
+            database.finishFlush(batch, .success(()))
+            logger.debug("wrote \(batch.rowCount) rows in \(began.duration(to: .now))")
+            flushSucceeded()
+        } catch {
+            database.finishFlush(batch, .failure(error))
+            flushFailed(error)
+        }
+    }
+
+    private func flushSucceeded() {
+        isFlushing = false
+        schedule.flushSucceeded()
+        if !storageError.isEmpty {
+            logger.notice("The disk takes changes again; everything pending is written.")
+            report(storageError: "")
+        }
+        let durable = database.durableGeneration
+        let reached = waiters.filter { $0.generation <= durable }
+        waiters.removeAll { $0.generation <= durable }
+        for waiter in reached { waiter.resume(.success(durable)) }
+        if waiters.isEmpty { scheduleFlush() } else { flush() }
+    }
+
+    /// The changes stay pending, readable and in the crash journal; whoever waits is told, and
+    /// the next attempt comes by the schedule's back-off.
+    private func flushFailed(_ error: StorageError) {
+        isFlushing = false
+        schedule.flushFailed(at: .now)
+        if storageError != error.description {
+            logger.error("\(error) The changes stay pending and are tried again.")
+            report(storageError: error.description)
+        }
+        let refused = waiters
+        waiters = []
+        for waiter in refused { waiter.resume(.failure(error)) }
+        scheduleFlush()
+    }
+
+    private func report(storageError message: String) {
+        storageError = message
+        do {
+            try connection.assumeIsolated {
+                try $0.propertiesChanged(
+                    Contract.objectPath, Contract.interface, [Contract.storageError.name])
+            }
+        } catch {
+            logger.warning("Cannot tell of the storage error on the bus: \(error)")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+
+extension DefaultsObject {
+    /// The contract's declarations, each with the method here that answers it.
+    func interface() -> Interface {
+        Interface(
+            Contract.interface,
+            methods: [
+                method(Contract.get) { try $0.get($1) },
+                method(Contract.set) { try $0.set($1) },
+                method(Contract.remove) { try $0.remove($1) },
+                method(Contract.getValue) { try $0.getValue($1) },
+                method(Contract.setValue) { try $0.setValue($1) },
+                method(Contract.listDomains) { try $0.listDomains($1) },
+                method(Contract.listKeys) { try $0.listKeys($1) },
+                method(Contract.synchronize) { $0.synchronize($1) },
+            ],
+            signals: [Contract.changed],
+            properties: [
+                property(Contract.version) { _ in .string(Version.current) },
+                property(Contract.currentGeneration) { .uint64($0.database.generation.rawValue) },
+                property(Contract.durableGeneration) {
+                    .uint64($0.database.durableGeneration.rawValue)
+                },
+                property(Contract.pendingChanges) {
+                    .uint32(UInt32(clamping: $0.database.pendingChanges))
+                },
+                property(Contract.storageError) { .string($0.storageError) },
+                property(Contract.databasePath) { .string($0.database.path) },
+                property(Contract.maximumValueSize) { _ in
+                    .uint64(UInt64(Limits.maximumValueSize))
+                },
+            ])
+    }
+
+    /// The connection calls handlers on the loop's thread, which is where this actor lives.
+    private func method(
+        _ declaration: MethodDeclaration,
+        answeredBy answer:
+            @escaping @Sendable (isolated DefaultsObject, MethodCall) throws -> Void
+    ) -> Method {
+        Method(declaration.name, in: declaration.input, out: declaration.output) { call in
+            do {
+                try self.assumeIsolated { try answer($0, call) }
+            } catch {
+                throw DefaultsError(refusing: error) ?? error
+            }
+        }
+    }
+
+    private func property(
+        _ declaration: PropertyDeclaration,
+        read: @escaping @Sendable (isolated DefaultsObject) -> Value
+    ) -> Property {
+        Property(
+            declaration.name, declaration.type, emitsChanged: declaration.emitsChanged
+        ) {
+            self.assumeIsolated(read)
+        }
+    }
+}

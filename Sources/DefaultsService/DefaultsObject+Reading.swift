@@ -1,0 +1,60 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+
+extension DefaultsObject {
+    func get(_ call: MethodCall) throws {
+        let stored = try storedValue(of: call)
+        try call.reply {
+            try $0.writeBytes(stored.archive)
+            try $0.writeUInt64(stored.generation.rawValue)
+        }
+    }
+
+    func getValue(_ call: MethodCall) throws {
+        let stored = try storedValue(of: call)
+        let value = try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+        try call.reply {
+            try $0.writeValue(.variant(value))
+            try $0.writeUInt64(stored.generation.rawValue)
+        }
+    }
+
+    func listDomains(_ call: MethodCall) throws {
+        try reply(to: call, names: database.domains().map { $0.spelling(on: host) })
+    }
+
+    func listKeys(_ call: MethodCall) throws {
+        let domain = try call.arguments { try self.domain(from: &$0) }
+        try reply(to: call, names: database.keys(of: domain).map(\.name))
+    }
+
+    /// Reads the arguments domain and key and what is stored there.
+    private func storedValue(of call: MethodCall) throws -> StoredValue {
+        let (domain, key) = try call.arguments { arguments in
+            (try self.domain(from: &arguments), try Key(arguments.readString()))
+        }
+        guard let stored = try database.value(domain, key) else {
+            throw DefaultsError(.notFound, "The domain \(domain.spelling(on: host)) has no key \(key).")
+        }
+        return stored
+    }
+
+    func domain(from arguments: inout MessageReader) throws -> Domain {
+        try Domain(arguments.readString(), on: host)
+    }
+
+    private func reply(to call: MethodCall, names: [String]) throws {
+        // What a string costs on the wire: its length, its bytes, a NUL, and padding to four.
+        let size = names.reduce(0) { $0 + 8 + $1.utf8.count }
+        guard size <= Limits.maximumReplySize else {
+            throw DefaultsError(
+                .tooLarge,
+                "The \(names.count) names are \(size) bytes, and no reply is larger than "
+                    + "\(Limits.maximumReplySize). Use fewer or shorter names, or more domains.")
+        }
+        try call.reply { try $0.writeStrings(names) }
+    }
+}

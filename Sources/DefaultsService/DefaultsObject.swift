@@ -1,0 +1,68 @@
+public import DBus
+public import DefaultsModel
+import DefaultsProtocol
+public import DefaultsStorage
+public import Logging
+
+/// The object `/org/defaultsd/Defaults1`: answers the contract from one database.
+///
+/// Invariants:
+/// 1. Everything here runs on the bus loop's thread; only ``DurableWriter`` works elsewhere, and
+///    what goes there and comes back is a value.
+/// 2. A change is journalled before it is seen, seen before its reply is sent, and replied to
+///    before its signal goes out.
+/// 3. At most one flush is under way.
+/// 4. A caller of Synchronize is answered once, when every change acknowledged before its call
+///    is on disk, or when the disk has refused them.
+/// 5. No archive and no part of one reaches a log line, a signal or an error message.
+public actor DefaultsObject {
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        connection.loop.asUnownedSerialExecutor()
+    }
+
+    nonisolated let connection: Connection
+    let database: Database
+    let writer: DurableWriter
+    /// This machine, which the suffix `@host` means.
+    let host: HostID
+    let logger: Logger
+
+    /// When the next flush is due (see `DefaultsService+Flushing.swift`).
+    var schedule = FlushSchedule()
+    var flushTimer: EventLoop.Timer?
+    var isFlushing = false
+    var waiters: [DurabilityWaiter] = []
+    /// The sentence of the last flush that the disk refused; empty while it takes them.
+    var storageError = ""
+
+    /// A service over an open database; it answers nobody before ``start()``.
+    public init(
+        connection: Connection, database: sending Database, writer: DurableWriter, host: HostID,
+        logger: Logger
+    ) {
+        self.connection = connection
+        self.database = database
+        self.writer = writer
+        self.host = host
+        self.logger = logger
+    }
+
+    /// Takes its place on the bus: the object first, the name last, so that whoever sees the name
+    /// gets an answer.
+    ///
+    /// - Throws: ``LifeCycleError`` where another program has the name; `DBusError` where the bus
+    ///   refuses.
+    public func start() async throws {
+        await connection.export([interface()], at: Contract.objectPath)
+        let reply = try await connection.requestName(Contract.busName, [.doNotQueue])
+        guard reply == .primaryOwner else { throw LifeCycleError.nameTaken }
+        if database.needsFlush { noteChange() }
+    }
+
+    /// The state in one line, for the log and `systemctl --user status`.
+    var summary: String {
+        let pending = database.pendingChanges
+        return "Serving \(database.path) at generation \(database.generation)"
+            + (pending == 0 ? "" : ", \(pending) changes to be written")
+    }
+}

@@ -1,0 +1,46 @@
+public import DefaultsModel
+
+extension Database {
+    /// Makes a change happen: it gets its generation, stands in the journal, and is seen by every
+    /// later read.
+    ///
+    /// When this returns it may be acknowledged.
+    ///
+    /// Whether it is a change, and not a repetition of what holds, is for the caller to decide.
+    ///
+    /// - Parameter proposal: A change of at least one key, in a layer that can be written.
+    /// - Returns: The change with its generation.
+    /// - Throws: `.keyNamesTooLarge`, `.pendingFull`, `.generationsExhausted` or `.cannotJournal`;
+    ///   the change did not happen then.
+    public func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
+        precondition(
+            !proposal.set.isEmpty || !proposal.removed.isEmpty, "a change has at least one key")
+        let totals = try contents.totals(after: proposal)
+        try checkLimits(proposal, totals)
+        let change = ChangeSet(generation: try counter.next(), proposal: proposal)
+        do {
+            try journal.append(change, at: counter)
+        } catch {
+            throw .cannotJournal(proposal.domain, error)
+        }
+        contents.overlay.add(change, totals: totals)
+        counter.noteAcknowledged(change)
+        tidyJournal { () throws(SystemError) in
+            try journal.rewriteIfOutgrown(by: contents.overlay, at: counter)
+        }
+        return change
+    }
+
+    private func checkLimits(
+        _ proposal: ChangeProposal, _ totals: KeyTotals
+    ) throws(StorageError) {
+        // A change that sets no key may bring a domain back below the limit, but not above it.
+        if !proposal.set.isEmpty && totals.nameBytes > KeyTotals.maximumNameBytes {
+            throw .keyNamesTooLarge(proposal.domain)
+        }
+        let growth = contents.overlay.growth(by: proposal)
+        if growth > 0 && contents.overlay.bytes + growth > PendingOverlay.maximumBytes {
+            throw .pendingFull(proposal.domain)
+        }
+    }
+}

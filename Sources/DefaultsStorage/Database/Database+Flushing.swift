@@ -1,0 +1,47 @@
+internal import DefaultsModel
+
+extension Database {
+    /// Makes the writer that this database's batches are for.
+    ///
+    /// - Throws: `.cannotOpen` where the file, or a thread, is not to be had.
+    public func makeWriter() throws(StorageError) -> DurableWriter {
+        try DurableWriter(to: StoreFile(path: path))
+    }
+
+    /// Whether there is something for a flush to write: changes, or a ceiling to raise.
+    public var needsFlush: Bool { !contents.overlay.isEmpty || counter.isExhausted }
+
+    /// Begins a flush of all that is pending.
+    ///
+    /// One flush at a time.
+    ///
+    /// - Returns: What to write; nil where there is nothing. Whoever takes it tells
+    ///   `finishFlush(_:_:)` what came of it.
+    public func beginFlush() -> FlushBatch? {
+        guard needsFlush else { return nil }
+        tidyJournal { () throws(SystemError) in try journal.rotate(at: counter) }
+        return FlushBatch(
+            generation: counter.current, changes: contents.overlay.beginFlush(),
+            lastSegment: journal.lastSealed)
+    }
+
+    /// Ends a flush: what was written leaves memory and journal, or stays pending as before.
+    public func finishFlush(_ batch: FlushBatch, _ outcome: Result<Void, StorageError>) {
+        guard case .success = outcome else { return contents.overlay.abandonFlush() }
+        contents.overlay.finishFlush()
+        counter.noteDurable(batch)
+        if let last = batch.lastSegment {
+            tidyJournal { () throws(SystemError) in try journal.remove(through: last) }
+        }
+    }
+
+    /// Does work on the journal that can be put off: where it fails, the journal holds more than
+    /// it need, and a later attempt makes up for it.
+    func tidyJournal(_ work: () throws(SystemError) -> Void) {
+        do {
+            try work()
+        } catch {
+            report(.journalNotTidied(error))
+        }
+    }
+}

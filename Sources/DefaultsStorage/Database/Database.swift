@@ -1,0 +1,92 @@
+public import DefaultsModel
+internal import SQLite
+
+/// The database of defaults: a store on disk, what is acknowledged but not in it yet, and the
+/// crash journal that keeps the latter over the death of the process.
+///
+/// It belongs to one thread, and does no waiting of its own: its owner decides when to flush and
+/// gives the batch to a `DurableWriter`.
+///
+/// ```swift
+/// let database = try Database(at: .fromEnvironment()) { notice in log(notice) }
+/// let change = try database.commit(
+///     ChangeProposal(domain: domain, set: [.init(key: key, archive: archive)], origin: caller))
+/// try database.value(domain, key)?.generation == change.generation  // true
+/// ```
+///
+/// Invariants:
+/// 1. A change that was acknowledged is seen by every later read, and by the next process,
+///    however this one ends.
+/// 2. A change that was refused is seen by nobody, now or later.
+/// 3. Generations rise, and none is given twice: not over a crash, a power cut, or a restored
+///    backup.
+/// 4. A change is whole or absent, in every read and in every process.
+/// 5. A failed flush loses nothing: what it was to write is pending as before.
+/// 6. The cost of a change does not grow with the database.
+public final class Database {
+    /// The file of the store.
+    public let path: String
+
+    private var lock: DatabaseLock?
+    let report: (Notice) -> Void
+    let journal: Journal
+    var contents: DatabaseContents
+    var counter: GenerationCounter
+
+    /// Opens the database, or makes a new one, and takes up what the last process left.
+    ///
+    /// - Parameters:
+    ///   - location: Where it stands. Directories that are missing are made.
+    ///   - report: Takes what the log should tell; it is called on the thread of the database.
+    /// - Throws: `.inUse` where another process has it; `.newerSchema`, `.notOurDatabase` or
+    ///   `.damagedDatabase` where the store is nothing to work with; `.directoryUnusable` or
+    ///   `.cannotOpen` where the system refuses.
+    public convenience init(
+        at location: DatabaseLocation, report: @escaping (Notice) -> Void
+    ) throws(StorageError) {
+        try self.init(at: location, boot: .ofThisBoot(), report: report)
+    }
+
+    /// Opens the database as in a given boot of the machine.
+    init(
+        at location: DatabaseLocation, boot: UniqueID, report: @escaping (Notice) -> Void
+    ) throws(StorageError) {
+        let directory = try PrivateDirectory(making: location.directory)
+        lock = try DatabaseLock.take(in: directory)
+        let opening = try DatabaseOpening(of: directory, report: report)
+        let recovered = try opening.recover(from: location, boot: boot)
+        path = opening.file.path
+        self.report = report
+        journal = recovered.journal
+        contents = recovered.contents
+        counter = recovered.counter
+    }
+
+    /// The generation of the database: that of its last change.
+    public var generation: Generation { counter.current }
+
+    /// The last change that is on disk, with all before it.
+    public var durableGeneration: Generation { counter.durable }
+
+    /// Changes that are acknowledged and not on disk.
+    public var pendingChanges: Int { contents.overlay.count }
+
+    /// The bytes that the next flush is to write, as `FlushSchedule` wants to know them.
+    public var pendingBytes: Int { contents.overlay.bytesToFlush }
+
+    /// Closes the database and gives up its lock.
+    ///
+    /// It is not used afterwards.
+    ///
+    /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
+    /// where the next process takes it.
+    public func close() {
+        do {
+            try contents.close()
+        } catch {
+            // Everything is in the WAL and on disk; the next process folds it back.
+            report(.notFoldedBack(error))
+        }
+        lock = nil
+    }
+}

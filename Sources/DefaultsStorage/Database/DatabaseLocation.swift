@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// Where a database and its crash journal stand.
+public struct DatabaseLocation: Hashable, Sendable {
+    /// The directory of the database; it is made where it is missing.
+    public let directory: String
+    /// The user's runtime directory, a file system in memory that ends with the session.
+    ///
+    /// Where there is none the journal stands beside the database.
+    public let runtimeDirectory: String?
+
+    /// Names a place.
+    public init(directory: String, runtimeDirectory: String?) {
+        self.directory = directory
+        self.runtimeDirectory = runtimeDirectory
+    }
+
+    /// The place that the environment names: `defaultsd` in `$XDG_CONFIG_HOME`, or in `~/.config`;
+    /// and `$XDG_RUNTIME_DIR`.
+    ///
+    /// A variable that is no absolute path counts as unset.
+    ///
+    /// See the [XDG Base Directory
+    /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of the database where the user has named one.
+    ///   - variable: Looks up a variable.
+    /// - Throws: `.directoryUnusable` where no place is named at all.
+    public static func fromEnvironment(
+        directory: String? = nil,
+        variable: (String) -> String? = DatabaseLocation.variable
+    ) throws(StorageError) -> DatabaseLocation {
+        func path(_ name: String) -> String? {
+            variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        let home = path("XDG_CONFIG_HOME") ?? path("HOME").map { "\($0)/.config" }
+        guard let directory = directory ?? home.map({ "\($0)/defaultsd" }) else { throw .noHome() }
+        return DatabaseLocation(directory: directory, runtimeDirectory: path("XDG_RUNTIME_DIR"))
+    }
+
+    /// Looks up a variable of this process's environment.
+    public static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+}

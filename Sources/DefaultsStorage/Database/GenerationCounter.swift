@@ -1,0 +1,45 @@
+internal import DefaultsModel
+
+/// The counter of the database, and how much of it is on disk.
+///
+/// Invariants:
+/// 1. `durable` is never above `current`.
+/// 2. `ceiling` is on disk, and no number above it is given: whoever finds the store without a
+///    journal goes on from the ceiling, and so gives no number twice.
+struct GenerationCounter: Equatable {
+    /// The generation of the database: that of its last change.
+    private(set) var current: Generation
+    /// The last change that is on disk, with all before it.
+    private(set) var durable: Generation
+    /// The last number that may be given until a flush has raised it.
+    private(set) var ceiling: Generation
+
+    init(current: Generation, durable: Generation, ceiling: Generation) {
+        precondition(durable <= current, "what is durable has happened")
+        self.current = current
+        self.durable = durable
+        self.ceiling = ceiling
+    }
+
+    /// Whether no number may be given until a flush has raised the ceiling.
+    var isExhausted: Bool { current >= ceiling }
+
+    /// The number for the next change, which it has once it is acknowledged.
+    ///
+    /// - Throws: `.generationsExhausted` at the ceiling.
+    func next() throws(StorageError) -> Generation {
+        guard !isExhausted else { throw .generationsExhausted(ceiling) }
+        return current.advanced(by: 1)
+    }
+
+    /// Notes that a change was acknowledged.
+    mutating func noteAcknowledged(_ change: ChangeSet) {
+        current = change.generation
+    }
+
+    /// Notes that a batch is on disk.
+    mutating func noteDurable(_ batch: FlushBatch) {
+        durable = batch.generation
+        ceiling = batch.ceiling
+    }
+}

@@ -1,0 +1,58 @@
+internal import DefaultsModel
+
+/// The words of every notice of this module.
+extension Notice {
+    static func foreignSegment(_ path: String, setAside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal \(path) belongs to another database or is damaged at its "
+                + "beginning. It was not read and is kept as \(setAside).")
+    }
+
+    static func tornTail(_ path: String, offset: Int, length: Int) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal \(path) ends in \(length) bytes at offset \(offset) that are "
+                + "no whole record: a change that was being written and was not acknowledged.")
+    }
+
+    static func damage(_ path: String, offset: Int, length: Int) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal \(path) is damaged: \(length) bytes at offset \(offset) were "
+                + "passed over, and with them one change or more. What follows was read.")
+    }
+
+    static func replayed(_ count: Int) -> Notice {
+        Notice(
+            severity: .information,
+            description: "\(count) acknowledged changes that were not in the database were taken "
+                + "from the journal.")
+    }
+
+    static func jumped(from earlier: Generation, to later: Generation) -> Notice {
+        Notice(
+            severity: .information,
+            description: "There is no whole journal of this boot that fits the database, so "
+                + "generations go on from \(later) instead of \(earlier): none is given twice.")
+    }
+
+    static func ceilingNotRaised(_ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "Changes are refused until the database can be written. \(error)")
+    }
+
+    static func journalNotTidied(_ error: SystemError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal could not be tidied up, which will be tried again: \(error).")
+    }
+
+    static func notFoldedBack(_ error: StorageError) -> Notice {
+        Notice(
+            severity: .information,
+            description: "The database was closed with its write-ahead log unfolded, which the "
+                + "next start makes good. \(error)")
+    }
+}

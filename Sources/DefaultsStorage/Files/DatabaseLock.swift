@@ -1,0 +1,45 @@
+internal import Glibc
+
+/// The lock that makes one process the owner of a database directory.
+///
+/// It is flock(2) on a file of its own. That lock belongs to the open file, so that nothing else
+/// the process does sets it free; the kernel frees it when the process dies, however it dies; and
+/// Linux hands it on to the server of a network file system, so that two machines that share a
+/// home see each other. The file tells a second process who the first one is. It is never
+/// removed: another process may be about to lock it.
+struct DatabaseLock: ~Copyable {
+    private let file: File
+
+    private init(holding file: consuming File) {
+        self.file = file
+    }
+
+    /// Takes the lock and writes down who holds it.
+    ///
+    /// - Throws: `.inUse` where another process holds it; the error names it.
+    static func take(in directory: PrivateDirectory) throws(StorageError) -> DatabaseLock {
+        let holder: (host: String, process: String)?
+        do throws(SystemError) {
+            let file = try File(directory.file("lock"), O_RDWR | O_CREAT)
+            try file.setMode(0o600)
+            if try file.tryLock() {
+                try file.truncate(to: 0)
+                try file.write(Array("\(HostName.current) \(getpid())\n".utf8), at: 0)
+                return DatabaseLock(holding: file)
+            }
+            holder = try self.holder(in: file)
+        } catch {
+            throw .lockFailed(directory.path, error)
+        }
+        throw .inUse(directory.path, holder: holder)
+    }
+
+    /// The host and the process that hold the lock; nil where they have not written that yet.
+    private static func holder(
+        in file: borrowing File
+    ) throws(SystemError) -> (host: String, process: String)? {
+        let text = String(decoding: try file.read(512, at: 0), as: UTF8.self)
+        let words = text.split { $0 == " " || $0 == "\n" }
+        return words.count == 2 ? (String(words[0]), String(words[1])) : nil
+    }
+}

@@ -1,0 +1,102 @@
+internal import Glibc
+
+/// An open file or directory, closed when it goes out of scope: the one owner of its descriptor.
+struct File: ~Copyable {
+    let path: String
+    private let descriptor: Int32
+
+    /// Opens, with `O_CLOEXEC` beside the flags given.
+    ///
+    /// A file made is readable and writable by its owner alone.
+    init(_ path: String, _ flags: Int32) throws(SystemError) {
+        let descriptor = retrying { open(path, flags | O_CLOEXEC, 0o600) }
+        guard descriptor >= 0 else { throw .last("open", path) }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The size in bytes.
+    func size() throws(SystemError) -> Int {
+        Int(try status().st_size)
+    }
+
+    /// What the file system knows of it.
+    func status() throws(SystemError) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .last("fstat", path) }
+        return status
+    }
+
+    /// Sets the permission bits, whatever the umask.
+    func setMode(_ mode: mode_t) throws(SystemError) {
+        guard fchmod(descriptor, mode) == 0 else { throw .last("fchmod", path) }
+    }
+
+    /// Writes all bytes at an offset: one system call, unless the system takes only a part.
+    func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            // The pointer is used during the call only.
+            let count = bytes.withUnsafeBytes { buffer in
+                let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
+                return retrying {
+                    pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
+                }
+            }
+            guard count > 0 else { throw .last("write", path) }
+            written += count
+        }
+    }
+
+    /// Reads up to `count` bytes at an offset; fewer only at the end of the file.
+    func read(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                // The pointer is used during the call only.
+                let rest = buffer.baseAddress.map { $0 + filled }
+                let got = retrying {
+                    pread(descriptor, rest, count - filled, off_t(offset + filled))
+                }
+                if got < 0 { failure = .last("read", path) }
+                guard got > 0 else { return }
+                filled += got
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Cuts the file to a size.
+    func truncate(to size: Int) throws(SystemError) {
+        guard retrying({ ftruncate(descriptor, off_t(size)) }) == 0 else {
+            throw .last("ftruncate", path)
+        }
+    }
+
+    /// Waits until what was written, or the names in a directory, are on the medium.
+    func synchronize() throws(SystemError) {
+        guard retrying({ fsync(descriptor) }) == 0 else { throw .last("fsync", path) }
+    }
+
+    /// Takes the file's lock, held until the descriptor is closed.
+    ///
+    /// - Returns: Whether it was free.
+    func tryLock() throws(SystemError) -> Bool {
+        if retrying({ flock(descriptor, LOCK_EX | LOCK_NB) }) == 0 { return true }
+        guard errno == EWOULDBLOCK else { throw .last("flock", path) }
+        return false
+    }
+}
+
+/// Repeats a system call that a signal interrupted.
+private func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
+    while true {
+        let result = call()
+        if result >= 0 || errno != EINTR { return result }
+    }
+}

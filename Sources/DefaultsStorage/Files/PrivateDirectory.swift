@@ -1,0 +1,105 @@
+internal import Glibc
+
+/// A directory that only its owner enters, mode 0700.
+struct PrivateDirectory {
+    let path: String
+
+    /// Makes the directory and those above it that are missing, each on disk before this returns.
+    ///
+    /// One that is there already and lets others in is closed to them.
+    ///
+    /// - Throws: `.directoryUnusable` where it cannot be made, or belongs to or is shared with
+    ///   other users.
+    init(making path: String) throws(StorageError) {
+        self.path = path
+        do throws(SystemError) {
+            try PrivateDirectory.make(path)
+            let directory = try File(path, O_RDONLY | O_DIRECTORY)
+            let status = try directory.status()
+            guard status.st_uid == geteuid() else {
+                throw SystemError(call: "open", path: path, number: EACCES)
+            }
+            // A sticky directory is shared by intent, /tmp for one: it is not ours to close.
+            guard status.st_mode & S_ISVTX == 0 else {
+                throw SystemError(call: "open", path: path, number: EPERM)
+            }
+            if status.st_mode & 0o7777 != 0o700 { try directory.setMode(0o700) }
+        } catch {
+            throw .directoryUnusable(path, error)
+        }
+    }
+
+    /// A directory that may be there, as it is.
+    init(existing path: String) {
+        self.path = path
+    }
+
+    /// The path of a file in it.
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// The names of the files in it.
+    func names() throws(SystemError) -> [String] {
+        guard let stream = opendir(path) else { throw .last("opendir", path) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        // The entry is the stream's and lives until the next call; the string copies.
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Gives a file in it another name, in place of a file that has that name.
+    func rename(_ name: String, to other: String) throws(SystemError) {
+        guard Glibc.rename(file(name), file(other)) == 0 else {
+            throw .last("rename", file(name))
+        }
+    }
+
+    /// Removes a file in it.
+    func remove(_ name: String) throws(SystemError) {
+        guard unlink(file(name)) == 0 else { throw .last("unlink", file(name)) }
+    }
+
+    /// Gives a file in it a name that nobody looks for, and that no other file has.
+    ///
+    /// - Returns: The new path.
+    func setAside(_ name: String) throws(SystemError) -> String {
+        var number = 1
+        while access(file("\(name).aside-\(number)"), F_OK) == 0 { number += 1 }
+        try rename(name, to: "\(name).aside-\(number)")
+        return file("\(name).aside-\(number)")
+    }
+
+    /// Waits until the names in it are on the medium.
+    func synchronize() throws(SystemError) {
+        try File(path, O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    private static func make(_ path: String) throws(SystemError) {
+        // From the deepest directory that is there down to the one asked for.
+        var missing: [String] = []
+        var existing = path
+        while access(existing, F_OK) != 0 {
+            guard errno == ENOENT else { throw .last("access", existing) }
+            missing.append(existing)
+            existing = parent(of: existing)
+        }
+        for directory in missing.reversed() {
+            // Another process may make it at the same time, which serves as well.
+            guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+                throw .last("mkdir", directory)
+            }
+            try File(parent(of: directory), O_RDONLY | O_DIRECTORY).synchronize()
+        }
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        let parent = path[..<slash]
+        return parent.isEmpty ? "/" : String(parent)
+    }
+}

@@ -1,0 +1,112 @@
+internal import DefaultsModel
+internal import Glibc
+
+/// The crash journal: every acknowledged change that may not be in the store yet.
+///
+/// It is a row of segments, files of records, of which the last is written to. A flush begins a
+/// new segment; when it has succeeded, those before are removed.
+///
+/// Invariants:
+/// 1. A change stands here whole before it is acknowledged, and until it is in the store.
+/// 2. A change that was refused leaves nothing behind that a replay would take.
+/// 3. Records stand in the order of their generations, within and across segments.
+/// 4. There is always a segment. Its header tells how far the counter had come, so that a start
+///    finds out whether the store is the one that the last process left.
+/// 5. Its size is bounded by what is pending, not by the number of changes.
+final class Journal {
+    /// By how much the journal may outgrow what is pending before it is rewritten: 8 MiB.
+    static let slack = 8 << 20
+
+    private let directory: PrivateDirectory
+    private let database: UniqueID
+    private let boot: UniqueID
+    private var current: JournalSegment
+    /// Segments that are needed and no longer written to, the oldest first.
+    private var sealed: [SealedSegment]
+    /// Where a rewrite failed: the size from which on it is tried again.
+    private var retrySize = 0
+
+    /// Begins a segment after those that a start has found.
+    init(
+        in directory: PrivateDirectory, database: UniqueID, boot: UniqueID,
+        after sealed: [SealedSegment], at counter: GenerationCounter
+    ) throws(SystemError) {
+        self.directory = directory
+        self.database = database
+        self.boot = boot
+        self.sealed = sealed
+        let sequence = (sealed.map(\.header.sequence).max() ?? 0) + 1
+        let header = JournalHeader(
+            database: database, boot: boot, sequence: sequence,
+            firstNeeded: Journal.first(of: sealed, in: directory) ?? sequence, at: counter)
+        current = try JournalSegment.make(header, in: directory)
+    }
+
+    /// The size of all segments in bytes.
+    var size: Int { sealed.reduce(current.size) { $0 + $1.size } }
+
+    /// Appends a change.
+    ///
+    /// - Throws: The reason why it does not stand here.
+    func append(_ change: ChangeSet, at counter: GenerationCounter) throws(SystemError) {
+        if current.isUnusable { try beginSegment(at: counter) }
+        try current.append(change)
+    }
+
+    /// Begins a new segment, so that those before hold nothing but what is now pending.
+    func rotate(at counter: GenerationCounter) throws(SystemError) {
+        if !current.isEmpty { try beginSegment(at: counter) }
+    }
+
+    /// The highest number of the segments that are no longer written to.
+    var lastSealed: UInt64? { sealed.map(\.header.sequence).max() }
+
+    /// Removes segments whose changes are all in the store.
+    ///
+    /// - Throws: Where one cannot be removed; what is left is removed the next time.
+    func remove(through sequence: UInt64) throws(SystemError) {
+        while let index = sealed.firstIndex(where: { $0.header.sequence <= sequence }) {
+            try sealed[index].remove()
+            sealed.remove(at: index)
+        }
+    }
+
+    /// Writes the journal anew, with nothing in it but what is pending, if it has far outgrown
+    /// that: because a disk fails for long, or one large value changes often during a flush.
+    func rewriteIfOutgrown(
+        by pending: PendingOverlay, at counter: GenerationCounter
+    ) throws(SystemError) {
+        let size = size
+        guard size > 2 * pending.bytes + Journal.slack, size > retrySize else { return }
+        retrySize = 2 * size
+        let sequence = current.header.sequence + 1
+        let header = JournalHeader(
+            database: database, boot: boot, sequence: sequence, firstNeeded: sequence,
+            base: counter.durable, at: counter)
+        let rewritten = try JournalSegment.make(
+            header, in: directory, changes: pending.changeSets)
+        sealed.append(SealedSegment(current, in: directory))
+        current = rewritten
+        try remove(through: sequence - 1)
+        retrySize = 0
+    }
+
+    private func beginSegment(at counter: GenerationCounter) throws(SystemError) {
+        let header = JournalHeader(
+            database: database, boot: boot, sequence: current.header.sequence + 1,
+            firstNeeded: Journal.first(of: sealed, in: directory) ?? current.header.sequence,
+            at: counter)
+        let next = try JournalSegment.make(header, in: directory)
+        sealed.append(SealedSegment(current, in: directory))
+        current = next
+    }
+
+    /// The number of the oldest segment in a directory.
+    ///
+    /// Those of an earlier process may stand in another one, with numbers of their own.
+    private static func first(
+        of segments: [SealedSegment], in directory: PrivateDirectory
+    ) -> UInt64? {
+        segments.filter { $0.directory == directory.path }.map(\.header.sequence).min()
+    }
+}

@@ -1,0 +1,141 @@
+internal import DefaultsModel
+
+/// The segments that a start finds, and what they prove.
+struct JournalHistory {
+    private let database: UniqueID
+    private let boot: UniqueID
+    private let report: (Notice) -> Void
+    /// The segments that are needed, the oldest first.
+    private(set) var segments: [SealedSegment] = []
+    /// The newest generation that a segment or a record proves to have been given.
+    private var newest: Generation?
+    private var isDamaged = false
+
+    /// Looks through the directories in which a journal may stand.
+    ///
+    /// A segment of another database is set aside: it may be what is left of one that was
+    /// replaced, and is not ours to delete. What an earlier process left unfinished, or had taken
+    /// over in a rewrite, is removed.
+    init(
+        of database: UniqueID, boot: UniqueID, in directories: [PrivateDirectory],
+        report: @escaping (Notice) -> Void
+    ) throws(StorageError) {
+        self.database = database
+        self.boot = boot
+        self.report = report
+        for directory in directories {
+            do {
+                try collect(in: directory)
+            } catch {
+                throw .journalUnreadable(directory.path, error)
+            }
+        }
+        // Two journals, one beside the database and one in a runtime directory, come from two
+        // processes, of which the later began where the other had come to.
+        segments.sort {
+            ($0.header.generation, $0.header.sequence) < ($1.header.generation, $1.header.sequence)
+        }
+        newest = segments.map(\.header.generation).max()
+    }
+
+    /// Reads all changes that are not in the store, in order.
+    ///
+    /// - Returns: Their number.
+    mutating func replay(
+        above durable: Generation, _ body: (ChangeSet) throws(StorageError) -> Void
+    ) throws(StorageError) -> Int {
+        var count = 0
+        var last = durable
+        for segment in segments {
+            try read(segment) { (change) throws(StorageError) in
+                guard change.generation > last else { return }
+                last = change.generation
+                count += 1
+                try body(change)
+            }
+        }
+        return count
+    }
+
+    /// From where the counter goes on.
+    ///
+    /// Where the journal is of this boot, whole, and reaches back to the store, it proves every
+    /// number that was given. Otherwise numbers may have been given that nothing here tells of;
+    /// none of them is above the ceiling.
+    func generation(after store: StoreState) -> Generation {
+        let proven = max(newest ?? store.generation, store.generation)
+        let base = segments.map(\.header.base).min()
+        let isContinuous = segments.last?.header.boot == boot && !isDamaged
+        if isContinuous, let base, base <= store.generation { return proven }
+        let ceiling = segments.map(\.header.ceiling).reduce(max(proven, store.ceiling), max)
+        report(.jumped(from: proven, to: ceiling))
+        return ceiling
+    }
+
+    private mutating func collect(in directory: PrivateDirectory) throws(SystemError) {
+        var found: [SealedSegment] = []
+        for name in try directory.names().sorted() {
+            if name.hasSuffix(JournalSegment.unfinishedSuffix) {
+                try directory.remove(name)
+            } else if name.hasSuffix(JournalSegment.suffix) {
+                if let segment = try examine(name, in: directory) { found.append(segment) }
+            }
+        }
+        let firstNeeded = found.map(\.header.firstNeeded).max() ?? 0
+        for segment in found {
+            if segment.header.sequence < firstNeeded {
+                try segment.remove()
+            } else {
+                segments.append(segment)
+            }
+        }
+    }
+
+    private func examine(
+        _ name: String, in directory: PrivateDirectory
+    ) throws(SystemError) -> SealedSegment? {
+        let path = directory.file(name)
+        guard let reader = try JournalReader(path), reader.header.database == database else {
+            let aside = try directory.setAside(name)
+            report(.foreignSegment(path, setAside: aside))
+            return nil
+        }
+        return SealedSegment(
+            header: reader.header, directory: directory.path, path: path, size: reader.size)
+    }
+
+    private mutating func read(
+        _ segment: SealedSegment, _ body: (ChangeSet) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let opened: JournalReader?
+        do {
+            opened = try JournalReader(segment.path)
+        } catch {
+            throw .journalUnreadable(segment.path, error)
+        }
+        guard var reader = opened else { return }
+        while let element = try next(of: &reader, in: segment) {
+            switch element {
+            case .change(let change):
+                newest = max(newest ?? change.generation, change.generation)
+                try body(change)
+            case .damage(let offset, let length, let isTail):
+                isDamaged = true
+                report(
+                    isTail
+                        ? .tornTail(segment.path, offset: offset, length: length)
+                        : .damage(segment.path, offset: offset, length: length))
+            }
+        }
+    }
+
+    private func next(
+        of reader: inout JournalReader, in segment: SealedSegment
+    ) throws(StorageError) -> JournalReader.Element? {
+        do {
+            return try reader.next()
+        } catch {
+            throw .journalUnreadable(segment.path, error)
+        }
+    }
+}

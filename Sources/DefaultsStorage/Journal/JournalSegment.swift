@@ -1,0 +1,69 @@
+internal import DefaultsModel
+internal import Glibc
+
+/// The segment of the journal that is written to: a header and one record after the other.
+struct JournalSegment: ~Copyable {
+    let header: JournalHeader
+    private let file: File
+    /// Where the last whole record ends.
+    private(set) var size: Int
+    /// Set when a torn record could not be cut off.
+    ///
+    /// A record after it would be found only by a search, so that nothing more is written here.
+    private(set) var isUnusable = false
+
+    private init(_ header: JournalHeader, in file: consuming File) {
+        self.header = header
+        self.file = file
+        size = JournalHeader.size
+    }
+
+    /// Makes a segment with the changes given, and nothing else in it.
+    ///
+    /// It gets its name only when it is whole, so that a segment found later always has a header.
+    static func make(
+        _ header: JournalHeader, in directory: PrivateDirectory, changes: [ChangeSet] = []
+    ) throws(SystemError) -> JournalSegment {
+        let name = JournalSegment.name(header.sequence)
+        let unfinished = name + JournalSegment.unfinishedSuffix
+        let file = try File(directory.file(unfinished), O_RDWR | O_CREAT | O_TRUNC)
+        try file.setMode(0o600)
+        try file.write(header.encoded, at: 0)
+        var segment = JournalSegment(header, in: file)
+        for change in changes { try segment.append(change) }
+        // Changes given here stand in older segments too, which the caller then removes. On a
+        // medium that outlives a power cut the name must not come before the content, nor the
+        // removal before the name. In the runtime directory this costs nothing.
+        if !changes.isEmpty { try segment.file.synchronize() }
+        try directory.rename(unfinished, to: name)
+        if !changes.isEmpty { try directory.synchronize() }
+        return segment
+    }
+
+    /// Whether it holds no record.
+    var isEmpty: Bool { size == JournalHeader.size }
+
+    /// Appends a change with one write, whole or not at all.
+    mutating func append(_ change: ChangeSet) throws(SystemError) {
+        let record = JournalRecord.encode(change, salt: header.salt)
+        do throws(SystemError) {
+            try file.write(record, at: size)
+        } catch {
+            // The first error is the one that tells the cause.
+            do { try file.truncate(to: size) } catch { isUnusable = true }
+            throw error
+        }
+        size += record.count
+    }
+
+    /// What a segment's name ends with until it is whole.
+    static let unfinishedSuffix = ".unfinished"
+    /// What a segment's name ends with.
+    static let suffix = ".journal"
+
+    /// The file name of a segment: its number in 16 hexadecimal digits.
+    static func name(_ sequence: UInt64) -> String {
+        let digits = String(sequence, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits + suffix
+    }
+}

@@ -1,0 +1,130 @@
+internal import DefaultsModel
+internal import SQLite
+
+/// The words of every error of this module.
+extension StorageError {
+    static func noHome() -> StorageError {
+        StorageError(
+            .directoryUnusable,
+            "There is no place for the database: neither XDG_CONFIG_HOME nor HOME is set to an "
+                + "absolute path. Set one of them, or name a directory.")
+    }
+
+    static func directoryUnusable(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .directoryUnusable,
+            "The directory \(path) cannot be used: \(cause). It must be this user's own and "
+                + "shared with nobody.", cause: cause)
+    }
+
+    static func inUse(_ path: String, holder: (host: String, process: String)?) -> StorageError {
+        let holder = holder.map { "process \($0.process) on host \($0.host)" } ?? "another process"
+        return StorageError(
+            .inUse, "The database in \(path) is in use by \(holder). Stop that one first.")
+    }
+
+    static func lockFailed(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "The database in \(path) cannot be locked: \(cause). Its file system must allow "
+                + "files to be made and locked.", cause: cause)
+    }
+
+    static func cannotOpen(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(.cannotOpen, "\(path) cannot be opened: \(cause).", cause: cause)
+    }
+
+    static func notOurDatabase(_ path: String) -> StorageError {
+        StorageError(
+            .notOurDatabase,
+            "\(path) is a SQLite database of another program. It was left as it is; "
+                + "move it away or name another directory.")
+    }
+
+    static func newerSchema(_ path: String, version: Int) -> StorageError {
+        StorageError(
+            .newerSchema,
+            "\(path) has version \(version) of the schema, and this program knows those up to "
+                + "\(Schema.version). It was left as it is; use the program that made it, or a "
+                + "later one.")
+    }
+
+    static func damagedState(_ path: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "\(path) is damaged: what it says of itself makes no sense. Restore a backup.")
+    }
+
+    static func damagedRow(_ domain: Domain, _ key: Key, _ path: String) -> StorageError {
+        StorageError(
+            .damagedRow,
+            "The stored value of \(key.name.quotedForMessage) in \(domain) is damaged: its "
+                + "checksum is wrong in \(path). Setting it anew mends it.",
+            domain: domain, key: key)
+    }
+
+    static func journalUnreadable(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "The journal \(path) cannot be read: \(cause). Changes may stand in it that are not "
+                + "in the database.", cause: cause)
+    }
+
+    static func cannotJournal(_ domain: Domain, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .cannotJournal,
+            "The change of \(domain) was refused: the crash journal cannot be written (\(cause)).",
+            domain: domain, cause: cause)
+    }
+
+    static func pendingFull(_ domain: Domain) -> StorageError {
+        StorageError(
+            .pendingFull,
+            "The change of \(domain) was refused: \(PendingOverlay.maximumBytes >> 20) MiB of "
+                + "changes wait for the disk already. See why it does not take them.",
+            domain: domain)
+    }
+
+    static func generationsExhausted(_ ceiling: Generation) -> StorageError {
+        StorageError(
+            .generationsExhausted,
+            "No change is taken above generation \(ceiling) until the database can be written "
+                + "again. See why the disk does not take it.")
+    }
+
+    static func keyNamesTooLarge(_ domain: Domain) -> StorageError {
+        StorageError(
+            .keyNamesTooLarge,
+            "The change of \(domain) was refused: the names of its keys would be longer than "
+                + "\(KeyTotals.maximumNameBytes >> 20) MiB together. Remove keys, or keep many "
+                + "small values as one object.", domain: domain)
+    }
+
+    /// A refusal by SQLite.
+    ///
+    /// Where it tells that the file is damaged, foreign or locked, this is what the error says,
+    /// otherwise that the operation failed.
+    static func storeFailure(
+        _ path: String, _ cause: SQLiteError, _ code: Code
+    ) -> StorageError {
+        switch (cause.code, code) {
+        case (.corrupt, _), (.notADatabase, _):
+            StorageError(
+                .damagedDatabase,
+                "\(path) is damaged or no database (\(cause.message)). Restore a backup.",
+                cause: cause)
+        case (.busy, .cannotOpen):
+            StorageError(
+                .inUse, "\(path) is open in another program. Close that one first.", cause: cause)
+        case (_, .cannotOpen):
+            StorageError(.cannotOpen, "\(path) cannot be opened: \(cause).", cause: cause)
+        case (_, .cannotRead):
+            StorageError(.cannotRead, "\(path) cannot be read: \(cause).", cause: cause)
+        default:
+            StorageError(
+                code,
+                "\(path) cannot be written: \(cause). The changes stay pending and will be "
+                    + "written when it can.", cause: cause)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+public import DefaultsModel
+
+/// A failure of the storage, or a limit of it that was reached.
+public struct StorageError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it is.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, as in the source.
+        public let description: String
+
+        /// A directory cannot be made, or is not this user's alone.
+        public static let directoryUnusable = Code(description: "directoryUnusable")
+        /// Another process owns the database.
+        public static let inUse = Code(description: "inUse")
+        /// The store or the journal cannot be opened.
+        public static let cannotOpen = Code(description: "cannotOpen")
+        /// The file is a database of another program.
+        public static let notOurDatabase = Code(description: "notOurDatabase")
+        /// A later version of this program has made the database.
+        public static let newerSchema = Code(description: "newerSchema")
+        /// The store's structure is damaged.
+        public static let damagedDatabase = Code(description: "damagedDatabase")
+        /// The row of one key is damaged; every other key can be read.
+        public static let damagedRow = Code(description: "damagedRow")
+        /// The store cannot be read.
+        public static let cannotRead = Code(description: "cannotRead")
+        /// The store cannot be written; what was to be written is still pending.
+        public static let cannotWrite = Code(description: "cannotWrite")
+        /// A change cannot be put into the journal; it did not happen.
+        public static let cannotJournal = Code(description: "cannotJournal")
+        /// Too much is pending already; the change did not happen.
+        public static let pendingFull = Code(description: "pendingFull")
+        /// The ceiling of generations is reached; the change did not happen.
+        public static let generationsExhausted = Code(description: "generationsExhausted")
+        /// The names of a domain's keys would be too long together; the change did not happen.
+        public static let keyNamesTooLarge = Code(description: "keyNamesTooLarge")
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// The whole of it in a sentence or two: what, why, and what to do.
+    ///
+    /// It contains no value.
+    public let description: String
+    /// The domain that it is about, where it is about one.
+    public let domain: Domain?
+    /// The key that it is about, where it is about one.
+    public let key: Key?
+    /// The failure below it, a `SystemError` or a `SQLiteError`, where there is one.
+    public let cause: (any Error)?
+
+    init(
+        _ code: Code, _ description: String, domain: Domain? = nil, key: Key? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.description = description
+        self.domain = domain
+        self.key = key
+        self.cause = cause
+    }
+}

@@ -1,0 +1,20 @@
+public import DefaultsModel
+
+/// Everything that one flush writes: a snapshot of what is pending, for the writer's thread.
+public struct FlushBatch: Sendable {
+    /// The last change that is in the store when the batch is written, with all before it.
+    public let generation: Generation
+    /// The changes themselves, coalesced.
+    let changes: PendingChanges
+    /// The last segment of the journal that is not needed when the batch is written.
+    let lastSegment: UInt64?
+
+    /// The number up to which generations may be given when the batch is written.
+    var ceiling: Generation { generation.advanced(by: Generation.ceilingDistance) }
+
+    /// The changes that it writes, each counted once however many keys it has.
+    public var changeCount: Int { changes.count }
+
+    /// The rows that it writes: one for each key that changed, however often.
+    public var rowCount: Int { changes.domains.values.reduce(0) { $0 + $1.entries.count } }
+}

@@ -1,0 +1,27 @@
+internal import DefaultsModel
+
+extension Generation {
+    /// How far above the durable generation the durable ceiling stands: 2^20.
+    static let ceilingDistance: UInt64 = 1 << 20
+
+    /// The largest generation that a file may claim.
+    ///
+    /// Counting on from there does not overflow, and no database gets there: at a million changes a
+    /// second it takes 70 000 years.
+    private static let largestInFile: UInt64 = 1 << 61
+
+    /// Takes a number that a file claims to be a generation; nil where it can be none.
+    init?(fromFile rawValue: UInt64) {
+        guard rawValue <= Generation.largestInFile else { return nil }
+        self.init(rawValue: rawValue)
+    }
+
+    /// Takes a column of the store; nil where it can be no generation.
+    init?(column: Int64) {
+        guard let rawValue = UInt64(exactly: column) else { return nil }
+        self.init(fromFile: rawValue)
+    }
+
+    /// The form in which the store keeps it; none is above 2^62.
+    var column: Int64 { Int64(rawValue) }
+}

@@ -1,0 +1,44 @@
+internal import SQLite
+
+/// The tables of the store and how they came to be.
+enum Schema {
+    /// What a database of this program says of itself in its header: "DfDb".
+    ///
+    /// See [PRAGMA application_id](https://www.sqlite.org/pragma.html#pragma_application_id).
+    static let applicationID = 0x4466_4462
+
+    /// The steps from an empty file to the schema of this program.
+    ///
+    /// A database at version N has had the first N of them; a step that was released is never
+    /// changed.
+    static let migrations = [
+        """
+        CREATE TABLE state (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            uuid BLOB NOT NULL,
+            generation INTEGER NOT NULL, -- the last change that is in here, with all before it
+            ceiling INTEGER NOT NULL     -- no number above it was ever given
+        ) STRICT;
+        CREATE TABLE domains (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            host TEXT NOT NULL,          -- empty: the layer for every host
+            key_count INTEGER NOT NULL,  -- removed keys are not counted
+            key_bytes INTEGER NOT NULL,  -- the length of their names together
+            UNIQUE (name, host)
+        ) STRICT;
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY,
+            domain INTEGER NOT NULL REFERENCES domains (id),
+            key TEXT NOT NULL,
+            generation INTEGER NOT NULL,
+            checksum INTEGER NOT NULL,
+            archive BLOB,                -- NULL: the key was removed
+            UNIQUE (domain, key)
+        ) STRICT;
+        """
+    ]
+
+    /// The version of the schema that this program writes.
+    static var version: Int { migrations.count }
+}

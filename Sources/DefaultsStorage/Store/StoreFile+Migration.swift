@@ -1,0 +1,86 @@
+internal import DefaultsModel
+internal import SQLite
+
+extension StoreFile {
+    /// Brings the database to the schema of this program; an empty file becomes a new database.
+    ///
+    /// - Returns: Whether it is new.
+    /// - Throws: `.notOurDatabase` or `.newerSchema` where it is not ours to touch, in which case
+    ///   nothing of it was changed.
+    func prepare(_ connection: Connection) throws(StorageError) -> Bool {
+        let version = try version(of: connection)
+        let isNew = version == 0
+        do throws(SQLiteError) {
+            try connection.pragma("journal_mode", "WAL")
+            guard version < Schema.version else { return isNew }
+            try connection.transaction { () throws(SQLiteError) in
+                for step in Schema.migrations[version...] { try connection.execute(step) }
+                if isNew { try found(connection) }
+                try connection.pragma("user_version", "\(Schema.version)")
+            }
+        } catch {
+            throw .storeFailure(path, error, .cannotOpen)
+        }
+        return isNew
+    }
+
+    /// What the store knows of itself.
+    ///
+    /// - Throws: `.damagedDatabase` where that makes no sense.
+    func state(_ connection: Connection) throws(StorageError) -> StoreState {
+        let state: StoreState?
+        do throws(SQLiteError) {
+            let select = try connection.prepare("SELECT uuid, generation, ceiling FROM state")
+            state = try select.step() ? StoreState(row: select) : nil
+        } catch {
+            throw .storeFailure(path, error, .cannotOpen)
+        }
+        guard let state else { throw .damagedState(path) }
+        return state
+    }
+
+    /// The number of migrations that the database has had; 0 for an empty file.
+    private func version(of connection: Connection) throws(StorageError) -> Int {
+        let version: Int
+        let isOurs: Bool
+        do throws(SQLiteError) {
+            version = try connection.number("user_version")
+            let isEmpty = try connection.number("schema_version") == 0
+            let application = try connection.number("application_id")
+            isOurs = isEmpty ? version == 0 : application == Schema.applicationID && version > 0
+        } catch {
+            throw .storeFailure(path, error, .cannotOpen)
+        }
+        guard isOurs else { throw .notOurDatabase(path) }
+        guard version <= Schema.version else { throw .newerSchema(path, version: version) }
+        return version
+    }
+
+    /// Gives a new database its identity and its first generation.
+    private func found(_ connection: Connection) throws(SQLiteError) {
+        try connection.pragma("application_id", "\(Schema.applicationID)")
+        let insert = try connection.prepare("INSERT INTO state VALUES (1, ?1, ?2, ?3)")
+        try insert.bind(Generation.first.column, at: 2)
+        try insert.bind(Generation.first.advanced(by: Generation.ceilingDistance).column, at: 3)
+        try insert.run(withBlob: UniqueID.random().bytes, at: 1)
+    }
+}
+
+extension StoreState {
+    /// Reads the row of `StoreFile.state(_:)`; nil where it makes no sense.
+    fileprivate init?(row: borrowing Statement) {
+        guard let uuid = row.blob(at: 0).flatMap(UniqueID.init),
+            let generation = Generation(column: row.integer(at: 1)),
+            let ceiling = Generation(column: row.integer(at: 2)),
+            generation <= ceiling
+        else { return nil }
+        self.init(uuid: uuid, generation: generation, ceiling: ceiling)
+    }
+}
+
+extension Connection {
+    /// A pragma whose answer is a number.
+    fileprivate func number(_ pragma: String) throws(SQLiteError) -> Int {
+        try self.pragma(pragma).flatMap { Int($0) } ?? 0
+    }
+}

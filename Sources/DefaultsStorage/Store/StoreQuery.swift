@@ -1,0 +1,21 @@
+/// The questions that the store is asked.
+///
+/// The first two parameters are the name and the host of a domain, the third is a key.
+///
+/// All but the list of domains find their rows by an index, so that their cost does not grow with
+/// the database.
+enum StoreQuery {
+    static let value = "SELECT generation, checksum, archive \(entries) AND key = ?3"
+    static let presence = "SELECT \(isPresent) \(entries) AND key = ?3"
+    static let keys = "SELECT key \(entries) AND \(isPresent) ORDER BY key"
+    static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
+    static let domains = "SELECT name, host FROM domains WHERE key_count > 0"
+
+    private static let entries = """
+        FROM entries WHERE domain = (SELECT id FROM domains WHERE name = ?1 AND host = ?2)
+        """
+
+    /// Whether the row is a value and no removal; typeof() looks at a row's head, where IS NOT
+    /// NULL would load the archive.
+    private static let isPresent = "typeof(archive) <> 'null'"
+}

@@ -1,0 +1,136 @@
+internal import DefaultsModel
+internal import SQLite
+
+/// Reads the store by prepared statements, on a connection of its own.
+///
+/// Each read is finished before it returns: a statement that stayed at a row would hold on to an
+/// old state of the database and keep the WAL from being folded back.
+final class StoreReader {
+    private let path: String
+    private let connection: Connection
+    private let selectValue: Statement
+    private let selectPresence: Statement
+    private let selectTotals: Statement
+    private let selectKeys: Statement
+    private let selectDomains: Statement
+
+    init(_ connection: Connection, path: String) throws(StorageError) {
+        self.path = path
+        self.connection = connection
+        do throws(SQLiteError) {
+            selectValue = try connection.prepare(StoreQuery.value)
+            selectPresence = try connection.prepare(StoreQuery.presence)
+            selectTotals = try connection.prepare(StoreQuery.totals)
+            selectKeys = try connection.prepare(StoreQuery.keys)
+            selectDomains = try connection.prepare(StoreQuery.domains)
+        } catch {
+            throw .storeFailure(path, error, .cannotOpen)
+        }
+    }
+
+    /// The value of a key; nil where there is none.
+    ///
+    /// - Throws: `.damagedRow` where the row's checksum is wrong.
+    func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
+        let row = try reading { () throws(SQLiteError) in
+            defer { selectValue.reset() }
+            try bind(selectValue, domain, key)
+            return try selectValue.step()
+                ? (
+                    generation: selectValue.integer(at: 0), checksum: selectValue.integer(at: 1),
+                    archive: selectValue.blob(at: 2)
+                ) : nil
+        }
+        guard let row else { return nil }
+        guard let generation = Generation(column: row.generation),
+            UInt64(bitPattern: row.checksum)
+                == RowChecksum.of(domain, key, generation, row.archive)
+        else { throw .damagedRow(domain, key, path) }
+        return row.archive.map { StoredValue(archive: $0, generation: generation) }
+    }
+
+    /// Whether a key has a value; a damaged one counts.
+    func hasValue(_ domain: Domain, _ key: Key) throws(StorageError) -> Bool {
+        try reading { () throws(SQLiteError) in
+            defer { selectPresence.reset() }
+            try bind(selectPresence, domain, key)
+            return try selectPresence.step() && selectPresence.integer(at: 0) != 0
+        }
+    }
+
+    /// The number of a domain's keys and the length of their names.
+    func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
+        try reading { () throws(SQLiteError) in
+            defer { selectTotals.reset() }
+            try bind(selectTotals, domain)
+            guard try selectTotals.step() else { return KeyTotals() }
+            return KeyTotals(
+                keys: StoreReader.count(selectTotals.integer(at: 0)),
+                nameBytes: StoreReader.count(selectTotals.integer(at: 1)))
+        }
+    }
+
+    /// The keys of a domain that have values, in the order of their bytes.
+    func keys(of domain: Domain) throws(StorageError) -> [Key] {
+        try reading { () throws(SQLiteError) in
+            defer { selectKeys.reset() }
+            try bind(selectKeys, domain)
+            var keys: [Key] = []
+            while try selectKeys.step() {
+                // Text that is no key was not written by this program, and nobody can ask for it.
+                if let key = selectKeys.text(at: 0).flatMap({ try? Key($0) }) { keys.append(key) }
+            }
+            return keys
+        }
+    }
+
+    /// The domains that have keys, in no order.
+    func domains() throws(StorageError) -> Set<Domain> {
+        try reading { () throws(SQLiteError) in
+            defer { selectDomains.reset() }
+            var domains: Set<Domain> = []
+            while try selectDomains.step() {
+                // As with keys: what is no domain was not written by this program.
+                if let name = selectDomains.text(at: 0), let host = selectDomains.text(at: 1),
+                    let domain = Domain(name: name, hostColumn: host)
+                {
+                    domains.insert(domain)
+                }
+            }
+            return domains
+        }
+    }
+
+    /// Folds the WAL back into the database and empties it.
+    func checkpoint() throws(StorageError) {
+        try reading { () throws(SQLiteError) in
+            _ = try connection.pragma("wal_checkpoint(TRUNCATE)")
+        }
+    }
+
+    /// A count from a column.
+    ///
+    /// A file that was tampered with may claim anything; within these bounds counting on does not
+    /// overflow.
+    private static func count(_ column: Int64) -> Int {
+        Int(min(max(column, 0), 1 << 40))
+    }
+
+    private func bind(
+        _ statement: borrowing Statement, _ domain: Domain, _ key: Key? = nil
+    ) throws(SQLiteError) {
+        try statement.bind(domain.name, at: 1)
+        try statement.bind(domain.layer.hostColumn, at: 2)
+        if let key { try statement.bind(key.name, at: 3) }
+    }
+
+    private func reading<Result>(
+        _ body: () throws(SQLiteError) -> Result
+    ) throws(StorageError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw .storeFailure(path, error, .cannotRead)
+        }
+    }
+}

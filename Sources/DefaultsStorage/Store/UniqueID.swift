@@ -1,0 +1,37 @@
+/// 16 bytes that tell one database, or one boot of the machine, from every other.
+struct UniqueID: Hashable, Sendable, CustomStringConvertible {
+    static let length = 16
+
+    let bytes: [UInt8]
+
+    /// Takes the bytes of one; nil where there are not 16.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == UniqueID.length else { return nil }
+        self.bytes = bytes
+    }
+
+    private init(random generator: inout SystemRandomNumberGenerator) {
+        bytes = (0..<UniqueID.length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+
+    /// One that nobody has had before.
+    static func random() -> UniqueID {
+        var generator = SystemRandomNumberGenerator()
+        return UniqueID(random: &generator)
+    }
+
+    /// Reads the usual spelling, 32 hexadecimal digits with or without hyphens.
+    init?(spelling: some StringProtocol) {
+        let digits = spelling.utf8.filter { $0 != UInt8(ascii: "-") }
+        guard digits.count == 2 * UniqueID.length else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index in
+            UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
+        }
+        self.init(bytes)
+    }
+
+    /// 32 hexadecimal digits.
+    var description: String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,58 @@
+internal import DefaultsModel
+internal import SQLite
+
+/// Writes batches to the store, on a thread of its own.
+///
+/// The owner of the `Database` takes a batch from it, awaits the writer, and tells the database
+/// how it went:
+///
+/// ```swift
+/// if let batch = database.beginFlush() {
+///     do {
+///         try await writer.write(batch)
+///         database.finishFlush(batch, .success(()))
+///     } catch {
+///         database.finishFlush(batch, .failure(error))
+///     }
+/// }
+/// ```
+public actor DurableWriter {
+    private nonisolated let thread: WriterThread
+    private let path: String
+    private var connection: Connection?
+
+    /// Starts the thread and opens a second connection to the store of an open database.
+    init(to file: StoreFile) throws(StorageError) {
+        path = file.path
+        do {
+            thread = try WriterThread()
+        } catch {
+            throw .cannotOpen(path, error)
+        }
+        connection = try file.connect()
+    }
+
+    /// The writer's own thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        thread.asUnownedSerialExecutor()
+    }
+
+    /// Writes a batch in one transaction; it is on disk, fsync done, when this returns.
+    ///
+    /// - Throws: The disk's refusal. Nothing of the batch was written then.
+    public func write(_ batch: FlushBatch) throws(StorageError) {
+        guard let connection else { preconditionFailure("the writer was closed") }
+        do {
+            try FlushTransaction(on: connection).write(batch)
+        } catch {
+            throw .storeFailure(path, error, .cannotWrite)
+        }
+    }
+
+    /// Closes the connection, after which the database can be closed.
+    ///
+    /// Nothing is written later.
+    public func close() {
+        connection = nil
+    }
+}

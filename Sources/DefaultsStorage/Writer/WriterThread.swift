@@ -1,0 +1,47 @@
+internal import Glibc
+
+/// A thread that runs the writer's jobs one after the other and makes no system call between
+/// them: it sleeps in the kernel until the next one.
+///
+/// It ends when the executor goes away.
+final class WriterThread: SerialExecutor {
+    private let inbox = WriterInbox()
+
+    init() throws(SystemError) {
+        // The thread owns this reference and gives it back when it ends.
+        let argument = Unmanaged.passRetained(inbox)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                argument.map { WriterThread.run(Unmanaged.fromOpaque($0).takeRetainedValue()) }
+                return nil
+            }, argument.toOpaque())
+        guard code == 0 else {
+            argument.release()
+            throw SystemError(call: "pthread_create", path: "writer", number: code)
+        }
+        // Nobody waits for its end, which may be told by a job on the thread itself.
+        pthread_detach(thread)
+    }
+
+    deinit {
+        inbox.put(.end)
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        // The message keeps the executor alive until the job has returned, even where the job
+        // lets go of the actor.
+        inbox.put(.run(UnownedJob(job), on: self))
+    }
+
+    private static func run(_ inbox: WriterInbox) {
+        // Signals are for the thread that is made to handle them.
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, nil)
+        while case .run(let job, let executor) = inbox.take() {
+            job.runSynchronously(on: executor.asUnownedSerialExecutor())
+        }
+    }
+}

@@ -1,0 +1,53 @@
+public import PropertyList
+
+/// Why bytes are no keyed archive, or why one cannot be shown; and where.
+public struct ArchiveError: Error, Hashable {
+    /// The kind of the error, for programs.
+    public struct Code: Hashable, Sendable {
+        /// The code's name, for messages and tests.
+        public let name: String
+
+        /// The bytes are no binary property list; `cause` says why.
+        public static let notPropertyList = Code(name: "notPropertyList")
+        /// The property list is no keyed archive: an entry of its root is missing or wrong.
+        public static let notKeyedArchive = Code(name: "notKeyedArchive")
+        /// A UID refers to no object.
+        public static let badReference = Code(name: "badReference")
+        /// An object has no class, or a class record is wrong.
+        public static let badClass = Code(name: "badClass")
+        /// An object is none that an archive can have.
+        public static let badObject = Code(name: "badObject")
+        /// The value form is larger than the limits allow.
+        public static let outputTooLarge = Code(name: "outputTooLarge")
+        /// The value form is nested deeper than the limits allow.
+        public static let outputTooDeep = Code(name: "outputTooDeep")
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// Where in the bytes it was found, counted from 0.
+    public let byteOffset: Int
+    /// A sentence that says what is wrong; it never contains a stored value.
+    public let message: String
+    /// Where the bytes are no property list, why.
+    public let cause: PropertyListError?
+
+    init(_ code: Code, at byteOffset: Int, _ message: String) {
+        self.code = code
+        self.byteOffset = byteOffset
+        self.message = message
+        cause = nil
+    }
+
+    init(_ cause: PropertyListError) {
+        code = .notPropertyList
+        byteOffset = cause.byteOffset
+        message = cause.message
+        self.cause = cause
+    }
+}
+
+extension ArchiveError: CustomStringConvertible {
+    /// The sentence and the place.
+    public var description: String { "\(message) (byte \(byteOffset))" }
+}

@@ -1,0 +1,63 @@
+/// Why a text is no JSON that an archive can be made from, and where.
+public struct JSONError: Error, Hashable {
+    /// The kind of the error, for programs.
+    public struct Code: Hashable, Sendable {
+        /// The code's name, for messages and tests.
+        public let name: String
+
+        /// The text is not JSON.
+        public static let syntax = Code(name: "syntax")
+        /// A number is JSON, but no archive holds it.
+        public static let numberOutOfRange = Code(name: "numberOutOfRange")
+        /// The text is JSON, but the value cannot be an archive; `cause` says why.
+        public static let badValue = Code(name: "badValue")
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// The line, counted from 1.
+    public let line: Int
+    /// The column in that line, counted from 1 in characters of Unicode (code points).
+    public let column: Int
+    /// A sentence that says what is wrong; it never contains a value.
+    public let message: String
+    /// Where the value cannot be an archive, why.
+    public let cause: ValueFormError?
+}
+
+extension JSONError: CustomStringConvertible {
+    /// The sentence and the place.
+    public var description: String { "\(message) (line \(line), column \(column))" }
+}
+
+/// What the JSON parser found wrong, at an offset that becomes line and column.
+struct JSONFault: Error {
+    let code: JSONError.Code
+    let offset: Int
+    let message: String
+    var cause: ValueFormError?
+
+    init(_ code: JSONError.Code, at offset: Int, _ message: String) {
+        self.code = code
+        self.offset = offset
+        self.message = message
+    }
+
+    init(_ cause: ValueFormError, at offset: Int) {
+        code = .badValue
+        self.offset = offset
+        message = cause.message
+        self.cause = cause
+    }
+
+    /// The error with the place in `text`.
+    func error(in text: [UInt8]) -> JSONError {
+        let before = text.prefix(offset)
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        // Bytes that continue a character are not counted.
+        let column = before[lineStart...].count { $0 & 0xC0 != 0x80 }
+        return JSONError(
+            code: code, line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column + 1,
+            message: message, cause: cause)
+    }
+}

@@ -1,0 +1,148 @@
+internal import PropertyList
+
+/// Reads JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)) to the letter and makes an
+/// archive of it: integers stay exact to 128 bits, and strings keep unpaired surrogates.
+///
+/// Open collections are a stack in an array; the builder limits its depth.
+struct JSONParser {
+    private struct Collection {
+        let isDictionary: Bool
+        /// Where its bracket stands, which is where what is wrong with the whole of it is reported.
+        let start: Int
+        var isEmpty = true
+
+        var end: UInt8 { UInt8(ascii: isDictionary ? "}" : "]") }
+    }
+
+    var scanner: JSONScanner
+    private var builder: ValueFormBuilder
+    private var stack: [Collection] = []
+
+    init(_ text: [UInt8], limits: ValueFormLimits) {
+        scanner = JSONScanner(text)
+        builder = ValueFormBuilder(limits: limits)
+    }
+
+    mutating func parse() throws(JSONFault) -> KeyedArchive {
+        try value()
+        while var collection = stack.popLast() {
+            scanner.skipSpace()
+            if scanner.skip(collection.end) {
+                try end(collection)
+                continue
+            }
+            if !collection.isEmpty { try separator(in: collection) }
+            collection.isEmpty = false
+            stack.append(collection)
+            if collection.isDictionary { try key() }
+            try value()
+        }
+        scanner.skipSpace()
+        guard scanner.isAtEnd else {
+            throw scanner.fault("More stands after the end of the value.")
+        }
+        return builder.finish()
+    }
+
+    /// Reads a scalar whole, or the bracket that begins a collection.
+    private mutating func value() throws(JSONFault) {
+        scanner.skipSpace()
+        let start = scanner.offset
+        guard let next = scanner.next else {
+            throw scanner.fault("The text ends where a value is expected.")
+        }
+        switch next {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            try begin()
+        case UInt8(ascii: "\""):
+            let text = try scanner.string()
+            try emit(at: start) { builder throws(ValueFormError) in try builder.string(text) }
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            try number()
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
+            try literal()
+        default:
+            throw scanner.fault("A value is expected here.")
+        }
+    }
+
+    private mutating func begin() throws(JSONFault) {
+        let start = scanner.offset
+        let isDictionary = scanner.skip(UInt8(ascii: "{"))
+        if !isDictionary { _ = scanner.skip(UInt8(ascii: "[")) }
+        try emit(at: start) { builder throws(ValueFormError) in
+            if isDictionary { try builder.beginDictionary() } else { try builder.beginArray() }
+        }
+        stack.append(Collection(isDictionary: isDictionary, start: start))
+    }
+
+    private mutating func end(_ collection: Collection) throws(JSONFault) {
+        try emit(at: collection.start) { builder throws(ValueFormError) in
+            if collection.isDictionary {
+                try builder.endDictionary()
+            } else {
+                try builder.endArray()
+            }
+        }
+    }
+
+    private mutating func separator(in collection: Collection) throws(JSONFault) {
+        guard scanner.skip(UInt8(ascii: ",")) else {
+            throw scanner.fault(
+                "A comma or the \(collection.isDictionary ? "}" : "]") of the end is expected here."
+            )
+        }
+    }
+
+    private mutating func key() throws(JSONFault) {
+        scanner.skipSpace()
+        let start = scanner.offset
+        guard scanner.next == UInt8(ascii: "\"") else {
+            throw scanner.fault("A key in quotation marks is expected here.")
+        }
+        let key = try scanner.string()
+        try emit(at: start) { builder throws(ValueFormError) in try builder.key(key) }
+        scanner.skipSpace()
+        guard scanner.skip(UInt8(ascii: ":")) else {
+            throw scanner.fault("A colon is expected after the key.")
+        }
+    }
+
+    private mutating func number() throws(JSONFault) {
+        let start = scanner.offset
+        let number = try scanner.number()
+        try emit(at: start) { builder throws(ValueFormError) in
+            switch number {
+            case .integer(let value): try builder.integer(value)
+            case .real(let value): try builder.real(value)
+            }
+        }
+    }
+
+    private mutating func literal() throws(JSONFault) {
+        let start = scanner.offset
+        let word = scanner.word()
+        try emit(at: start) { builder throws(ValueFormError) in
+            switch word {
+            case "true": try builder.boolean(true)
+            case "false": try builder.boolean(false)
+            case "null": try builder.null()
+            default: break
+            }
+        }
+        guard ["true", "false", "null"].contains(word) else {
+            throw JSONFault(.syntax, at: start, "This is none of true, false and null.")
+        }
+    }
+
+    /// Hands an event to the builder; what it refuses is reported at `offset`.
+    private mutating func emit(
+        at offset: Int, _ event: (inout ValueFormBuilder) throws(ValueFormError) -> Void
+    ) throws(JSONFault) {
+        do throws(ValueFormError) {
+            try event(&builder)
+        } catch {
+            throw JSONFault(error, at: offset)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+internal import PropertyList
+
+/// Writes the value form as JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)).
+///
+/// The output follows from the events alone, and is UTF-8 whatever the strings hold.
+struct JSONWriter: ValueFormSink {
+    private(set) var output: [UInt8] = []
+    private let isPretty: Bool
+    /// How many arrays and dictionaries are open.
+    private var depth = 0
+    /// Whether the collection begun last has no element yet.
+    private var isEmpty = true
+    private var isAfterKey = false
+
+    init(isPretty: Bool) {
+        self.isPretty = isPretty
+    }
+
+    mutating func null() {
+        beginValue()
+        append("null")
+    }
+
+    mutating func boolean(_ value: Bool) {
+        beginValue()
+        append(value ? "true" : "false")
+    }
+
+    mutating func integer(_ value: Int128) {
+        beginValue()
+        output += value.description.utf8
+    }
+
+    /// Writes the shortest digits that read back the same, with a point or an exponent.
+    mutating func real(_ value: Double) {
+        if value.isFinite {
+            beginValue()
+            output += value.description.utf8
+        } else {
+            let name: Text = value.isNaN ? "nan" : value < 0 ? "-inf" : "inf"
+            spell("$real") { $0.string(name) }
+        }
+    }
+
+    mutating func string(_ value: Text) {
+        beginValue()
+        append(quoted: value)
+    }
+
+    mutating func data(_ value: ArraySlice<UInt8>) {
+        spell("$data") { $0.append(base64: value) }
+    }
+
+    mutating func bytes(_ value: ArraySlice<UInt8>) {
+        spell("$bytes") { $0.append(base64: value) }
+    }
+
+    mutating func date(_ secondsSince2001: Double) {
+        spell("$date") { $0.real(secondsSince2001) }
+    }
+
+    mutating func reference(to uid: UInt64) {
+        spell("$ref") { $0.integer(Int128(uid)) }
+    }
+
+    mutating func beginArray() { begin("[") }
+
+    mutating func endArray() { end("]") }
+
+    mutating func beginDictionary() { begin("{") }
+
+    mutating func endDictionary() { end("}") }
+
+    mutating func key(_ key: Text) {
+        beginValue()
+        append(quoted: key)
+        append(isPretty ? ": " : ":")
+        isAfterKey = true
+    }
+}
+
+// MARK: Layout
+
+extension JSONWriter {
+    private mutating func append(_ characters: String) {
+        output += characters.utf8
+    }
+
+    /// Writes the dictionary of one key that stands for a scalar; in one line, pretty or not.
+    private mutating func spell(_ key: Text, value: (inout JSONWriter) -> Void) {
+        beginValue()
+        append("{")
+        append(quoted: key)
+        append(isPretty ? ": " : ":")
+        isAfterKey = true
+        value(&self)
+        append("}")
+    }
+
+    /// Writes what parts a value from the one before.
+    private mutating func beginValue() {
+        guard !isAfterKey else {
+            isAfterKey = false
+            return
+        }
+        if depth > 0 {
+            if !isEmpty { append(",") }
+            breakLine()
+        }
+        isEmpty = false
+    }
+
+    private mutating func begin(_ bracket: String) {
+        beginValue()
+        append(bracket)
+        depth += 1
+        isEmpty = true
+    }
+
+    private mutating func end(_ bracket: String) {
+        depth -= 1
+        if !isEmpty { breakLine() }
+        append(bracket)
+        isEmpty = false
+    }
+
+    private mutating func breakLine() {
+        guard isPretty else { return }
+        append("\n")
+        output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+    }
+
+    private mutating func append(base64 bytes: ArraySlice<UInt8>) {
+        isAfterKey = false
+        append("\"")
+        Base64.encode(bytes, to: &output)
+        append("\"")
+    }
+}
+
+// MARK: Strings
+
+extension JSONWriter {
+    private mutating func append(quoted text: Text) {
+        append("\"")
+        if let string = text.string {
+            // Nearly all strings need no escape, and go in as they are.
+            if string.utf8.allSatisfy(Self.isPlain) {
+                append(string)
+            } else {
+                for byte in string.utf8 { append(character: byte) }
+            }
+        } else {
+            append(illFormed: text.codeUnits)
+        }
+        append("\"")
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    /// Writes a byte of UTF-8, escaped where it must be.
+    private mutating func append(character byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): append("\\\"")
+        case UInt8(ascii: "\\"): append("\\\\")
+        case 0x08: append("\\b")
+        case 0x09: append("\\t")
+        case 0x0A: append("\\n")
+        case 0x0C: append("\\f")
+        case 0x0D: append("\\r")
+        case 0x00..<0x20: append(escaped: UInt16(byte))
+        default: output.append(byte)
+        }
+    }
+
+    private mutating func append(escaped unit: UInt16) {
+        append("\\u")
+        let digits = String(unit, radix: 16)
+        output.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
+        output += digits.utf8
+    }
+
+    /// Writes code units of which some are surrogates without a partner, those as escapes.
+    private mutating func append(illFormed codeUnits: [UInt16]) {
+        var rest = codeUnits[...]
+        while let unit = rest.popFirst() {
+            var character = [unit]
+            if UTF16.isLeadSurrogate(unit), let next = rest.first, UTF16.isTrailSurrogate(next) {
+                character.append(rest.removeFirst())
+            }
+            if let string = String(validating: character, as: UTF16.self) {
+                for byte in string.utf8 { append(character: byte) }
+            } else {
+                append(escaped: unit)
+            }
+        }
+    }
+}

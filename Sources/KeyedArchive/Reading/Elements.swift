@@ -1,0 +1,21 @@
+internal import PropertyList
+
+/// The elements of a collection: those of a property list array, or fields named one by one.
+enum Elements {
+    case references(PropertyList.References)
+    case listed([ObjectIndex])
+
+    var count: Int {
+        switch self {
+        case .references(let references): references.count
+        case .listed(let elements): elements.count
+        }
+    }
+
+    func element(_ position: Int, in list: PropertyList) -> ObjectIndex {
+        switch self {
+        case .references(let references): list.element(position, of: references)
+        case .listed(let elements): elements[position]
+        }
+    }
+}

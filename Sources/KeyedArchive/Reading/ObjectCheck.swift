@@ -1,0 +1,100 @@
+internal import PropertyList
+
+/// The check of all that `$objects` holds (invariants 2, 3 and 4 of ``KeyedArchive``).
+///
+/// Every object of the property list is looked at once, however often `$objects` names it.
+struct ObjectCheck {
+    /// The most entries of a class record, which many objects may refer to. There are three known.
+    private static let classRecordLimit = 16
+
+    private enum Kind {
+        case unknown
+        case plain
+        case classRecord
+        case object(classUID: UInt64)
+    }
+
+    private let archive: KeyedArchive
+    private let list: PropertyList
+    private var kinds: [Kind]
+
+    init(of archive: KeyedArchive) {
+        self.archive = archive
+        list = archive.list
+        kinds = Array(repeating: .unknown, count: list.objectCount)
+    }
+
+    mutating func run() throws(ArchiveError) {
+        try checkReferences()
+        let count = archive.objects.count
+        for position in 0..<count {
+            let index = list.element(position, of: archive.objects)
+            guard case .unknown = kinds[index.position] else { continue }
+            kinds[index.position] = try kind(of: index)
+        }
+        for position in 0..<count {
+            let index = list.element(position, of: archive.objects)
+            guard case .object(let uid) = kinds[index.position] else { continue }
+            guard case .classRecord = kinds[archive.object(uid).position] else {
+                throw .notClassRecord(uid, at: list.byteOffset(of: index))
+            }
+        }
+    }
+
+    /// Checks every UID of the property list, those that nothing refers to among them.
+    private func checkReferences() throws(ArchiveError) {
+        let count = archive.objects.count
+        for index in list.indices {
+            if case .uid(let uid) = list.value(at: index), uid >= count {
+                throw .uidOutOfRange(uid, count: count, at: list.byteOffset(of: index))
+            }
+        }
+    }
+
+    private func kind(of index: ObjectIndex) throws(ArchiveError) -> Kind {
+        switch list.value(at: index) {
+        case .uid:
+            throw .objectIsReference(at: list.byteOffset(of: index))
+        case .dictionary(let keys, let values):
+            let fields = Fields(of: list, keys: keys, values: values)
+            if let reference = fields["$class"] {
+                guard case .uid(let uid) = list.value(at: reference) else {
+                    throw .classIsNoReference(at: list.byteOffset(of: index))
+                }
+                return .object(classUID: uid)
+            }
+            try checkClassRecord(fields, at: list.byteOffset(of: index))
+            return .classRecord
+        case .boolean, .integer, .real, .singleReal, .date, .data, .string, .array, .orderedSet,
+            .set:
+            return .plain
+        }
+    }
+
+    private func checkClassRecord(_ fields: Fields, at offset: Int) throws(ArchiveError) {
+        guard let name = fields["$classname"] else { throw .noClass(at: offset) }
+        guard fields.count <= Self.classRecordLimit else {
+            throw .badClassRecord("it has more than 16 entries", at: offset)
+        }
+        guard case .string(let range) = list.value(at: name), range.count > 0 else {
+            throw .badClassRecord("its $classname is no name", at: offset)
+        }
+        guard let classes = fields["$classes"], areStrings(classes) else {
+            throw .badClassRecord("its $classes is no array of names", at: offset)
+        }
+        if let hints = fields["$classhints"], !areStrings(hints) {
+            throw .badClassRecord("its $classhints is no array of names", at: offset)
+        }
+    }
+
+    private func areStrings(_ index: ObjectIndex) -> Bool {
+        guard case .array(let references) = list.value(at: index) else { return false }
+        return (0..<references.count).allSatisfy { position in
+            if case .string = list.value(at: list.element(position, of: references)) {
+                true
+            } else {
+                false
+            }
+        }
+    }
+}

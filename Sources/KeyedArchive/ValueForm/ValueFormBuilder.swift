@@ -1,0 +1,196 @@
+public import PropertyList
+
+/// Makes an archive of a value that comes in events.
+///
+/// Dictionaries come with their keys in any order, so each is collected and decided at its end: a
+/// dictionary, an object, or a scalar that is spelled as one (`{"$data": …}`). The same value gives
+/// the same bytes, whatever the order.
+///
+/// ```swift
+/// var builder = ValueFormBuilder()
+/// try builder.beginDictionary()
+/// try builder.key("$class")
+/// try builder.string("Account")
+/// try builder.key("username")
+/// try builder.string("ada")
+/// try builder.endDictionary()
+/// let archive = builder.finish()
+/// ```
+///
+/// The events throw ``ValueFormError`` where the value cannot be an archive. The builder is of no
+/// use after that.
+public struct ValueFormBuilder: ValueFormSink {
+    struct Frame {
+        let isDictionary: Bool
+        /// Where the frame's children begin in `children`.
+        let start: Int
+        /// Whether this is the dictionary under `$top`, whose keys are the archive's.
+        let isTop: Bool
+        var key: Text?
+        /// The keys so far, once they are too many to search.
+        var keys: Set<Text> = []
+    }
+
+    private static let searchLimit = 16
+
+    let limits: ValueFormLimits
+    var tree = ValueTree()
+    private var frames: [Frame] = []
+    /// The children of all open frames; elements of arrays have an empty name.
+    private var children: [ValueTree.Field] = []
+    private var root: ValueTree.NodeIndex?
+    private var size = 0
+
+    /// Makes a builder that expects one value.
+    public init(limits: ValueFormLimits = .standard) {
+        self.limits = limits
+    }
+
+    /// The archive of the value, once all of its events came.
+    public func finish() -> KeyedArchive {
+        guard let root, frames.isEmpty else {
+            preconditionFailure("The value has no end yet.")
+        }
+        var writer = ArchiveWriter(of: tree)
+        return writer.write(root)
+    }
+}
+
+// MARK: Events
+
+extension ValueFormBuilder {
+    /// Takes nil.
+    public mutating func null() throws(ValueFormError) {
+        try add(.scalar(.null), size: 0)
+    }
+
+    /// Takes a boolean.
+    public mutating func boolean(_ value: Bool) throws(ValueFormError) {
+        try add(.scalar(.boolean(value)), size: 0)
+    }
+
+    /// Takes an integer.
+    public mutating func integer(_ value: Int128) throws(ValueFormError) {
+        try add(.scalar(.integer(value)), size: 8)
+    }
+
+    /// Takes a real.
+    public mutating func real(_ value: Double) throws(ValueFormError) {
+        try add(.scalar(.real(value)), size: 0)
+    }
+
+    /// Takes a string.
+    public mutating func string(_ value: Text) throws(ValueFormError) {
+        try add(.scalar(.string(value)), size: value.byteCount)
+    }
+
+    /// Takes data.
+    public mutating func data(_ value: ArraySlice<UInt8>) throws(ValueFormError) {
+        try add(.scalar(.data(value)), size: value.count)
+    }
+
+    /// Takes the bytes of a field.
+    public mutating func bytes(_ value: ArraySlice<UInt8>) throws(ValueFormError) {
+        try add(.inlineBytes(value), size: value.count)
+    }
+
+    /// Takes a date of the property list, in seconds since 2001-01-01 00:00:00 UTC.
+    public mutating func date(_ secondsSince2001: Double) throws(ValueFormError) {
+        try add(.scalar(.date(secondsSince2001)), size: 0)
+    }
+
+    /// Refuses: a reference is only ever shown.
+    public mutating func reference(to uid: UInt64) throws(ValueFormError) {
+        throw .reference
+    }
+
+    /// Begins an array.
+    public mutating func beginArray() throws(ValueFormError) {
+        try open(isDictionary: false)
+    }
+
+    /// Ends the array begun last.
+    public mutating func endArray() throws(ValueFormError) {
+        let (_, elements) = close(isDictionary: false)
+        for element in elements {
+            if case .inlineBytes = tree.nodes[element.node] { throw .inlineBytesInCollection }
+        }
+        let range = tree.add(elements)
+        try add(.array(range), size: 0)
+    }
+
+    /// Begins a dictionary.
+    public mutating func beginDictionary() throws(ValueFormError) {
+        try open(isDictionary: true)
+    }
+
+    /// Takes the key of the next value.
+    public mutating func key(_ key: Text) throws(ValueFormError) {
+        guard var frame = frames.popLast(), frame.isDictionary, frame.key == nil else {
+            preconditionFailure("A key came where none is expected.")
+        }
+        try checkSpelling(of: key)
+        guard !isTaken(key, in: &frame) else { throw .duplicateKey }
+        try spend(key.byteCount)
+        frame.key = key
+        frames.append(frame)
+    }
+
+    /// Ends the dictionary begun last.
+    public mutating func endDictionary() throws(ValueFormError) {
+        var (frame, entries) = close(isDictionary: true)
+        entries.sort { $0.name < $1.name }
+        let node = try frame.isTop ? top(entries) : dictionary(entries, isRoot: frames.isEmpty)
+        try add(node, size: 0)
+    }
+}
+
+// MARK: Frames
+
+extension ValueFormBuilder {
+    private mutating func add(_ node: ValueTree.Node, size: Int) throws(ValueFormError) {
+        try spend(size)
+        let index = tree.add(node)
+        guard var frame = frames.popLast() else {
+            precondition(root == nil, "A second value came.")
+            if case .inlineBytes = node { throw .inlineBytesInCollection }
+            root = index
+            return
+        }
+        precondition(!frame.isDictionary || frame.key != nil, "A value came without its key.")
+        children.append(ValueTree.Field(name: frame.key ?? "", node: index))
+        frame.key = nil
+        frames.append(frame)
+    }
+
+    private mutating func open(isDictionary: Bool) throws(ValueFormError) {
+        try spend(0)
+        guard frames.count < limits.depth else { throw .tooDeep(limit: limits.depth) }
+        let isTop = isDictionary && frames.count == 1 && frames.last?.key == "$top"
+        frames.append(Frame(isDictionary: isDictionary, start: children.count, isTop: isTop))
+    }
+
+    private mutating func close(isDictionary: Bool) -> (Frame, [ValueTree.Field]) {
+        guard let frame = frames.popLast(), frame.isDictionary == isDictionary, frame.key == nil
+        else { preconditionFailure("An end came where none is expected.") }
+        let members = Array(children[frame.start...])
+        children.removeSubrange(frame.start...)
+        return (frame, members)
+    }
+
+    /// Whether the frame has this key already; notes it where they are many.
+    private func isTaken(_ key: Text, in frame: inout Frame) -> Bool {
+        let earlier = children[frame.start...]
+        guard earlier.count >= Self.searchLimit else {
+            return earlier.contains { $0.name == key }
+        }
+        if frame.keys.isEmpty { frame.keys = Set(earlier.map(\.name)) }
+        return !frame.keys.insert(key).inserted
+    }
+
+    private mutating func spend(_ more: Int) throws(ValueFormError) {
+        let (sum, overflow) = size.addingReportingOverflow(more + 8)
+        guard !overflow, sum <= limits.size else { throw .tooLarge(limit: limits.size) }
+        size = sum
+    }
+}

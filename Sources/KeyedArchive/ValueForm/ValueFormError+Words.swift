@@ -1,0 +1,46 @@
+internal import PropertyList
+
+/// What this module says when it refuses a value.
+extension ValueFormError {
+    static func unknownKey(_ key: Text) -> ValueFormError {
+        ValueFormError(
+            .unknownKey,
+            "The key \"\(key)\" begins with $ and is none of $class, $value, $data, $bytes, $date, "
+                + "$real and $top. A dictionary with such a key is written as NSDictionary "
+                + "with NS.keys and NS.objects; the field $x of an object as $$x.")
+    }
+
+    static func misplacedKey(_ key: Text) -> ValueFormError {
+        ValueFormError(.unknownKey, "The key \"\(key)\" has no meaning beside these other keys.")
+    }
+
+    static let duplicateKey = ValueFormError(
+        .duplicateKey, "The dictionary has the same key twice.")
+
+    static let reference = ValueFormError(
+        .outputOnly, "$ref shows an object inside itself; an archive cannot be made from it.")
+
+    static let classRecord = ValueFormError(
+        .outputOnly, "$classdef shows a class as a value; an archive cannot be made from it.")
+
+    static func badValue(_ key: StaticString, needs need: StaticString) -> ValueFormError {
+        ValueFormError(.badValue, "The value of \(key) must be \(need).")
+    }
+
+    static let inlineBytesInCollection = ValueFormError(
+        .badValue, "$bytes can only be a field of an object; elsewhere write $data.")
+
+    static let topNotAtRoot = ValueFormError(
+        .badValue, "$top can only be the whole value; it cannot stand inside another.")
+
+    static let unevenPairs = ValueFormError(
+        .badValue, "NS.keys and NS.objects of a dictionary must have as many elements.")
+
+    static func tooLarge(limit: Int) -> ValueFormError {
+        ValueFormError(.limitExceeded, "The value is larger than \(limit) bytes.")
+    }
+
+    static func tooDeep(limit: Int) -> ValueFormError {
+        ValueFormError(.limitExceeded, "The value is nested deeper than \(limit) levels.")
+    }
+}

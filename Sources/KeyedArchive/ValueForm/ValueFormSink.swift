@@ -1,0 +1,59 @@
+public import PropertyList
+
+/// What takes the value form of an archive, event by event: a writer of JSON or of D-Bus variants.
+///
+/// A value is one scalar event; or an array, which is its elements between `beginArray` and
+/// `endArray`; or a dictionary, which is a `key` and a value for each entry between
+/// `beginDictionary` and `endDictionary`. The keys of a dictionary are all different, and in order
+/// of their code points. What a sink cannot express, it refuses by throwing; the error reaches the
+/// caller of ``KeyedArchive/render(into:limits:)``.
+///
+/// ``ValueFormBuilder`` is a sink too: it makes an archive of the events.
+public protocol ValueFormSink {
+    /// No object.
+    mutating func null() throws
+    /// A boolean.
+    mutating func boolean(_ value: Bool) throws
+    /// An integer of up to 128 bits.
+    mutating func integer(_ value: Int128) throws
+    /// A real; it may be infinite or not a number.
+    mutating func real(_ value: Double) throws
+    /// A string.
+    mutating func string(_ value: Text) throws
+    /// A data object.
+    mutating func data(_ value: ArraySlice<UInt8>) throws
+    /// Bytes that stand inline in an object: the dictionary with the one key `$bytes`.
+    mutating func bytes(_ value: ArraySlice<UInt8>) throws
+    /// A date of the property list, in seconds since 2001-01-01 00:00:00 UTC; a date object comes
+    /// as a dictionary.
+    mutating func date(_ secondsSince2001: Double) throws
+    /// An object inside itself, by its UID.
+    mutating func reference(to uid: UInt64) throws
+    /// The beginning of an array.
+    mutating func beginArray() throws
+    /// The end of the array begun last.
+    mutating func endArray() throws
+    /// The beginning of a dictionary.
+    mutating func beginDictionary() throws
+    /// The key of the value that comes next.
+    mutating func key(_ key: Text) throws
+    /// The end of the dictionary begun last.
+    mutating func endDictionary() throws
+}
+
+/// How large a value form may be, written or read.
+public struct ValueFormLimits: Hashable, Sendable {
+    /// The most bytes: those of strings and data, and eight for each event.
+    public var size: Int
+    /// The most levels of arrays and dictionaries in each other.
+    public var depth: Int
+
+    /// Makes limits of your own.
+    public init(size: Int, depth: Int) {
+        self.size = size
+        self.depth = depth
+    }
+
+    /// 64 MiB, 10 000 levels.
+    public static let standard = ValueFormLimits(size: 64 << 20, depth: 10_000)
+}

@@ -1,0 +1,27 @@
+internal import PropertyList
+
+/// The class and its superclasses, as a class record has them in `$classes`.
+enum ClassChain {
+    /// What stands between a known class and NSObject; all others stand right below NSObject.
+    private static let superclasses: [Text: [Text]] = [
+        "NSMutableArray": ["NSArray"],
+        "NSMutableAttributedString": ["NSAttributedString"],
+        "NSMutableCharacterSet": ["NSCharacterSet"],
+        "NSMutableData": ["NSData"],
+        "NSMutableDictionary": ["NSDictionary"],
+        "NSMutableIndexSet": ["NSIndexSet"],
+        "NSMutableOrderedSet": ["NSOrderedSet"],
+        "NSMutableSet": ["NSSet"],
+        "NSCountedSet": ["NSMutableSet", "NSSet"],
+        "NSMutableString": ["NSString"],
+        "NSMutableURLRequest": ["NSURLRequest"],
+        "NSHTTPURLResponse": ["NSURLResponse"],
+        "NSNumber": ["NSValue"],
+        "NSDecimalNumber": ["NSNumber", "NSValue"],
+    ]
+
+    static func of(_ className: Text) -> [Text] {
+        guard className != "NSObject" else { return [className] }
+        return [className] + (superclasses[className] ?? []) + ["NSObject"]
+    }
+}

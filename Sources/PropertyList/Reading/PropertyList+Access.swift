@@ -1,0 +1,76 @@
+extension PropertyList {
+    /// The value of an object of this property list.
+    public func value(at index: ObjectIndex) -> Value {
+        do {
+            return try decode(at: byteOffset(of: index))
+        } catch {
+            // Every object was decoded once when the property list was read.
+            preconditionFailure("The index is of another property list: \(error)")
+        }
+    }
+
+    /// Where an object begins in the bytes.
+    public func byteOffset(of index: ObjectIndex) -> Int {
+        Int(bytes.unsigned(at: offsetEntry(of: index), width: trailer.offsetWidth))
+    }
+
+    /// Where the offset table says where an object begins.
+    func offsetEntry(of index: ObjectIndex) -> Int {
+        trailer.offsetTable + index.position * trailer.offsetWidth
+    }
+
+    /// Whether the object is an array, a set or a dictionary, as its marker says.
+    func isCollection(_ index: ObjectIndex) -> Bool {
+        bytes[byteOffset(of: index)] >= 0xA0
+    }
+
+    /// The element at `position` of a collection.
+    public func element(_ position: Int, of references: References) -> ObjectIndex {
+        precondition((0..<references.count).contains(position), "There is no such element.")
+        let width = trailer.referenceWidth
+        let number = bytes.unsigned(at: references.start + position * width, width: width)
+        return ObjectIndex(number: UInt32(truncatingIfNeeded: number))
+    }
+
+    /// The elements of a collection, in the order of the file.
+    public func elements(of references: References) -> [ObjectIndex] {
+        (0..<references.count).map { element($0, of: references) }
+    }
+
+    /// The bytes of a data value, a slice of those that were read.
+    public func data(of range: DataRange) -> ArraySlice<UInt8> {
+        bytes[range.start..<range.start + range.count]
+    }
+
+    /// The text of a string.
+    public func text(of range: StringRange) -> Text {
+        guard range.isUTF16 else {
+            let bytes = bytes[range.start..<range.start + range.count]
+            return Text(String(decoding: bytes, as: UTF8.self))
+        }
+        return Text(utf16: (0..<range.count).map { codeUnit($0, of: range) })
+    }
+
+    /// Whether a string is these ASCII characters; nothing is allocated.
+    public func isEqual(_ range: StringRange, to name: StaticString) -> Bool {
+        guard range.count == name.utf8CodeUnitCount else { return false }
+        // The literal's characters are constant and live as long as the program.
+        let characters = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        for position in 0..<range.count
+        where codeUnit(position, of: range) != UInt16(characters[position]) {
+            return false
+        }
+        return true
+    }
+
+    /// The text of the object where it is a string, else nil.
+    public func text(at index: ObjectIndex) -> Text? {
+        if case .string(let range) = value(at: index) { text(of: range) } else { nil }
+    }
+
+    func codeUnit(_ position: Int, of range: StringRange) -> UInt16 {
+        guard range.isUTF16 else { return UInt16(bytes[range.start + position]) }
+        let start = range.start + 2 * position
+        return UInt16(bytes[start]) << 8 | UInt16(bytes[start + 1])
+    }
+}

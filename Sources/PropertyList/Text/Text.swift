@@ -1,0 +1,85 @@
+/// A string of a property list: any sequence of UTF-16 code units.
+///
+/// Property lists store strings that no Swift `String` can hold, namely with unpaired surrogates.
+/// Nearly all strings are well-formed, so they are kept as a `String`; only the others are kept as
+/// code units.
+///
+/// Two texts are equal when their code units are. Unlike with `String`, "é" in one code point and
+/// "é" in two are different texts. They are ordered by code point.
+///
+/// ```swift
+/// let title: Text = "Dune"
+/// if let string = title.string { print(string) }
+/// ```
+public struct Text: Sendable {
+    enum Storage {
+        case wellFormed(String)
+        /// Holds one unpaired surrogate or more, so never equals a well-formed text.
+        case illFormed([UInt16])
+    }
+
+    let storage: Storage
+
+    /// Makes the text that `string` is.
+    public init(_ string: String) {
+        storage = .wellFormed(string)
+    }
+
+    /// Makes the text of these UTF-16 code units, paired or not.
+    public init(utf16 codeUnits: [UInt16]) {
+        if let string = String(validating: codeUnits, as: UTF16.self) {
+            storage = .wellFormed(string)
+        } else {
+            storage = .illFormed(codeUnits)
+        }
+    }
+
+    /// The text as a string, or nil where an unpaired surrogate stands in it.
+    public var string: String? {
+        switch storage {
+        case .wellFormed(let string): string
+        case .illFormed: nil
+        }
+    }
+
+    /// The UTF-16 code units of the text.
+    public var codeUnits: [UInt16] {
+        switch storage {
+        case .wellFormed(let string): Array(string.utf16)
+        case .illFormed(let codeUnits): codeUnits
+        }
+    }
+
+    /// How many bytes the text takes up in memory, about; what limits on output count.
+    public var byteCount: Int {
+        switch storage {
+        case .wellFormed(let string): string.utf8.count
+        case .illFormed(let codeUnits): codeUnits.count * 2
+        }
+    }
+
+    /// Whether the text begins with the code units of `prefix`.
+    public func hasPrefix(_ prefix: String) -> Bool {
+        switch storage {
+        case .wellFormed(let string): string.utf8.starts(with: prefix.utf8)
+        case .illFormed(let codeUnits): codeUnits.starts(with: prefix.utf16)
+        }
+    }
+}
+
+extension Text: ExpressibleByStringLiteral {
+    /// Makes the text of a literal.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+}
+
+extension Text: CustomStringConvertible {
+    /// The text for people to read: U+FFFD stands for each unpaired surrogate.
+    public var description: String {
+        switch storage {
+        case .wellFormed(let string): string
+        case .illFormed(let codeUnits): String(decoding: codeUnits, as: UTF16.self)
+        }
+    }
+}

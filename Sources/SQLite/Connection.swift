@@ -1,0 +1,105 @@
+internal import CSQLite
+
+/// One connection to a SQLite database file.
+///
+/// A connection has no lock of its own: it may move between threads, but one thread at a time uses
+/// it. It is not `Sendable`, so the compiler holds callers to that.
+///
+/// ```swift
+/// let connection = try Connection(path: "/tmp/books.db", flags: [.readWrite, .create])
+/// try connection.execute("CREATE TABLE books (title TEXT) STRICT")
+/// try connection.transaction {
+///     let insert = try connection.prepare("INSERT INTO books VALUES (?)")
+///     try insert.bind("Emma", at: 1)
+///     try insert.run()
+/// }
+/// ```
+public final class Connection {
+    /// The one owner of the C handle, closed in `deinit`.
+    ///
+    /// `sqlite3_close_v2` lets a `Statement` outlive its connection: the handle is freed when the
+    /// last statement is finalized.
+    private let handle: OpaquePointer
+
+    /// Opens a database file.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - flags: How to open it.
+    ///   - vfs: The name of the VFS, such as `unix-excl`; SQLite's default where it is nil.
+    /// - Throws: The reason SQLite gives. A damaged file is often noticed only by the first
+    ///   statement.
+    public init(path: String, flags: OpenFlags, vfs: String? = nil) throws(SQLiteError) {
+        var opened: OpaquePointer?
+        // NOMUTEX: one thread at a time uses the connection, as the type's contract says.
+        // EXRESCODE: every result is the extended code, the primary one is its low byte.
+        let options = flags.rawValue | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = ResultCode(rawValue: sqlite3_open_v2(path, &opened, options, vfs))
+        guard code == .ok, let opened else {
+            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? code.description
+            // After a failure, too, a handle that was made must be closed.
+            sqlite3_close_v2(opened)
+            throw SQLiteError(extendedCode: code, message: message, sql: path)
+        }
+        handle = opened
+    }
+
+    deinit {
+        sqlite3_close_v2(handle)
+    }
+
+    /// Compiles one statement.
+    ///
+    /// - Throws: Where the SQL is wrong, names what is not there, or the file cannot be read.
+    public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+        var compiled: OpaquePointer?
+        let code = sqlite3_prepare_v3(
+            handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+        try check(code, sql)
+        guard let compiled else {
+            throw SQLiteError(
+                extendedCode: ResultCode(rawValue: SQLITE_MISUSE),
+                message: "there is no statement in the text", sql: sql)
+        }
+        return Statement(owning: compiled, sql: sql)
+    }
+
+    /// Runs SQL that takes no values and whose rows nobody wants; several statements may stand
+    /// one after the other, parted by semicolons.
+    ///
+    /// - Throws: Where one of them fails; those after it are not run.
+    public func execute(_ sql: String) throws(SQLiteError) {
+        try check(sqlite3_exec(handle, sql, nil, nil, nil), sql)
+    }
+
+    /// Asks or sets a pragma.
+    ///
+    /// - Parameters:
+    ///   - name: The pragma, such as `journal_mode`.
+    ///   - value: What to set it to; nil asks only.
+    /// - Returns: The first column of the first row as text: what now holds, for most pragmas.
+    ///   Nil where the pragma answers with no row.
+    /// - Throws: Where SQLite refuses it.
+    @discardableResult
+    public func pragma(_ name: String, _ value: String? = nil) throws(SQLiteError) -> String? {
+        let sql = value.map { "PRAGMA \(name) = \($0)" } ?? "PRAGMA \(name)"
+        let statement = try prepare(sql)
+        guard try statement.step() else { return nil }
+        return statement.text(at: 0)
+    }
+
+    /// Whether a transaction is open.
+    ///
+    /// A severe error, a full disk among them, ends it unasked.
+    public var isInTransaction: Bool {
+        sqlite3_get_autocommit(handle) == 0
+    }
+
+    private func check(_ code: Int32, _ sql: String) throws(SQLiteError) {
+        guard code == SQLITE_OK else {
+            throw SQLiteError(
+                extendedCode: ResultCode(rawValue: code),
+                message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+        }
+    }
+}

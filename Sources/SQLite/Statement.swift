@@ -1,0 +1,125 @@
+internal import CSQLite
+
+/// A compiled statement, used any number of times: bind, step, read the columns, reset.
+///
+/// It owns the compiled form and frees it when it goes out of scope. Parameters count from 1 and
+/// columns from 0, as in SQLite's C API.
+///
+/// ```swift
+/// let select = try connection.prepare("SELECT title, pages FROM books WHERE author = ?")
+/// try select.bind("Austen", at: 1)
+/// while try select.step() {
+///     print(select.text(at: 0) ?? "untitled", select.integer(at: 1))
+/// }
+/// select.reset()
+/// ```
+public struct Statement: ~Copyable {
+    /// The one owner of the compiled statement; every step and column access goes through it.
+    let handle: OpaquePointer
+    private let sql: String
+
+    init(owning handle: OpaquePointer, sql: String) {
+        self.handle = handle
+        self.sql = sql
+    }
+
+    deinit {
+        sqlite3_finalize(handle)
+    }
+
+    /// Goes on to the next row.
+    ///
+    /// - Returns: Whether there is a row to read. After false the statement begins anew.
+    /// - Throws: Where SQLite fails. The statement is reset, and the read transaction that it held
+    ///   ends.
+    public func step() throws(SQLiteError) -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW:
+            return true
+        case SQLITE_DONE:
+            sqlite3_reset(handle)
+            return false
+        case let code:
+            let error = failure(code)
+            sqlite3_reset(handle)
+            throw error
+        }
+    }
+
+    /// Runs to the end, whatever rows come, and lets go of the bound values.
+    ///
+    /// - Throws: Where SQLite fails; the values are let go of all the same.
+    public func run() throws(SQLiteError) {
+        defer { reset() }
+        while try step() {}
+    }
+
+    /// Ends the run, and with it its read transaction, and lets go of the bound values.
+    public func reset() {
+        // The result repeats the failure of the last step, which step() has thrown already.
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+    }
+
+    /// Binds an integer.
+    ///
+    /// - Throws: Where there is no such parameter.
+    public func bind(_ value: Int64, at parameter: Int32) throws(SQLiteError) {
+        try check(sqlite3_bind_int64(handle, parameter, value))
+    }
+
+    /// Binds text; SQLite keeps a copy until the next `reset()`.
+    ///
+    /// - Throws: Where there is no such parameter, or the text is longer than SQLite takes.
+    public func bind(_ text: String, at parameter: Int32) throws(SQLiteError) {
+        var text = text
+        let code = text.withUTF8 { utf8 in
+            // The pointer is used during the call only: transient makes SQLite copy the bytes.
+            // An empty string may have no base address, and a null pointer would bind NULL.
+            utf8.withMemoryRebound(to: CChar.self) { characters in
+                sqlite3_bind_text64(
+                    handle, parameter, characters.baseAddress, UInt64(characters.count),
+                    csqlite_transient(), UInt8(SQLITE_UTF8))
+            }
+        }
+        try check(code)
+    }
+
+    /// Binds NULL.
+    ///
+    /// - Throws: Where there is no such parameter.
+    public func bindNull(at parameter: Int32) throws(SQLiteError) {
+        try check(sqlite3_bind_null(handle, parameter))
+    }
+
+    /// Runs to the end with a blob bound in place, and lets go of all bound values.
+    ///
+    /// The bytes are not copied: SQLite reads them where they are, during this call only.
+    ///
+    /// - Throws: Where there is no such parameter, the blob is longer than SQLite takes, or the
+    ///   statement fails.
+    public func run(withBlob bytes: [UInt8], at parameter: Int32) throws(SQLiteError) {
+        defer { reset() }
+        try bytes.span.withUnsafeBytes { (buffer) throws(SQLiteError) in
+            // The null destructor is SQLITE_STATIC: the bytes stay valid until run() has let go
+            // of them. A null pointer would bind NULL, so an empty blob is bound by its length.
+            if let address = buffer.baseAddress, !buffer.isEmpty {
+                try check(
+                    sqlite3_bind_blob64(handle, parameter, address, UInt64(buffer.count), nil))
+            } else {
+                try check(sqlite3_bind_zeroblob(handle, parameter, 0))
+            }
+            try run()
+        }
+    }
+
+    private func check(_ code: Int32) throws(SQLiteError) {
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    private func failure(_ code: Int32) -> SQLiteError {
+        SQLiteError(
+            extendedCode: ResultCode(rawValue: code),
+            message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))), sql: sql)
+    }
+}

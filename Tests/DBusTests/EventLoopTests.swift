@@ -1,0 +1,205 @@
+import Foundation
+import Testing
+
+@testable import DBus
+
+@Suite struct EventLoopTests {
+    @Test func `The thread that made a loop is its thread until it runs on another`() async throws {
+        let loop = try EventLoop()
+        #expect(loop.isCurrent)
+        await withCheckedContinuation { continuation in
+            loop.perform { continuation.resume() }
+            Thread.detachNewThread { loop.run() }
+        }
+        #expect(!loop.isCurrent)
+        loop.stop()
+    }
+
+    @Test func `Work handed over before the stop is done before run returns (1)`() throws {
+        let loop = try EventLoop()
+        let done = Log<Int>()
+        loop.perform { done.append(1) }
+        loop.perform {
+            done.append(2)
+            #expect(loop.isCurrent)
+        }
+        loop.stop()
+        loop.run()
+        #expect(done.entries == [1, 2])
+    }
+
+    @Test func `Timers go off in the order of their deadlines, then of their making`() throws {
+        let loop = try EventLoop()
+        var fired: [Int] = []
+        loop.schedule(after: .milliseconds(3)) {
+            fired.append(4)
+            loop.stop()
+        }
+        loop.schedule(after: .milliseconds(1)) { fired.append(3) }
+        loop.schedule(after: .zero) { fired.append(1) }
+        loop.schedule(after: .seconds(-1)) { fired.append(0) }
+        loop.schedule(after: .zero) { fired.append(2) }
+        loop.run()
+        #expect(fired == [0, 1, 2, 3, 4])
+    }
+
+    @Test func `A timer that was cancelled does not go off, even when both were due (4)`() throws {
+        let loop = try EventLoop()
+        var fired: [String] = []
+        var second: EventLoop.Timer?
+        loop.schedule(after: .zero) {
+            fired.append("first")
+            second?.cancel()
+        }
+        second = loop.schedule(after: .zero) { fired.append("second") }
+        loop.schedule(after: .milliseconds(1)) { loop.stop() }
+        loop.run()
+        #expect(fired == ["first"])
+        #expect(loop.timers.millisecondsToNext == -1)
+    }
+
+    @Test func `A timer that was set by another one waits for the next round`() throws {
+        let loop = try EventLoop()
+        var rounds = 0
+        func again() {
+            rounds += 1
+            if rounds == 100 { loop.stop() } else { loop.schedule(after: .zero, again) }
+        }
+        loop.schedule(after: .zero, again)
+        loop.run()
+        #expect(rounds == 100)
+    }
+
+    @Test func `A watch tells what its descriptor is ready for, until it is cancelled (4)`() throws {
+        let loop = try EventLoop()
+        let pipe = Pipe()
+        let reading = pipe.fileHandleForReading.fileDescriptor
+        var seen: [Events] = []
+        var other: EventLoop.Watch?
+        let watch = loop.watch(reading, for: .readable) { events in
+            seen.append(events)
+            other?.cancel()
+            if seen.count == 1 {
+                try? pipe.fileHandleForWriting.close()
+                _ = try? pipe.fileHandleForReading.read(upToCount: 1)
+            } else {
+                loop.stop()
+            }
+        }
+        other = loop.watch(reading, for: .readable) { _ in Issue.record("It was cancelled.") }
+        try pipe.fileHandleForWriting.write(contentsOf: Data([1]))
+        loop.run()
+        watch.cancel()
+        #expect(seen == [.readable, .hangUp])
+    }
+
+    @Test func `A watch for nothing is left alone, also where the descriptor has failed`() throws {
+        let loop = try EventLoop()
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.close()
+        let watch = loop.watch(pipe.fileHandleForReading.fileDescriptor, for: []) { _ in
+            Issue.record("Nothing was asked for.")
+        }
+        loop.schedule(after: .milliseconds(1)) { loop.stop() }
+        loop.run()
+        watch.events = .readable
+        #expect(watch.events == .readable)
+        watch.cancel()
+    }
+
+    @Test func `An idle loop sleeps in poll without a timeout (2)`() async throws {
+        let loop = try EventLoop.startThread(named: "idle-loop")
+        let tasks = "/proc/self/task"
+        var thread: String?
+        while thread == nil {
+            // A thread of another test may end while we look.
+            thread = try FileManager.default.contentsOfDirectory(atPath: tasks).first {
+                (try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)) == "idle-loop\n"
+            }
+        }
+        let file = "\(tasks)/\(try #require(thread))/syscall"
+        // Its number, its arguments: poll is 7 on x86-64 and ppoll 73 on arm64, where the fourth
+        // argument is a null timeout. The thread is on its way there until it is.
+        var call: [Substring] = []
+        while call.count < 4 || (call[0] != "7" && call[0] != "73") {
+            call = try String(contentsOfFile: file, encoding: .utf8).split(separator: " ")
+        }
+        #expect(call[0] == "7" ? call[3] == "0xffffffff" : call[3] == "0x0")
+        loop.stop()
+    }
+
+    @Test func `Work from many threads is all done, each thread's in its order (3)`() async throws {
+        let loop = try EventLoop.startThread(named: "busy")
+        let done = Log<[Int]>()
+        await withTaskGroup { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    for number in 0..<500 {
+                        loop.perform { done.append([thread, number]) }
+                    }
+                    await withCheckedContinuation { continuation in
+                        loop.perform { continuation.resume() }
+                    }
+                }
+            }
+        }
+        for thread in 0..<8 {
+            #expect(done.entries.filter { $0[0] == thread }.map { $0[1] } == Array(0..<500))
+        }
+        loop.stop()
+    }
+}
+
+private func assumeIsolation(of counter: ExecutorTests.Counter) {
+    counter.assumeIsolated { _ = $0.increment() }
+}
+
+/// The loop as an executor.
+@Suite struct ExecutorTests {
+    actor Counter {
+        let loop: EventLoop
+        var count = 0
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+        init(on loop: EventLoop) { self.loop = loop }
+
+        func increment() -> Bool {
+            count += 1
+            return loop.isCurrent
+        }
+    }
+
+    @Test func `An actor on the loop runs on the loop's thread (1)`() async throws {
+        let loop = try EventLoop.startThread(named: "actor")
+        let counter = Counter(on: loop)
+        #expect(await counter.increment())
+        loop.stop()
+    }
+
+    @Test func `A handler of the loop is inside every actor of the loop`() async throws {
+        let loop = try EventLoop.startThread(named: "actor")
+        let counter = Counter(on: loop)
+        let onLoop = await withCheckedContinuation { continuation in
+            loop.perform {
+                continuation.resume(returning: counter.assumeIsolated { $0.increment() })
+            }
+        }
+        #expect(onLoop)
+        loop.stop()
+    }
+
+    @Test func `A task that prefers the loop runs on it where it belongs to no actor`() async throws {
+        let loop = try EventLoop.startThread(named: "task")
+        let onLoop = await Task(executorPreference: loop) { loop.isCurrent }.value
+        #expect(onLoop)
+        loop.stop()
+    }
+
+    @Test func `An actor of the loop that is assumed to be isolated elsewhere traps`() async {
+        await #expect(processExitsWith: .failure) {
+            let loop = try EventLoop.startThread(named: "actor")
+            assumeIsolation(of: Counter(on: loop))
+        }
+    }
+}

@@ -1,0 +1,14 @@
+import DefaultsModel
+import Testing
+
+@Suite struct KeyTotalsTests {
+    @Test("Names are counted in bytes, in and out")
+    func counts() throws {
+        var totals = KeyTotals()
+        totals.add(try Key("é"))
+        totals.add(try Key("abc"))
+        #expect(totals == KeyTotals(keys: 2, nameBytes: 5))
+        totals.remove(try Key("é"))
+        #expect(totals == KeyTotals(keys: 1, nameBytes: 3))
+    }
+}

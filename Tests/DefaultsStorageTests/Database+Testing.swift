@@ -1,0 +1,45 @@
+import DefaultsModel
+import DefaultsStorage
+
+extension Database {
+    /// Flushes all that is pending, with a writer of its own.
+    func flush() async throws {
+        guard let batch = beginFlush() else { return }
+        let writer = try makeWriter()
+        do {
+            try await writer.write(batch)
+            finishFlush(batch, .success(()))
+        } catch {
+            finishFlush(batch, .failure(error))
+            throw error
+        }
+        await writer.close()
+    }
+
+    @discardableResult
+    func set(
+        _ archives: KeyValuePairs<String, [UInt8]>, in domain: String = "org.example.App"
+    ) throws -> ChangeSet {
+        try commit(
+            ChangeProposal(
+                domain: Domain(domain, on: .localhost),
+                set: archives.map { .init(key: try Key($0.key), archive: $0.value) },
+                origin: ":1.1"))
+    }
+
+    @discardableResult
+    func remove(_ keys: String..., in domain: String = "org.example.App") throws -> ChangeSet {
+        try commit(
+            ChangeProposal(
+                domain: Domain(domain, on: .localhost), removed: keys.map { try Key($0) },
+                origin: ":1.1"))
+    }
+
+    func archive(_ key: String, in domain: String = "org.example.App") throws -> [UInt8]? {
+        try value(Domain(domain, on: .localhost), Key(key))?.archive
+    }
+
+    func keys(in domain: String = "org.example.App") throws -> [String] {
+        try keys(of: Domain(domain, on: .localhost)).map(\.name)
+    }
+}

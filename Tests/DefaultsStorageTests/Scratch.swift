@@ -1,0 +1,90 @@
+import DefaultsModel
+import Foundation
+import Testing
+
+@testable import DefaultsStorage
+
+/// A place for a database, removed at the end.
+final class Scratch {
+    let root: String
+    let location: DatabaseLocation
+    private(set) var notices: [Notice] = []
+
+    /// The boot that a test takes place in unless it says otherwise.
+    static let boot = UniqueID.random()
+
+    /// - Parameter root: A directory to use, such as a file system of its own; nil makes one.
+    init(hasRuntimeDirectory: Bool = true, in root: String? = nil) throws {
+        self.root =
+            root
+            ?? FileManager.default.temporaryDirectory
+            .appendingPathComponent("defaultsd-\(UUID().uuidString)").path
+        location = DatabaseLocation(
+            directory: "\(self.root)/config/defaultsd",
+            runtimeDirectory: hasRuntimeDirectory ? "\(self.root)/run" : nil)
+        try FileManager.default.createDirectory(
+            atPath: "\(self.root)/run", withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: root)
+    }
+
+    /// Opens the database, as in another boot of the machine where one is given.
+    func open(boot: UniqueID = Scratch.boot) throws -> Database {
+        try Database(at: location, boot: boot) { [unowned self] in notices.append($0) }
+    }
+
+    /// Whether a notice with these words was given.
+    func noticed(_ words: String) -> Bool {
+        notices.contains { $0.description.contains(words) }
+    }
+
+    /// The files of the journal by their paths, in order.
+    func journal() throws -> [String] {
+        let base = location.runtimeDirectory == nil ? location.directory : "\(root)/run"
+        let all = FileManager.default.enumerator(atPath: base)?.allObjects as? [String] ?? []
+        return all.filter { $0.hasSuffix(".journal") }.sorted().map { "\(base)/\($0)" }
+    }
+
+    /// The one file of the journal that has records.
+    func journalWithRecords() throws -> String {
+        let files = try journal().filter { try size($0) > JournalHeader.size }
+        return try #require(files.count == 1 ? files.first : nil)
+    }
+
+    func size(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    }
+
+    /// What Python's sqlite3 module gives for a query.
+    ///
+    /// The database is closed in this process.
+    func query(_ sql: String) throws -> String {
+        try Scratch.output(
+            of: "python3", "-c",
+            "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall())",
+            "\(location.directory)/defaults.db", sql)
+    }
+
+    /// A copy of the database as a power cut leaves it: without the runtime directory.
+    func copyWithoutRuntime() throws -> Scratch {
+        let copy = try Scratch()
+        try FileManager.default.copyItem(atPath: "\(root)/config", toPath: "\(copy.root)/config")
+        return copy
+    }
+
+    /// What a program prints.
+    static func output(of program: String...) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = program
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: bytes, as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

@@ -1,0 +1,221 @@
+import KeyedArchive
+import PropertyList
+import Testing
+
+@Suite("Two archives")
+struct SamenessTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let left: [UInt8]
+        let right: [UInt8]
+
+        var testDescription: String { name }
+
+        init(_ name: String, _ left: [UInt8], _ right: [UInt8]) {
+            self.name = name
+            self.left = left
+            self.right = right
+        }
+    }
+
+    static let array = Tree.record("NSArray")
+    static let dictionary = Tree.record("NSDictionary")
+
+    static let same: [Case] = [
+        Case(
+            "with their objects in another order",
+            Tree.archive(["$class": .uid(2), "a": .uid(3)], Tree.record("A"), "x"),
+            Tree.archive(["$class": .uid(3), "a": .uid(2)], "x", Tree.record("A"))),
+        Case(
+            "with their fields in another order",
+            Tree.archive(["$class": .uid(2), "a": 1, "b": 2], Tree.record("A")),
+            Tree.archive(["b": 2, "$class": .uid(2), "a": 1], Tree.record("A"))),
+        Case(
+            "with their keys in another order",
+            Tree.archive(
+                [
+                    "$class": .uid(2), "NS.keys": [.uid(3), .uid(4)],
+                    "NS.objects": [.uid(5), .uid(6)],
+                ],
+                dictionary, "a", "b", 1, 2),
+            Tree.archive(
+                [
+                    "$class": .uid(2), "NS.keys": [.uid(4), .uid(3)],
+                    "NS.objects": [.uid(6), .uid(5)],
+                ],
+                dictionary, "a", "b", 1, 2)),
+        Case(
+            "with an object that nothing refers to", Tree.archive("a"), Tree.archive("a", "b")),
+        Case(
+            "with nil by number and by name",
+            Tree.archive(["$class": .uid(2), "a": .uid(0)], Tree.record("A")),
+            Tree.archive(["$class": .uid(2), "a": .uid(3)], Tree.record("A"), "$null")),
+        Case(
+            "that contain themselves",
+            Tree.archive(["$class": .uid(2), "a": .uid(1)], Tree.record("A")),
+            Tree.archive(["$class": .uid(3), "a": .uid(1)], "x", Tree.record("A"))),
+    ]
+
+    static let different: [Case] = [
+        Case("with an integer and a real", Tree.archive(1), Tree.archive(1.0)),
+        Case("with an integer and a boolean", Tree.archive(1), Tree.archive(true)),
+        Case("with zero and minus zero", Tree.archive(0.0), Tree.archive(.real(-0.0))),
+        Case("with reals of other widths", Tree.archive(0.5), Tree.archive(.single(0.5))),
+        Case("with other strings", Tree.archive("\u{E9}"), Tree.archive("e\u{301}")),
+        Case("with other data", Tree.archive(.data([1])), Tree.archive(.data([2]))),
+        Case("with other archivers", Tree.archive(1), Tree.archive(1, archiver: "Other")),
+        Case(
+            "with other keys in $top", Tree.archive(1), Tree.archive(1, top: ["other": .uid(1)])),
+        Case(
+            "with other class names",
+            Tree.archive(["$class": .uid(2)], Tree.record("A")),
+            Tree.archive(["$class": .uid(2)], Tree.record("B"))),
+        Case(
+            "with other chains",
+            Tree.archive(["$class": .uid(2)], Tree.record("A")),
+            Tree.archive(["$class": .uid(2)], Tree.record("A", "B"))),
+        Case(
+            "with other hints",
+            Tree.archive(["$class": .uid(2)], Tree.record("A")),
+            Tree.archive(
+                ["$class": .uid(2)],
+                ["$classname": "A", "$classes": ["A", "NSObject"], "$classhints": ["B"]])),
+        Case(
+            "with a field inline and behind a reference",
+            Tree.archive(["$class": .uid(2), "a": 1], Tree.record("A")),
+            Tree.archive(["$class": .uid(2), "a": .uid(3)], Tree.record("A"), 1)),
+        Case(
+            "with a field more",
+            Tree.archive(["$class": .uid(2)], Tree.record("A")),
+            Tree.archive(["$class": .uid(2), "a": 1], Tree.record("A"))),
+        Case(
+            "with elements in another order",
+            Tree.archive(["$class": .uid(2), "NS.objects": [.uid(3), .uid(4)]], array, 1, 2),
+            Tree.archive(["$class": .uid(2), "NS.objects": [.uid(4), .uid(3)]], array, 1, 2)),
+        Case(
+            "with other values for their keys",
+            Tree.archive(
+                [
+                    "$class": .uid(2), "NS.keys": [.uid(3), .uid(4)],
+                    "NS.objects": [.uid(5), .uid(6)],
+                ],
+                dictionary, "a", "b", 1, 2),
+            Tree.archive(
+                [
+                    "$class": .uid(2), "NS.keys": [.uid(4), .uid(3)],
+                    "NS.objects": [.uid(5), .uid(6)],
+                ],
+                dictionary, "a", "b", 1, 2)),
+        Case(
+            "that share an object and do not",
+            Tree.archive(
+                ["$class": .uid(2), "NS.objects": [.uid(3), .uid(3)]], array, ["$class": .uid(2)]),
+            Tree.archive(
+                ["$class": .uid(2), "NS.objects": [.uid(3), .uid(4)]], array, ["$class": .uid(2)],
+                ["$class": .uid(2)])),
+        Case(
+            "with number keys in another order",
+            Tree.archive(
+                [
+                    "$class": .uid(2), "NS.keys": [.uid(3), .uid(4)],
+                    "NS.objects": [.uid(3), .uid(4)],
+                ],
+                dictionary, 1, 2),
+            Tree.archive(
+                [
+                    "$class": .uid(2), "NS.keys": [.uid(4), .uid(3)],
+                    "NS.objects": [.uid(4), .uid(3)],
+                ],
+                dictionary, 1, 2)),
+        Case(
+            "with an unknown entry in the root", Tree.archive(1),
+            Tree.dictionary([
+                ("$version", 100_000), ("$archiver", "NSKeyedArchiver"),
+                ("$top", ["root": .uid(1)]),
+                ("$objects", ["$null", 1]), ("$more", 1),
+            ]).bytes()),
+    ]
+
+    @Test("are the same", arguments: same)
+    func areSame(_ value: Case) throws {
+        let left = try KeyedArchive(validating: value.left)
+        let right = try KeyedArchive(validating: value.right)
+        #expect(left.isSame(as: right))
+        #expect(right.isSame(as: left))
+    }
+
+    @Test("are the same with integers of other widths")
+    func integerWidths() throws {
+        let wide = try KeyedArchive(validating: Tree.archive(5))
+        let narrow = try KeyedArchive(json: "5")
+        #expect(wide.bytes != narrow.bytes)
+        #expect(wide.isSame(as: narrow))
+    }
+
+    @Test("are compared to an end where their lists share each other")
+    func bomb() throws {
+        // Forty arrays, each with the next one twice, stand inline in an object.
+        var writer = PropertyListWriter()
+        var inner = writer.add(array: [])
+        for _ in 0..<40 { inner = writer.add(array: [inner, inner]) }
+        let name = writer.add(string: "A")
+        let record = writer.add(
+            keys: [writer.add(string: "$classname"), writer.add(string: "$classes")],
+            values: [name, writer.add(array: [name])])
+        let object = writer.add(
+            keys: [writer.add(string: "$class"), writer.add(string: "x")],
+            values: [writer.add(uid: 2), inner])
+        let root = writer.add(
+            keys: ["$version", "$archiver", "$top", "$objects"].map { writer.add(string: $0) },
+            values: [
+                writer.add(integer: 100_000), name,
+                writer.add(keys: [writer.add(string: "root")], values: [writer.add(uid: 1)]),
+                writer.add(array: [writer.add(string: "$null"), object, record]),
+            ])
+        let bytes = writer.finish(root: root)
+        var padded = bytes
+        padded[padded.count - 32] = 1
+        let bomb = try KeyedArchive(validating: bytes)
+        #expect(try bomb.isSame(as: KeyedArchive(validating: bytes)))
+        #expect(try !bomb.isSame(as: KeyedArchive(validating: padded)))
+        #expect(throws: ArchiveError.self) { try bomb.json() }
+    }
+
+    @Test("are different", arguments: different)
+    func areDifferent(_ value: Case) throws {
+        let left = try KeyedArchive(validating: value.left)
+        let right = try KeyedArchive(validating: value.right)
+        #expect(!left.isSame(as: right))
+        #expect(!right.isSame(as: left))
+    }
+
+    @Test(
+        "of a real program are the same with their objects renumbered",
+        arguments: Fixtures.keyed.filter(\.isBinary))
+    func renumbered(_ fixture: Fixtures.Fixture) throws {
+        let program = """
+            import plistlib, sys
+            from plistlib import UID
+            archive = plistlib.loads(sys.stdin.buffer.read())
+            count = len(archive["$objects"])
+            def move(v):
+                if isinstance(v, UID): return UID(v.data and count - v.data)
+                if isinstance(v, list): return [move(x) for x in v]
+                if isinstance(v, dict): return {k: move(v[k]) for k in reversed(v)}
+                return v
+            objects = [move(o) for o in archive["$objects"]]
+            archive["$objects"] = objects[:1] + objects[:0:-1]
+            archive["$top"] = move(archive["$top"])
+            sys.stdout.buffer.write(plistlib.dumps(archive, fmt=plistlib.FMT_BINARY, sort_keys=False))
+            """
+        let moved = try Python.run(program, input: fixture.bytes)
+        let archive = try KeyedArchive(validating: fixture.bytes)
+        #expect(moved != fixture.bytes)
+        let list = try PropertyList(fixture.bytes)
+        let hasSingleReals = list.indices.contains { index in
+            if case .singleReal = list.value(at: index) { true } else { false }
+        }
+        // Python writes all reals in 64 bits, which is another width.
+        #expect(try archive.isSame(as: KeyedArchive(validating: moved)) == !hasSingleReals)
+    }
+}

@@ -1,0 +1,64 @@
+// Changes a database without end, for tests that kill it or take its disk away. Each change sets
+// two keys, "left" and "right", and one of a hundred others, to the same number, and is told on
+// standard output once it is acknowledged: "acknowledged GENERATION NUMBER". A refusal is told as
+// "refused CODE" and ends the run.
+//
+// Arguments: the directory of the database, the runtime directory, and perhaps the largest size
+// in bytes that the system lets a file of this process have.
+
+import DefaultsModel
+import DefaultsStorage
+import Glibc
+
+func tell(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    guard write(STDOUT_FILENO, bytes, bytes.count) == bytes.count else { exit(2) }
+}
+
+func limitFileSize(to bytes: rlim_t) {
+    // Without this the system would end the process instead of failing the write.
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit(rlim_cur: bytes, rlim_max: bytes)
+    guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(3) }
+}
+
+func change(_ number: Int) throws -> ChangeProposal {
+    let archive = Array(String(number).utf8)
+    return ChangeProposal(
+        domain: try Domain(name: "org.example.App", layer: .domain),
+        set: try ["left", "right", "key\(number % 100)"].map {
+            .init(key: try Key($0), archive: archive)
+        },
+        origin: ":1.1")
+}
+
+/// Commits until the flush that was begun has ended, so that changes are made during each.
+func commit(_ number: inout Int, to database: Database, count: Int) throws {
+    for _ in 0..<count {
+        let change = try database.commit(try change(number))
+        tell("acknowledged \(change.generation) \(number)")
+        number += 1
+    }
+}
+
+// The files that a test looks at must be private by the program's doing, not by the umask's.
+umask(0)
+let arguments = CommandLine.arguments
+let database = try Database(
+    at: DatabaseLocation(directory: arguments[1], runtimeDirectory: arguments[2])
+) { _ in }
+if arguments.count > 3, let bytes = rlim_t(arguments[3]) { limitFileSize(to: bytes) }
+let writer = try database.makeWriter()
+var number = 0
+do {
+    while true {
+        try commit(&number, to: database, count: 50)
+        guard let batch = database.beginFlush() else { continue }
+        async let written: Void = writer.write(batch)
+        try commit(&number, to: database, count: 20)
+        try await written
+        database.finishFlush(batch, .success(()))
+    }
+} catch let error as StorageError {
+    tell("refused \(error.code)")
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Glibc
+
+/// A real dbus-daemon on a socket of its own, ended with its last reference.
+public final class PrivateBus: Sendable {
+    /// Where to reach it, as `DBUS_SESSION_BUS_ADDRESS` takes it.
+    public let address: String
+
+    private let directory: TemporaryDirectory
+    private let daemon: ChildProcess
+
+    /// Starts it, and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - serviceDirectory: Where it finds activation files.
+    ///   - limits: Names and values of `<limit>` elements.
+    ///   - environment: What it and the services that it starts see; nil for that of the tests.
+    public init(
+        serviceDirectory: String? = nil, limits: [String: Int] = [:],
+        environment: [String: String]? = nil
+    ) throws {
+        directory = try TemporaryDirectory()
+        let services = serviceDirectory.map { "<servicedir>\($0)</servicedir>" } ?? ""
+        let bounds = limits.map { "<limit name=\"\($0.key)\">\($0.value)</limit>" }.joined()
+        let configuration = try directory.write(
+            """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+              <type>session</type>
+              <listen>unix:dir=\(directory.path)</listen>
+              \(services)
+              <policy context="default">
+                <allow send_destination="*" eavesdrop="true"/>
+                <allow eavesdrop="true"/>
+                <allow own="*"/>
+              </policy>
+              \(bounds)
+            </busconfig>
+            """, to: "bus.conf")
+        daemon = try ChildProcess(
+            ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--print-address"],
+            environment: environment, output: .lines)
+        guard let address = daemon.lines?.next() else {
+            throw ProgramFailure(
+                result: ProgramResult(status: 1, output: "", error: "dbus-daemon did not start"))
+        }
+        self.address = address
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Ends the bus, as at the end of a session; whoever is connected sees its socket closed.
+    public func stop() {
+        daemon.send(SIGKILL)
+        daemon.waitUntilExit()
+    }
+
+    /// The identifier of the daemon's process.
+    public var processIdentifier: Int32 { daemon.processIdentifier }
+}

@@ -1,0 +1,32 @@
+import Foundation
+
+/// A directory of a test's own, mode 0700, that is removed with everything in it at the end.
+public final class TemporaryDirectory: Sendable {
+    /// Its path, without links, so that programs report the same one.
+    public let path: String
+
+    /// Makes it below the system's directory for temporary files.
+    public init() throws {
+        let template = FileManager.default.temporaryDirectory
+            .resolvingSymlinksInPath().appending(path: "defaultsd-test-XXXXXX")
+        var bytes = Array(template.path(percentEncoded: false).utf8CString)
+        guard mkdtemp(&bytes) != nil else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        path = String(decoding: bytes.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Writes a file into it.
+    ///
+    /// - Returns: The path of the file.
+    @discardableResult
+    public func write(_ text: String, to name: String) throws -> String {
+        let file = "\(path)/\(name)"
+        try text.write(toFile: file, atomically: false, encoding: .utf8)
+        return file
+    }
+}
