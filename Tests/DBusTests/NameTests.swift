@@ -17,7 +17,11 @@ import Testing
 
     @Test(arguments: candidates)
     func `A name is valid where libdbus says so`(_ name: String) {
-        #expect(((try? BusName(name)) != nil) == (dbus_validate_bus_name(name, nil) != 0))
+        let isBusName = (try? BusName(name)) != nil
+        // Of a unique name libdbus only looks at the characters; the specification has more to say.
+        if isBusName || !name.hasPrefix(":") {
+            #expect(isBusName == (dbus_validate_bus_name(name, nil) != 0))
+        }
         #expect(((try? InterfaceName(name)) != nil) == (dbus_validate_interface(name, nil) != 0))
         #expect(((try? ErrorName(name)) != nil) == (dbus_validate_error_name(name, nil) != 0))
         #expect(((try? MemberName(name)) != nil) == (dbus_validate_member(name, nil) != 0))

@@ -19,25 +19,20 @@ import Testing
     init() throws {
         scratch = try Scratch()
         let scratch = scratch
-        var bounds: [Int] = []
-        try { () throws in
-            let database = try scratch.open()
-            func note() throws {
-                bounds.append(try scratch.size(try #require(scratch.journal().last)))
-            }
-            try note()
+        bounds = try scratch.process { database in
+            func end() throws -> Int { try scratch.size(try #require(scratch.journal().last)) }
+            var bounds = [try end()]
             try database.set(["a": [1], "b": [1]])
-            try note()
+            bounds.append(try end())
             try database.set(["c": Array("chng".utf8)])
-            try note()
-            try database.commit(
-                ChangeProposal(
-                    domain: Domain("org.example.App", on: .localhost),
-                    set: [.init(key: try Key("d"), archive: [4])], removed: [try Key("a")],
-                    origin: ":1.1"))
-            try note()
-        }()
-        self.bounds = bounds
+            bounds.append(try end())
+            let proposal = ChangeProposal(
+                domain: try Domain("org.example.App", on: .localhost),
+                set: [.init(key: try Key("d"), archive: [4])], removed: [try Key("a")],
+                origin: ":1.1")
+            _ = try database.commit(proposal)
+            return bounds + [try end()]
+        }
         journal = try scratch.journalWithRecords()
         whole = try #require(FileManager.default.contents(atPath: journal))
         store = scratch.location.directory
@@ -127,7 +122,7 @@ import Testing
                     set: [.init(key: try Key("forged"), archive: [6])], origin: "")),
             salt: 0)
         let scratch = try Scratch()
-        try { try scratch.open().set(["value": forged + forged]) }()
+        try scratch.process { try $0.set(["value": forged + forged]) }
         let journal = try scratch.journalWithRecords()
         var bytes = try #require(FileManager.default.contents(atPath: journal))
         bytes[JournalHeader.size + 20] ^= 1

@@ -39,9 +39,10 @@ import Testing
     func repeatedDeath() throws {
         let scratch = try Scratch()
         for number in 0..<20 {
-            let database = try scratch.open()
-            #expect(database.generation.rawValue == UInt64(number) + 1)
-            try database.set(["key\(number)": [UInt8(number)]])
+            try scratch.process { database in
+                #expect(database.generation.rawValue == UInt64(number) + 1)
+                try database.set(["key\(number)": [UInt8(number)]])
+            }
         }
         #expect(try scratch.open().keys().count == 20)
     }
@@ -86,7 +87,7 @@ import Testing
     @Test("Without a runtime directory the journal stands beside the database")
     func noRuntimeDirectory() throws {
         let scratch = try Scratch(hasRuntimeDirectory: false)
-        try { try scratch.open().set(["key": [1]]) }()
+        try scratch.process { try $0.set(["key": [1]]) }
         #expect(try scratch.journal().allSatisfy { $0.contains("/config/defaultsd/journal/") })
         #expect(try scratch.open().archive("key") == [1])
     }
@@ -94,7 +95,7 @@ import Testing
     @Test("A journal beside the database is found by a process that has a runtime directory")
     func runtimeDirectoryAppears() async throws {
         let without = try Scratch(hasRuntimeDirectory: false)
-        try { try without.open().set(["key": [1], "other": [1]]) }()
+        try without.process { try $0.set(["key": [1], "other": [1]]) }
         let location = DatabaseLocation(
             directory: without.location.directory, runtimeDirectory: "\(without.root)/run")
         try { () throws in
@@ -130,7 +131,7 @@ import Testing
     @Test("3: a second power cut before the first flush gives no number twice")
     func secondPowerCut() throws {
         let scratch = try Scratch()
-        try { _ = try scratch.open() }()
+        try scratch.process { _ in }
         var given: Set<Generation> = []
         var place = scratch
         for _ in 0..<3 {
@@ -145,7 +146,7 @@ import Testing
     @Test("3: a journal on disk that outlives the machine is replayed, and the counter jumps")
     func journalOfAnotherBoot() async throws {
         let scratch = try Scratch(hasRuntimeDirectory: false)
-        try { try scratch.open().set(["key": [1]]) }()
+        try scratch.process { try $0.set(["key": [1]]) }
         let database = try scratch.open(boot: .random())
         #expect(try database.archive("key") == [1])
         #expect(database.generation.rawValue == 1 + Generation.ceilingDistance)
@@ -187,7 +188,7 @@ import Testing
     @Test("The journal of another database is set aside, not read and not removed")
     func foreignJournal() throws {
         let scratch = try Scratch()
-        try { try scratch.open().set(["old": [1]]) }()
+        try scratch.process { try $0.set(["old": [1]]) }
         let foreign = try scratch.journalWithRecords()
         let bytes = FileManager.default.contents(atPath: foreign)
         try FileManager.default.removeItem(atPath: scratch.location.directory)
@@ -201,9 +202,9 @@ import Testing
     @Test("A leftover of a segment that was never whole is removed")
     func unfinishedSegment() throws {
         let scratch = try Scratch()
-        try { try scratch.open().set(["key": [1]]) }()
+        try scratch.process { try $0.set(["key": [1]]) }
         let leftover = try scratch.journalWithRecords() + JournalSegment.unfinishedSuffix
-        FileManager.default.createFile(atPath: leftover, contents: Data([1, 2, 3]))
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: leftover))
         #expect(try scratch.open().archive("key") == [1])
         #expect(!FileManager.default.fileExists(atPath: leftover))
     }

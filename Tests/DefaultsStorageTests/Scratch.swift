@@ -35,6 +35,15 @@ final class Scratch {
         try Database(at: location, boot: boot) { [unowned self] in notices.append($0) }
     }
 
+    /// Runs a process that opens the database, does something, and dies: it neither flushes nor
+    /// closes.
+    @discardableResult
+    func process<Result>(
+        boot: UniqueID = Scratch.boot, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        try body(try open(boot: boot))
+    }
+
     /// Whether a notice with these words was given.
     func noticed(_ words: String) -> Bool {
         notices.contains { $0.description.contains(words) }

@@ -178,7 +178,8 @@ struct SamenessTests {
         let bomb = try KeyedArchive(validating: bytes)
         #expect(try bomb.isSame(as: KeyedArchive(validating: bytes)))
         #expect(try !bomb.isSame(as: KeyedArchive(validating: padded)))
-        #expect(throws: ArchiveError.self) { try bomb.json() }
+        let limits = ValueFormLimits(size: 1 << 16, depth: 100)
+        #expect(throws: ArchiveError.self) { try bomb.json(limits: limits) }
     }
 
     @Test("are different", arguments: different)

@@ -1,10 +1,10 @@
-// Changes a database without end, for tests that kill it or take its disk away. Each change sets
+// Changes a database without end, for tests that kill it or take its space away. Each change sets
 // two keys, "left" and "right", and one of a hundred others, to the same number, and is told on
-// standard output once it is acknowledged: "acknowledged GENERATION NUMBER". A refusal is told as
-// "refused CODE" and ends the run.
+// standard output once it is acknowledged: "acknowledged GENERATION NUMBER". A refusal ends the
+// run and is told as "refused CODE NUMBER", with the number that "left" then has.
 //
 // Arguments: the directory of the database, the runtime directory, and perhaps the largest size
-// in bytes that the system lets a file of this process have.
+// in bytes that the system lets a file of this process have; then nothing is flushed.
 
 import DefaultsModel
 import DefaultsStorage
@@ -32,7 +32,6 @@ func change(_ number: Int) throws -> ChangeProposal {
         origin: ":1.1")
 }
 
-/// Commits until the flush that was begun has ended, so that changes are made during each.
 func commit(_ number: inout Int, to database: Database, count: Int) throws {
     for _ in 0..<count {
         let change = try database.commit(try change(number))
@@ -41,24 +40,32 @@ func commit(_ number: inout Int, to database: Database, count: Int) throws {
     }
 }
 
+func value(of key: String, in database: Database) throws -> String {
+    let domain = try Domain(name: "org.example.App", layer: .domain)
+    let value = try database.value(domain, try Key(key))
+    return String(decoding: value?.archive ?? [], as: UTF8.self)
+}
+
 // The files that a test looks at must be private by the program's doing, not by the umask's.
 umask(0)
 let arguments = CommandLine.arguments
 let database = try Database(
     at: DatabaseLocation(directory: arguments[1], runtimeDirectory: arguments[2])
 ) { _ in }
-if arguments.count > 3, let bytes = rlim_t(arguments[3]) { limitFileSize(to: bytes) }
+let largestFile = arguments.count > 3 ? rlim_t(arguments[3]) : nil
+if let largestFile { limitFileSize(to: largestFile) }
 let writer = try database.makeWriter()
 var number = 0
 do {
     while true {
         try commit(&number, to: database, count: 50)
-        guard let batch = database.beginFlush() else { continue }
+        guard largestFile == nil, let batch = database.beginFlush() else { continue }
+        // Changes are made during the flush, too.
         async let written: Void = writer.write(batch)
         try commit(&number, to: database, count: 20)
         try await written
         database.finishFlush(batch, .success(()))
     }
 } catch let error as StorageError {
-    tell("refused \(error.code)")
+    tell("refused \(error.code) \(try value(of: "left", in: database))")
 }

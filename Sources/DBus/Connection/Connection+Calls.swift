@@ -19,43 +19,64 @@ extension Connection {
         write body: @Sendable (inout MessageWriter) throws -> Void = { _ in },
         read: @escaping @Sendable (inout MessageReader) throws -> Reply
     ) async throws -> Reply {
-        try Task.checkCancellation()
-        let serial = try send(destination, path, interface, member, body)
+        let target = Target(
+            destination: destination, path: path, interface: interface, member: member)
+        let number = pendingCalls.makeNumber()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let timer = timeout.map { timeout in
-                    loop.schedule(after: timeout) {
-                        self.pendingCalls.fail(
-                            serial, with: DBusError.timeout(destination, member, after: timeout))
-                    }
-                }
-                let call = PendingCalls.Waiting(
-                    timer: timer,
+                // Sent here, in one step with the entry in the table: the task may have been put
+                // aside until now, and the reply would have come to nobody.
+                send(
+                    target, number: number, timeout: timeout, write: body,
                     succeed: { reply in
-                        continuation.resume(
-                            with: Result { try reply.read(as: signature, read) })
+                        continuation.resume(with: Result { try reply.read(as: signature, read) })
                     },
                     fail: { continuation.resume(throwing: $0) })
-                pendingCalls.add(call, serial: serial)
             }
         } onCancel: {
-            // This may be any thread. The call is in the table by the time that this is performed.
+            // This may be any thread. Either the call is not sent, for its task has been cancelled,
+            // or it is in the table by the time that this is performed.
             loop.perform {
-                self.assumeIsolated { $0.pendingCalls.fail(serial, with: CancellationError()) }
+                self.assumeIsolated { $0.pendingCalls.fail(number, with: CancellationError()) }
             }
         }
     }
 
-    /// Sends a call, and gives the serial number that its reply will name. Never inlined: the
-    /// optimizer of Swift 6.3 ends in a crash where this is part of an async function.
+    /// What is called.
+    private struct Target {
+        let destination: BusName?
+        let path: ObjectPath
+        let interface: InterfaceName
+        let member: MemberName
+    }
+
+    /// Sends a call, and sees to it that one of the two closures is called, once. Never inlined: the
+    /// optimizer of Swift 6.3 crashes where this is part of an async function.
     @inline(never)
     private func send(
-        _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
-        _ member: MemberName, _ body: (inout MessageWriter) throws -> Void
-    ) throws -> UInt32 {
-        let message = try Message.call(destination, path, interface, member)
-        try MessageWriter.write(to: message, body)
-        return try link.send(message)
+        _ target: Target, number: UInt64, timeout: Duration?,
+        write body: (inout MessageWriter) throws -> Void,
+        succeed: @escaping (borrowing Message) -> Void, fail: @escaping (any Error) -> Void
+    ) {
+        do {
+            try Task.checkCancellation()
+            let message = try Message.call(
+                target.destination, target.path, target.interface, target.member)
+            try MessageWriter.write(to: message, body)
+            let serial = try link.send(message)
+            let timer = timeout.map { timeout in
+                loop.schedule(after: timeout) {
+                    self.pendingCalls.fail(
+                        number,
+                        with: DBusError.timeout(target.destination, target.member, after: timeout))
+                }
+            }
+            pendingCalls.add(
+                PendingCalls.Waiting(number: number, timer: timer, succeed: succeed, fail: fail),
+                serial: serial)
+        } catch {
+            fail(error)
+        }
     }
 
     /// Calls a method with dynamic values.

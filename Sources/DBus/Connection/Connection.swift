@@ -75,8 +75,14 @@ public actor Connection {
     }
 
     private func start() throws {
-        link.receive = { [unowned self] message in receive(message) }
-        link.drained = { [unowned self] in endFlushes() }
+        // Weak: the last reference to the connection may go away on another thread while a message
+        // is on its way.
+        link.receive = { [weak self] message in
+            self?.assumeIsolated { $0.receive(message) }
+        }
+        link.drained = { [weak self] in
+            self?.assumeIsolated { $0.endFlushes() }
+        }
         try link.start()
     }
 
@@ -106,8 +112,13 @@ extension Connection {
     /// Waits until all that was sent has been written to the socket, so that it arrives even if the
     /// process ends then. Returns, too, when the connection has ended.
     public func flush() async {
-        if !isOpen || link.isDrained { return }
-        await withCheckedContinuation { flushes.append($0) }
+        await withCheckedContinuation { continuation in
+            if isOpen && !link.isDrained {
+                flushes.append(continuation)
+            } else {
+                continuation.resume()
+            }
+        }
     }
 
     /// Ends the connection: what waits throws `Disconnected`, what is not yet written is lost.

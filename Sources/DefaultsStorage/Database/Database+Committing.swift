@@ -19,7 +19,7 @@ extension Database {
         try checkLimits(proposal, totals)
         let change = ChangeSet(generation: try counter.next(), proposal: proposal)
         do {
-            try journal.append(change, at: counter)
+            try journal.append(change)
         } catch {
             throw .cannotJournal(proposal.domain, error)
         }

@@ -10,6 +10,10 @@ internal import Glibc
 struct DatabaseLock: ~Copyable {
     private let file: File
 
+    deinit {
+        file.unlock()
+    }
+
     private init(holding file: consuming File) {
         self.file = file
     }

@@ -83,13 +83,22 @@ struct File: ~Copyable {
         guard retrying({ fsync(descriptor) }) == 0 else { throw .last("fsync", path) }
     }
 
-    /// Takes the file's lock, held until the descriptor is closed.
+    /// Takes the file's lock, held until `unlock()` or the end of the process.
     ///
     /// - Returns: Whether it was free.
     func tryLock() throws(SystemError) -> Bool {
         if retrying({ flock(descriptor, LOCK_EX | LOCK_NB) }) == 0 { return true }
         guard errno == EWOULDBLOCK else { throw .last("flock", path) }
         return false
+    }
+
+    /// Gives the file's lock up.
+    ///
+    /// Closing would do the same, unless a child process that is just being started shares the
+    /// descriptor until it runs its own program.
+    func unlock() {
+        // It cannot fail on a descriptor that is open, and there is nothing to do if it did.
+        _ = flock(descriptor, LOCK_UN)
     }
 }
 

@@ -48,8 +48,7 @@ final class Journal {
     /// Appends a change.
     ///
     /// - Throws: The reason why it does not stand here.
-    func append(_ change: ChangeSet, at counter: GenerationCounter) throws(SystemError) {
-        if current.isUnusable { try beginSegment(at: counter) }
+    func append(_ change: ChangeSet) throws(SystemError) {
         try current.append(change)
     }
 

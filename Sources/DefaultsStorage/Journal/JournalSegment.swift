@@ -7,10 +7,6 @@ struct JournalSegment: ~Copyable {
     private let file: File
     /// Where the last whole record ends.
     private(set) var size: Int
-    /// Set when a torn record could not be cut off.
-    ///
-    /// A record after it would be found only by a search, so that nothing more is written here.
-    private(set) var isUnusable = false
 
     private init(_ header: JournalHeader, in file: consuming File) {
         self.header = header
@@ -49,8 +45,9 @@ struct JournalSegment: ~Copyable {
         do throws(SystemError) {
             try file.write(record, at: size)
         } catch {
-            // The first error is the one that tells the cause.
-            do { try file.truncate(to: size) } catch { isUnusable = true }
+            // Where the torn record cannot even be cut off, the next one is written over it, and
+            // a replay takes what is then left of it for a torn tail.
+            try? file.truncate(to: size)
             throw error
         }
         size += record.count

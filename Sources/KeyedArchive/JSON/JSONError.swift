@@ -29,35 +29,3 @@ extension JSONError: CustomStringConvertible {
     /// The sentence and the place.
     public var description: String { "\(message) (line \(line), column \(column))" }
 }
-
-/// What the JSON parser found wrong, at an offset that becomes line and column.
-struct JSONFault: Error {
-    let code: JSONError.Code
-    let offset: Int
-    let message: String
-    var cause: ValueFormError?
-
-    init(_ code: JSONError.Code, at offset: Int, _ message: String) {
-        self.code = code
-        self.offset = offset
-        self.message = message
-    }
-
-    init(_ cause: ValueFormError, at offset: Int) {
-        code = .badValue
-        self.offset = offset
-        message = cause.message
-        self.cause = cause
-    }
-
-    /// The error with the place in `text`.
-    func error(in text: [UInt8]) -> JSONError {
-        let before = text.prefix(offset)
-        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // Bytes that continue a character are not counted.
-        let column = before[lineStart...].count { $0 & 0xC0 != 0x80 }
-        return JSONError(
-            code: code, line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column + 1,
-            message: message, cause: cause)
-    }
-}

@@ -4,7 +4,9 @@ internal import PropertyList
 ///
 /// Every object of the property list is looked at once, however often `$objects` names it.
 struct ObjectCheck {
-    /// The most entries of a class record, which many objects may refer to. There are three known.
+    /// The most entries of a class record, of which three are known.
+    ///
+    /// Many objects may refer to one record, and each looks its name up.
     private static let classRecordLimit = 16
 
     private enum Kind {

@@ -18,44 +18,40 @@ extension KeyedArchive {
     /// What the object with these fields is.
     func form(of fields: Fields) -> ObjectForm {
         let name = className(of: fields)
-        func isClass(_ names: StaticString...) -> Bool {
-            names.contains { list.isEqual(name, to: $0) }
-        }
         // Names of other lengths cannot be any of these, which spares most objects the search.
         guard (5...19).contains(name.count) else { return .object }
-        if isClass("NSArray", "NSMutableArray") {
+        if isClass(name, "NSArray", "NSMutableArray") {
             return elements(of: fields).map(ObjectForm.array) ?? .object
         }
-        if let (keys, values) = pairs(of: fields) {
-            return .dictionary(keys: keys, values: values)
+        if isClass(name, "NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet") {
+            return elements(of: fields).map(ObjectForm.set) ?? .object
         }
-        if isClass("NSString", "NSMutableString") {
-            return string(of: fields).map(ObjectForm.string) ?? .object
-        }
-        if isClass("NSData", "NSMutableData") {
+        if isClass(name, "NSData", "NSMutableData") {
             return data(of: fields).map(ObjectForm.data) ?? .object
         }
-        if isClass("NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet") {
-            return elements(of: fields).map(ObjectForm.set) ?? .object
+        if let text = string(of: fields, className: name) { return .string(text) }
+        if let (keys, values) = pairs(of: fields, className: name) {
+            return .dictionary(keys: keys, values: values)
         }
         return .object
     }
 
-    /// `NS.objects`; or `NS.object.0`, `NS.object.1` and so on; or no field at all.
-    private func elements(of fields: Fields) -> Elements? {
-        if fields.count == 2, let objects = fields["NS.objects"] { return references(at: objects) }
-        return numbered("NS.object.", count: fields.count - 1, of: fields).map(Elements.listed)
+    private func isClass(_ name: PropertyList.StringRange, _ known: StaticString...) -> Bool {
+        known.contains { list.isEqual(name, to: $0) }
     }
+}
 
-    /// The keys and values of the object with these fields, where it is a dictionary: as the elements
-    /// above, with `NS.keys` or `NS.key.0` beside them, and as many.
-    func pairs(of fields: Fields) -> (keys: Elements, values: Elements)? {
-        let name = className(of: fields)
-        guard
-            list.isEqual(name, to: "NSDictionary") || list.isEqual(name, to: "NSMutableDictionary")
-        else { return nil }
+// MARK: Collections
+
+extension KeyedArchive {
+    /// The keys and values of the object with these fields, where it is a dictionary: `NS.keys` and
+    /// `NS.objects`; or `NS.key.0` and `NS.object.0` and so on; or no field at all.
+    func pairs(
+        of fields: Fields, className: PropertyList.StringRange
+    ) -> (keys: Elements, values: Elements)? {
+        guard isClass(className, "NSDictionary", "NSMutableDictionary") else { return nil }
         if fields.count == 3, let keys = fields["NS.keys"], let objects = fields["NS.objects"] {
-            guard let keys = references(at: keys), let values = references(at: objects),
+            guard let keys = inlineElements(at: keys), let values = inlineElements(at: objects),
                 keys.count == values.count
             else { return nil }
             return (keys, values)
@@ -64,42 +60,49 @@ extension KeyedArchive {
         guard remainder == 0, let keys = numbered("NS.key.", count: count, of: fields),
             let values = numbered("NS.object.", count: count, of: fields)
         else { return nil }
-        return (.listed(keys), .listed(values))
+        return (keys, values)
     }
 
-    /// The elements of an inline array that holds nothing but references to objects.
-    private func references(at index: ObjectIndex) -> Elements? {
-        guard case .array(let references) = list.value(at: index),
-            (0..<references.count).allSatisfy({ isUID(list.element($0, of: references)) })
-        else { return nil }
-        return .references(references)
+    /// The same without keys.
+    private func elements(of fields: Fields) -> Elements? {
+        if fields.count == 2, let objects = fields["NS.objects"] {
+            return inlineElements(at: objects)
+        }
+        return numbered("NS.object.", count: fields.count - 1, of: fields)
     }
 
-    /// The references in the fields `prefix`0 to `prefix`(count - 1), where all of them are there.
-    private func numbered(
-        _ prefix: String, count: Int, of fields: Fields
-    ) -> [ObjectIndex]? {
+    private func inlineElements(at index: ObjectIndex) -> Elements? {
+        if case .array(let references) = list.value(at: index) {
+            .references(references)
+        } else {
+            nil
+        }
+    }
+
+    /// What is in the fields `prefix`0 to `prefix`(count - 1), where all of them are there.
+    private func numbered(_ prefix: String, count: Int, of fields: Fields) -> Elements? {
         var elements: [ObjectIndex?] = Array(repeating: nil, count: count)
         for position in 0..<fields.count {
             // Keys that are too long are not read: many objects may have them.
             guard case .string(let range) = list.value(at: fields.key(at: position)),
                 range.count <= prefix.utf8.count + 10,
-                let number = list.text(of: range).number(after: prefix), number < count,
-                isUID(fields.value(at: position))
+                let number = list.text(of: range).number(after: prefix), number < count
             else { continue }
             elements[number] = fields.value(at: position)
         }
         let present = elements.compactMap(\.self)
-        return present.count == count ? present : nil
+        return present.count == count ? .listed(present) : nil
     }
+}
 
-    private func isUID(_ index: ObjectIndex) -> Bool {
-        if case .uid = list.value(at: index) { true } else { false }
-    }
+// MARK: Strings and data
 
+extension KeyedArchive {
     /// `NS.string`, or `NS.bytes` in UTF-8.
-    private func string(of fields: Fields) -> Text? {
-        guard fields.count == 2 else { return nil }
+    private func string(of fields: Fields, className: PropertyList.StringRange) -> Text? {
+        guard fields.count == 2, isClass(className, "NSString", "NSMutableString") else {
+            return nil
+        }
         if let field = fields["NS.string"] { return list.text(at: target(of: field)) }
         guard let field = fields["NS.bytes"],
             case .data(let range) = list.value(at: target(of: field))
@@ -115,26 +118,19 @@ extension KeyedArchive {
         return list.data(of: range)
     }
 
-    /// What a field holds, whether inline or behind a reference.
+    /// What a field holds, whether inline or behind a reference; nil is left as it is.
     private func target(of index: ObjectIndex) -> ObjectIndex {
-        if case .uid(let uid) = list.value(at: index) { object(uid) } else { index }
+        if case .uid(let uid) = list.value(at: index), !isNil(uid) { object(uid) } else { index }
     }
 
-    /// The text where the element is a reference to a string or to an object that is one.
-    func text(ofElement index: ObjectIndex) -> Text? {
-        guard case .uid(let uid) = list.value(at: index), !isNil(uid) else { return nil }
-        switch list.value(at: object(uid)) {
-        case .string(let range):
-            return list.text(of: range)
-        case .dictionary(let keys, let values):
-            let fields = Fields(of: list, keys: keys, values: values)
-            guard fields["$class"] != nil, case .string(let text) = form(of: fields) else {
-                return nil
-            }
-            return text
-        default:
-            return nil
-        }
+    /// The text of a dictionary's key, where that is a string or an object that is one.
+    func text(ofKey index: ObjectIndex) -> Text? {
+        let key = target(of: index)
+        if let text = list.text(at: key) { return text }
+        // The fields are counted before they are searched: many dictionaries may have the key.
+        guard let fields = Fields(of: list, at: key), fields.count == 2, fields["$class"] != nil
+        else { return nil }
+        return string(of: fields, className: className(of: fields))
     }
 }
 

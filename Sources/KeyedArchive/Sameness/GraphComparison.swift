@@ -132,8 +132,10 @@ extension GraphComparison {
         budget -= one.count + other.count
         guard one.count == other.count, budget > 0 else { return false }
         if areObjects, let oneClass = one["$class"], let otherClass = other["$class"],
-            let (oneKeys, oneValues) = left.archive.pairs(of: one),
-            let (otherKeys, otherValues) = right.archive.pairs(of: other),
+            let (oneKeys, oneValues) = left.archive.pairs(
+                of: one, className: left.archive.className(of: one)),
+            let (otherKeys, otherValues) = right.archive.pairs(
+                of: other, className: right.archive.className(of: other)),
             oneKeys.isListed == otherKeys.isListed,
             let oneOrder = order(of: oneKeys, in: left),
             let otherOrder = order(of: otherKeys, in: right)
@@ -187,12 +189,12 @@ extension GraphComparison {
     }
 
     private mutating func number(ofKey index: ObjectIndex, in side: Side) -> Int? {
-        guard case .uid(let uid) = side.list.value(at: index), !side.archive.isNil(uid) else {
-            return nil
+        if case .uid(let uid) = side.list.value(at: index), !side.archive.isNil(uid),
+            let number = number(of: side.archive.object(uid), in: side)
+        {
+            return number
         }
-        let object = side.archive.object(uid)
-        if let number = number(of: object, in: side) { return number }
-        guard let text = side.archive.text(ofElement: index) else { return nil }
+        guard let text = side.archive.text(ofKey: index) else { return nil }
         budget -= text.byteCount
         return numbering.number(of: text)
     }

@@ -25,7 +25,7 @@ extension ValueFormRenderer {
         var entries: [Entry] = []
         entries.reserveCapacity(keys.count)
         for position in 0..<keys.count {
-            guard let key = archive.text(ofElement: keys.element(position, in: list)),
+            guard let key = archive.text(ofKey: keys.element(position, in: list)),
                 !key.hasPrefix("$")
             else { return pairs(className, keys, values) }
             try spend(key.byteCount)

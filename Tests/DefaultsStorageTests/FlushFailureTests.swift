@@ -1,0 +1,95 @@
+import DefaultsModel
+import Foundation
+import SQLite
+import Testing
+
+@testable import DefaultsStorage
+
+/// The numbers in the names are those of the invariants of `Database`.
+@Suite struct FlushFailureTests {
+    /// Takes the right to write from the writer, as long as it lives.
+    private func obstruct(_ database: Database) throws -> Connection {
+        let connection = try Connection(
+            path: database.path, flags: .readWrite, vfs: "unix-excl")
+        try connection.execute("BEGIN IMMEDIATE")
+        return connection
+    }
+
+    @Test("5: a flush that fails loses nothing, and the next one writes it all")
+    func failure() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        try database.set(["a": [1], "b": [1]])
+        do {
+            let obstruction = try obstruct(database)
+            let batch = try #require(database.beginFlush())
+            try database.set(["a": [2]])
+            let error = await #expect(throws: StorageError.self) { try await writer.write(batch) }
+            database.finishFlush(batch, .failure(try #require(error)))
+            #expect(error?.code == .cannotWrite)
+            #expect((error?.cause as? SQLiteError)?.code == .busy)
+            #expect(database.pendingChanges == 2)
+            #expect(database.durableGeneration == .first)
+            #expect(try database.archive("a") == [2])
+            #expect(try database.archive("b") == [1])
+            try obstruction.execute("ROLLBACK")
+        }
+        let batch = try #require(database.beginFlush())
+        try await writer.write(batch)
+        database.finishFlush(batch, .success(()))
+        await writer.close()
+        #expect(database.durableGeneration == database.generation)
+        #expect(try scratch.journal().map { try scratch.size($0) } == [JournalHeader.size])
+        database.close()
+        #expect(
+            try scratch.query("SELECT key, archive FROM entries ORDER BY key")
+                == "[('a', b'\\x02'), ('b', b'\\x01')]")
+    }
+
+    @Test("5: a process that dies after flushes that failed loses nothing")
+    func deathAfterFailures() async throws {
+        let scratch = try Scratch()
+        do {
+            let database = try scratch.open()
+            let obstruction = try obstruct(database)
+            for number in 0..<5 {
+                try database.set(["key": [UInt8(number)], "key\(number)": [1]])
+                await #expect(throws: StorageError.self) { try await database.flush() }
+            }
+            try obstruction.execute("ROLLBACK")
+        }
+        let database = try scratch.open()
+        #expect(try database.keys() == ["key", "key0", "key1", "key2", "key3", "key4"])
+        #expect(try database.archive("key") == [4])
+        #expect(database.generation.rawValue == 6)
+    }
+
+    @Test("A flush with nothing pending is none")
+    func nothingToFlush() throws {
+        let scratch = try Scratch()
+        #expect(try scratch.open().beginFlush() == nil)
+    }
+
+    @Test("3: above the ceiling nothing is given until a flush has raised it")
+    func ceiling() async throws {
+        let scratch = try Scratch()
+        try scratch.process { _ in }
+        let other = UniqueID.random()
+        // The store cannot be written when the counter jumps to its ceiling.
+        let obstruction = try Connection(
+            path: "\(scratch.location.directory)/defaults.db", flags: .readWrite, vfs: "unix-excl")
+        try obstruction.execute("BEGIN IMMEDIATE")
+        let database = try scratch.open(boot: other)
+        #expect(scratch.noticed("Changes are refused"))
+        #expect(database.needsFlush)
+        let error = #expect(throws: StorageError.self) { try database.set(["key": [1]]) }
+        #expect(error?.code == .generationsExhausted)
+        #expect(try database.archive("key") == nil)
+        try obstruction.execute("ROLLBACK")
+        try await database.flush()
+        #expect(!database.needsFlush)
+        let change = try database.set(["key": [1]])
+        #expect(change.generation.rawValue == 2 + Generation.ceilingDistance)
+    }
+}

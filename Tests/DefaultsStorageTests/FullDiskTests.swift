@@ -1,0 +1,66 @@
+import DefaultsModel
+import Foundation
+import SQLite
+import Testing
+
+@testable import DefaultsStorage
+
+@Suite(.enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"))
+struct FullDiskTests {
+    @Test("On a full disk changes stay pending and readable, and go there when there is space")
+    func fullDisk() async throws {
+        let disk = try SmallFileSystem()
+        let scratch = try Scratch(in: "\(disk.path)/scratch")
+        let runtime = try Scratch()
+        let location = DatabaseLocation(
+            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
+        let database = try Database(at: location) { _ in }
+        try database.set(["before": [1]])
+        try await database.flush()
+        try disk.fill()
+        let large = [UInt8](repeating: 3, count: 100_000)
+        try database.set(["during": large])
+        let error = await #expect(throws: StorageError.self) { try await database.flush() }
+        #expect(error?.code == .cannotWrite)
+        #expect((error?.cause as? SQLiteError)?.code == .full)
+        #expect(try database.archive("before") == [1])
+        #expect(try database.archive("during") == large)
+        #expect(database.pendingChanges == 1)
+        try disk.empty()
+        try await database.flush()
+        #expect(database.durableGeneration == database.generation)
+        #expect(try database.archive("during") == large)
+        database.close()
+    }
+
+    @Test("In a full runtime directory changes are refused, and taken when there is space")
+    func fullRuntimeDirectory() async throws {
+        let memory = try SmallFileSystem()
+        let scratch = try Scratch()
+        let location = DatabaseLocation(
+            directory: scratch.location.directory, runtimeDirectory: memory.path)
+        let open = { try Database(at: location, boot: Scratch.boot) { _ in } }
+        var database = try open()
+        try database.set(["before": [1]])
+        try memory.fill()
+        let generation = database.generation
+        let large = [UInt8](repeating: 3, count: 100_000)
+        let error = #expect(throws: StorageError.self) { try database.set(["during": large]) }
+        #expect(error?.code == .cannotJournal)
+        #expect((error?.cause as? SystemError)?.number == ENOSPC)
+        #expect(database.generation == generation)
+        #expect(try database.archive("during") == nil)
+        // A flush needs no space there, though it cannot begin a new segment.
+        try await database.flush()
+        #expect(database.pendingChanges == 0)
+        try memory.empty()
+        try database.set(["during": large])
+        try await database.flush()
+        try database.set(["after": [2]])
+        let last = database.generation
+        database.close()
+        database = try open()
+        #expect(try database.keys() == ["after", "before", "during"])
+        #expect(database.generation == last)
+    }
+}

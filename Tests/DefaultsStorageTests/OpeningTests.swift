@@ -1,0 +1,181 @@
+import DefaultsModel
+import Foundation
+import SQLite
+import Testing
+
+@testable import DefaultsStorage
+
+@Suite struct OpeningTests {
+    private func execute(_ sql: String, in scratch: Scratch) throws {
+        _ = try Scratch.output(
+            of: "python3", "-c",
+            """
+            import sqlite3, sys
+            connection = sqlite3.connect(sys.argv[1])
+            connection.executescript(sys.argv[2])
+            """, "\(scratch.location.directory)/defaults.db", sql)
+    }
+
+    @Test("A second daemon is refused with the host and the process of the first")
+    func lock() throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .inUse)
+        let host = try Scratch.output(of: "uname", "-n")
+        let process = ProcessInfo.processInfo.processIdentifier
+        #expect(
+            error?.description.contains("in use by process \(process) on host \(host).") == true)
+        database.close()
+        _ = try scratch.open()
+    }
+
+    @Test("A database that another program has open is in use")
+    func openElsewhere() throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            """
+            import sqlite3, sys
+            connection = sqlite3.connect(sys.argv[1])
+            connection.execute("BEGIN EXCLUSIVE")
+            print("locked", flush=True)
+            sys.stdin.read()
+            """, "\(scratch.location.directory)/defaults.db",
+        ]
+        let input = Pipe()
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        // The first byte tells that the lock is held.
+        #expect(!output.fileHandleForReading.availableData.isEmpty)
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .inUse)
+        try input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        _ = try scratch.open()
+    }
+
+    @Test("The header says which program and which schema, and the settings are the safe ones")
+    func pragmas() throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        #expect(try scratch.query("PRAGMA application_id") == "[(\(0x4466_4462),)]")
+        #expect(try scratch.query("PRAGMA user_version") == "[(1,)]")
+        #expect(try scratch.query("PRAGMA journal_mode") == "[('wal',)]")
+        #expect(try scratch.query("PRAGMA integrity_check") == "[('ok',)]")
+        let file = StoreFile(path: "\(scratch.location.directory)/defaults.db")
+        #expect(try file.connect().pragma("synchronous") == "2")
+    }
+
+    @Test("The ceiling on disk is 2^20 above the last change on disk")
+    func ceiling() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        try database.set(["key": [1]])
+        try await database.flush()
+        database.close()
+        #expect(
+            try scratch.query("SELECT generation, ceiling, length(uuid) FROM state")
+                == "[(2, \(2 + (1 << 20)), 16)]")
+    }
+
+    @Test("A newer schema is refused with both versions, and left as it is")
+    func newerSchema() throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        try execute("PRAGMA user_version = 7", in: scratch)
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .newerSchema)
+        #expect(error?.description.contains("version 7 ") == true)
+        #expect(error?.description.contains("up to 1.") == true)
+        #expect(try scratch.query("PRAGMA user_version") == "[(7,)]")
+    }
+
+    @Test("The database of another program is refused and left as it is")
+    func foreignDatabase() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(
+            atPath: scratch.location.directory, withIntermediateDirectories: true)
+        try execute("CREATE TABLE theirs (x)", in: scratch)
+        let path = "\(scratch.location.directory)/defaults.db"
+        let before = FileManager.default.contents(atPath: path)
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .notOurDatabase)
+        #expect(FileManager.default.contents(atPath: path) == before)
+    }
+
+    @Test("A file that is no database is refused and left as it is")
+    func noDatabase() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(
+            atPath: scratch.location.directory, withIntermediateDirectories: true)
+        let path = "\(scratch.location.directory)/defaults.db"
+        let bytes = Data(repeating: 7, count: 10_000)
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .damagedDatabase)
+        #expect(FileManager.default.contents(atPath: path) == bytes)
+    }
+
+    @Test(
+        "A state that makes no sense is damage, not a trap",
+        arguments: [
+            "DELETE FROM state", "UPDATE state SET generation = 0",
+            "UPDATE state SET generation = -5", "UPDATE state SET ceiling = 0",
+            "UPDATE state SET generation = 9223372036854775807, ceiling = 9223372036854775807",
+            "UPDATE state SET uuid = x'00'",
+        ])
+    func damagedState(sql: String) throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        try execute(sql, in: scratch)
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .damagedDatabase)
+    }
+
+    @Test(
+        "Totals that were tampered with are no trap",
+        arguments: [Int64.max, Int64.min, -1])
+    func tamperedTotals(value: Int64) async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        try database.set(["key": [1]])
+        try await database.flush()
+        database.close()
+        try execute("UPDATE domains SET key_count = \(value), key_bytes = \(value)", in: scratch)
+        let again = try scratch.open()
+        try again.remove("key")
+        #expect(try again.archive("key") == nil)
+    }
+
+    @Test(
+        "A damaged row costs that row: every other is read, and setting it mends it",
+        arguments: [
+            "archive = x'0102'", "archive = NULL", "archive = x''", "generation = 3",
+            "generation = -1", "checksum = checksum + 1", "key = 'renamed'",
+        ])
+    func damagedRow(assignment: String) async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        try database.set(["bad": Array("a secret".utf8), "good": [2]])
+        try await database.flush()
+        database.close()
+        try execute("UPDATE entries SET \(assignment) WHERE key = 'bad'", in: scratch)
+        let key = assignment.hasPrefix("key") ? "renamed" : "bad"
+        let again = try scratch.open()
+        #expect(try again.archive("good") == [2])
+        let error = #expect(throws: StorageError.self) { _ = try again.archive(key) }
+        #expect(error?.code == .damagedRow)
+        #expect(error?.key?.name == key)
+        #expect(error?.description.contains("secret") == false)
+        try again.set([key: [3]])
+        #expect(try again.archive(key) == [3])
+        try await again.flush()
+        #expect(try again.archive(key) == [3])
+    }
+}

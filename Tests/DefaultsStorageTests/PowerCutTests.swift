@@ -1,0 +1,66 @@
+import DefaultsModel
+import Foundation
+import Testing
+
+@testable import DefaultsStorage
+
+/// The files as a power cut leaves them: what was written up to some point, and no journal.
+@Suite struct PowerCutTests {
+    /// Which change of `steps()` the files hold: "left" and "right" are always set together.
+    private func state(of scratch: Scratch) throws -> Int {
+        let database = try scratch.open(boot: .random())
+        let left = try database.archive("left")
+        #expect(try database.archive("right") == left)
+        #expect(try database.keys() == (left == nil ? [] : ["left", "right"]))
+        return left.map { Int($0[0]) } ?? 0
+    }
+
+    @Test("After every step the files hold the last flush, whole, and nothing of a later change")
+    func everyStep() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        #expect(try state(of: scratch.copyWithoutRuntime()) == 0)
+        for number in 1...5 {
+            let archive = [UInt8](repeating: UInt8(number), count: 5_000)
+            try database.set(["left": archive, "right": archive])
+            #expect(try state(of: scratch.copyWithoutRuntime()) == number - 1)
+            let batch = try #require(database.beginFlush())
+            #expect(try state(of: scratch.copyWithoutRuntime()) == number - 1)
+            try await writer.write(batch)
+            #expect(try state(of: scratch.copyWithoutRuntime()) == number)
+            database.finishFlush(batch, .success(()))
+            #expect(try state(of: scratch.copyWithoutRuntime()) == number)
+        }
+        await writer.close()
+        database.close()
+        #expect(try state(of: scratch.copyWithoutRuntime()) == 5)
+    }
+
+    @Test("A write-ahead log cut anywhere holds whole changes only")
+    func cutLog() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        for number in 1...3 {
+            let archive = [UInt8](repeating: UInt8(number), count: 5_000)
+            try database.set(["left": archive, "right": archive])
+            let batch = try #require(database.beginFlush())
+            try await writer.write(batch)
+            database.finishFlush(batch, .success(()))
+        }
+        let log = try #require(
+            FileManager.default.contents(atPath: "\(database.path)-wal"))
+        var states: [Int] = []
+        // The first part of the log makes the tables; it is cut there, too.
+        for length in stride(from: 0, through: log.count, by: 1_021) + [log.count] {
+            let copy = try scratch.copyWithoutRuntime()
+            try log.prefix(length).write(
+                to: URL(fileURLWithPath: "\(copy.location.directory)/defaults.db-wal"))
+            states.append(try state(of: copy))
+        }
+        #expect(states == states.sorted())
+        #expect(Set(states) == [0, 1, 2, 3])
+        withExtendedLifetime((database, writer)) {}
+    }
+}

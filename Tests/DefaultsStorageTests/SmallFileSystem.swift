@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// A file system of 2 MiB, unmounted at the end.
+final class SmallFileSystem {
+    let path: String
+
+    /// Whether this user may mount one.
+    static let isAvailable = (try? SmallFileSystem()) != nil
+
+    init() throws {
+        path =
+            FileManager.default.temporaryDirectory
+            .appendingPathComponent("small-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true)
+        let status = try Process.run(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            arguments: ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", path])
+        status.waitUntilExit()
+        try #require(status.terminationStatus == 0)
+    }
+
+    deinit {
+        _ = try? Scratch.output(of: "umount", "--lazy", path)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Takes all the space that is left.
+    func fill() throws {
+        _ = FileManager.default.createFile(atPath: "\(path)/filling", contents: nil)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(path)/filling"))
+        for size in [1 << 16, 1 << 10, 1] {
+            while (try? file.write(contentsOf: Data(repeating: 7, count: size))) != nil {}
+        }
+    }
+
+    func empty() throws {
+        try FileManager.default.removeItem(atPath: "\(path)/filling")
+    }
+}
