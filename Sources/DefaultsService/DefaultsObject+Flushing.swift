@@ -61,7 +61,7 @@ extension DefaultsObject {
         flushTimer = nil
         isFlushing = true
         schedule.flushBegan()
-        Task { await self.write(batch) }
+        Task(executorPreference: connection.loop) { await self.write(batch) }
     }
 
     private func write(_ batch: FlushBatch) async {

@@ -5,14 +5,23 @@ public import DefaultsStorage
 public import Logging
 
 /// The life of the process: from opening the database to the last flush.
+///
+/// Two threads do all of it, the loop's and the writer's. Tasks are made with the loop as their
+/// preferred executor: without it Swift would start a pool of threads for the steps between.
 public actor Daemon {
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         loop.asUnownedSerialExecutor()
     }
 
+    /// How long a new daemon waits for one that is about to end, and how often it looks.
+    private static let longestWait = Duration.seconds(5)
+    private static let waitStep = Duration.milliseconds(20)
+
     private nonisolated let loop: EventLoop
-    private let service: DefaultsObject
+    private let connection: Connection
     private let logger: Logger
+    /// What is served, once the database is open.
+    private var object: DefaultsObject?
     private var isEnding = false
     private var status = ExitStatus.success
 
@@ -27,11 +36,12 @@ public actor Daemon {
         do {
             let signals = try ProcessSignals()
             let loop = try EventLoop()
-            let daemon = try Daemon(at: location, on: loop, logger: logger)
+            let connection = try Connection(to: .session, on: loop)
+            let daemon = Daemon(connection, logger: logger)
             signals.deliver(on: loop) { received in
                 daemon.assumeIsolated { $0.receive(received) }
             }
-            daemon.assumeIsolated { $0.begin() }
+            daemon.assumeIsolated { $0.begin(at: location) }
             loop.run()
             return daemon.assumeIsolated { $0.status }
         } catch {
@@ -40,49 +50,86 @@ public actor Daemon {
         }
     }
 
-    /// The bus first: without one there is nobody to open the database for.
-    private init(at location: DatabaseLocation, on loop: EventLoop, logger: Logger) throws {
-        let connection = try Connection(to: .session, on: loop)
-        let database = try Database(at: location) { notice in
-            logger.log(
-                level: notice.severity == .warning ? .warning : .info, "\(notice)")
-        }
-        let writer = try database.makeWriter()
-        self.loop = loop
+    private init(_ connection: Connection, logger: Logger) {
+        self.connection = connection
         self.logger = logger
-        service = DefaultsObject(
-            connection: connection, database: database, writer: writer,
-            host: .ofThisMachine(), logger: logger)
+        loop = connection.loop
     }
+}
 
-    private func begin() {
-        service.connection.assumeIsolated { connection in
+// MARK: The beginning
+
+extension Daemon {
+    private func begin(at location: DatabaseLocation) {
+        connection.assumeIsolated { connection in
             connection.onDisconnect { self.assumeIsolated { $0.busHasGone() } }
         }
-        Task {
+        Task(executorPreference: loop) {
             do {
-                try await service.start()
-                let summary = await service.summary
-                logger.info("\(summary)")
-                ServiceManager.notifyReady(status: summary)
+                try await self.start(at: location)
             } catch {
-                logger.critical("\(error)")
-                await end(with: ExitStatus(of: error))
+                self.logger.critical("\(error)")
+                await self.end(with: ExitStatus(of: error))
             }
         }
     }
 
+    private func start(at location: DatabaseLocation) async throws {
+        let database = try await openDatabase(at: location)
+        // A signal that came meanwhile has ended us.
+        guard !isEnding else { return database.close() }
+        let writer = try database.makeWriter()
+        let object = DefaultsObject(
+            connection: connection, database: database, writer: writer, host: .ofThisMachine(),
+            logger: logger)
+        self.object = object
+        try await object.start()
+        let summary = await object.summary
+        logger.info("\(summary)")
+        ServiceManager.notifyReady(status: summary)
+    }
+
+    /// Opens the database. The bus starts us as soon as the daemon before us has given up the
+    /// name, which is a moment before it gives up the database; that moment is waited for.
+    private func openDatabase(
+        at location: DatabaseLocation
+    ) async throws -> sending Database {
+        let deadline = ContinuousClock.now + Self.longestWait
+        while true {
+            do throws(StorageError) {
+                return try Database(at: location) { [logger] notice in
+                    logger.log(level: notice.severity.logLevel, "\(notice)")
+                }
+            } catch {
+                guard error.code == .inUse, ContinuousClock.now < deadline, !isEnding,
+                    try await !connection.hasOwner(of: Contract.busName)
+                else { throw error }
+                await pause(for: Self.waitStep)
+            }
+        }
+    }
+
+    private func pause(for duration: Duration) async {
+        await withCheckedContinuation { continuation in
+            loop.schedule(after: duration) { continuation.resume() }
+        }
+    }
+}
+
+// MARK: The end
+
+extension Daemon {
     private func receive(_ signal: ProcessSignals.Received) {
         switch signal {
-        case .flush: service.assumeIsolated { $0.flush() }
-        case .stop: Task { await end(with: .success) }
+        case .flush: object?.assumeIsolated { $0.flush() }
+        case .stop: Task(executorPreference: loop) { await self.end(with: .success) }
         }
     }
 
     private func busHasGone() {
         guard !isEnding else { return }
         logger.notice("The bus has gone; writing the last changes to disk.")
-        Task { await end(with: .success) }
+        Task(executorPreference: loop) { await self.end(with: .success) }
     }
 
     private func end(with status: ExitStatus) async {
@@ -91,11 +138,20 @@ public actor Daemon {
         self.status = status
         ServiceManager.notifyStopping()
         do {
-            try await service.stop()
+            try await object?.stop()
         } catch {
             logger.error("\(error) The crash journal keeps the changes for the next start.")
             self.status = ExitStatus(of: error)
         }
         loop.stop()
+    }
+}
+
+extension Notice.Severity {
+    fileprivate var logLevel: Logger.Level {
+        switch self {
+        case .information: .info
+        case .warning: .warning
+        }
     }
 }
