@@ -16,6 +16,4 @@ public struct OpenFlags: OptionSet, Sendable {
     public static let readWrite = OpenFlags(rawValue: SQLITE_OPEN_READWRITE)
     /// Make the file where there is none.
     public static let create = OpenFlags(rawValue: SQLITE_OPEN_CREATE)
-    /// Open for reading only.
-    public static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
 }

@@ -24,10 +24,6 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringConv
 
     /// The operation succeeded.
     public static let ok = ResultCode(rawValue: SQLITE_OK)
-    /// A statement has a row to read.
-    public static let row = ResultCode(rawValue: SQLITE_ROW)
-    /// A statement has run to its end.
-    public static let done = ResultCode(rawValue: SQLITE_DONE)
     /// Another connection holds a lock that is needed.
     public static let busy = ResultCode(rawValue: SQLITE_BUSY)
     /// The file system is full.
@@ -44,6 +40,4 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
     /// A constraint of the schema was violated.
     public static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
-    /// A value was longer than SQLite takes.
-    public static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
 }

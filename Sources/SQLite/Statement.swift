@@ -75,7 +75,6 @@ public struct Statement: ~Copyable {
         var text = text
         let code = text.withUTF8 { utf8 in
             // The pointer is used during the call only: transient makes SQLite copy the bytes.
-            // An empty string may have no base address, and a null pointer would bind NULL.
             utf8.withMemoryRebound(to: CChar.self) { characters in
                 sqlite3_bind_text64(
                     handle, parameter, characters.baseAddress, UInt64(characters.count),
@@ -83,13 +82,6 @@ public struct Statement: ~Copyable {
             }
         }
         try check(code)
-    }
-
-    /// Binds NULL.
-    ///
-    /// - Throws: Where there is no such parameter.
-    public func bindNull(at parameter: Int32) throws(SQLiteError) {
-        try check(sqlite3_bind_null(handle, parameter))
     }
 
     /// Runs to the end with a blob bound in place, and lets go of all bound values.

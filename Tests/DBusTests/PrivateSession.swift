@@ -1,28 +1,30 @@
 import DBus
 import TestSupport
 
-/// A bus of a test's own, with a loop on a thread of its own to connect on.
+/// A bus of a test's own, with two loops on threads of their own to connect on.
 final class PrivateSession: Sendable {
     let bus: PrivateBus
     let loop: EventLoop
+    private let otherLoop: EventLoop
 
     init(limits: [String: Int] = [:]) throws {
         bus = try PrivateBus(limits: limits)
         loop = try EventLoop.startThread(named: "test")
+        otherLoop = try EventLoop.startThread(named: "other")
     }
 
     deinit {
         loop.stop()
+        otherLoop.stop()
     }
 
     func connect() async throws -> Connection {
         try await Connection.open(.address(bus.address), on: loop)
     }
 
-    /// Connects on a loop of its own, so that the other connections can wait for this one.
+    /// Connects on the other loop, so that neither side does its work in the turn of the other.
     func connectApart() async throws -> Connection {
-        try await Connection.open(
-            .address(bus.address), on: EventLoop.startThread(named: "apart"))
+        try await Connection.open(.address(bus.address), on: otherLoop)
     }
 
     /// Runs a program that takes the bus for the session's.

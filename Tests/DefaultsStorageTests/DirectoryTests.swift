@@ -51,6 +51,14 @@ import Testing
         #expect(try mode("\(scratch.root)/run/defaultsd") == 0o700)
     }
 
+    @Test(
+        "This machine is known by its machine ID",
+        .enabled(if: FileManager.default.fileExists(atPath: "/etc/machine-id")))
+    func machineID() throws {
+        let text = try String(contentsOfFile: "/etc/machine-id", encoding: .utf8)
+        #expect(HostID.ofThisMachine().name + "\n" == text)
+    }
+
     @Test("A directory that is shared by intent is refused and left as it is")
     func sticky() throws {
         let scratch = try Scratch()

@@ -71,6 +71,7 @@ import Testing
         #expect(try scratch.open().beginFlush() == nil)
     }
 
+    /// Invariant 2 of `GenerationCounter`, too.
     @Test("3: above the ceiling nothing is given until a flush has raised it")
     func ceiling() async throws {
         let scratch = try Scratch()

@@ -53,6 +53,9 @@ struct FullDiskTests {
         // A flush needs no space there, though it cannot begin a new segment.
         try await database.flush()
         #expect(database.pendingChanges == 0)
+        let names = FileManager.default.enumerator(atPath: memory.path)?.allObjects as? [String]
+        #expect(names?.contains { $0.hasSuffix(".journal") } == true)
+        #expect(names?.contains { $0.hasSuffix(".unfinished") } == false)
         try memory.empty()
         try database.set(["during": large])
         try await database.flush()

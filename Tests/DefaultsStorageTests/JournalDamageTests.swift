@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A journal of three changes, damaged in every place.
+/// A journal of three changes, damaged in every place: invariants 1 and 4 of `Journal`.
 ///
 /// The first change sets two keys, the second one, and the third removes one and sets another.
 @Suite struct JournalDamageTests {

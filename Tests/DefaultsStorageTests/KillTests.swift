@@ -24,6 +24,7 @@ import Testing
         }
     }
 
+    /// Invariant 1 of `Journal`; invariants 1, 3 and 4 of `Database`.
     @Test(
         "Killed at any moment, the process leaves every acknowledged change, whole, and counts on")
     func kill() throws {
@@ -40,6 +41,7 @@ import Testing
         }
     }
 
+    /// Invariant 2 of `Journal` and of `Database`.
     @Test("A change that the journal cannot take is refused, and nothing of it is left")
     func fullJournal() throws {
         // A record has fewer bytes than these sizes cover: it is cut off at each of its bytes.

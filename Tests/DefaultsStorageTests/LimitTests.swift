@@ -1,4 +1,5 @@
 import DefaultsModel
+import Foundation
 import Testing
 
 @testable import DefaultsStorage
@@ -54,6 +55,7 @@ import Testing
         try database.set(["one more": []])
     }
 
+    /// Invariant 5 of `Journal`.
     @Test("A key that changes often does not make the journal grow without bound")
     func journalIsBounded() throws {
         let scratch = try Scratch()
@@ -67,6 +69,7 @@ import Testing
         withExtendedLifetime(database) {}
     }
 
+    /// Invariants 1 and 3 of `Journal`.
     @Test("A journal that was rewritten, during a flush too, has everything that is pending")
     func rewrittenJournal() async throws {
         let scratch = try Scratch()
@@ -86,5 +89,26 @@ import Testing
         #expect(try database.archive("key") == large)
         #expect(try database.archive("late") == [2])
         #expect(database.generation.rawValue == 16)
+    }
+
+    /// Invariant 3 of `Journal`: a process may die between a rewrite and the removal after it.
+    @Test("A segment that a rewrite has taken over is removed unread")
+    func supersededSegment() throws {
+        let scratch = try Scratch()
+        let large = [UInt8](repeating: 1, count: 3 << 20)
+        let path = try scratch.process { database in
+            try database.set(["key": [1], "other": [1]])
+            let path = try #require(scratch.journal().first)
+            try FileManager.default.copyItem(atPath: path, toPath: "\(path).copy")
+            for _ in 0..<12 { try database.set(["key": large]) }
+            return path
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try FileManager.default.moveItem(atPath: "\(path).copy", toPath: path)
+        let database = try scratch.open()
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(try database.archive("key") == large)
+        #expect(try database.archive("other") == [1])
+        #expect(database.generation.rawValue == 14)
     }
 }

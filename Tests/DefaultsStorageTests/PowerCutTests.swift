@@ -5,6 +5,8 @@ import Testing
 @testable import DefaultsStorage
 
 /// The files as a power cut leaves them: what was written up to some point, and no journal.
+///
+/// Invariant 4 of `Database`.
 @Suite struct PowerCutTests {
     /// Which change of `steps()` the files hold: "left" and "right" are always set together.
     private func state(of scratch: Scratch) throws -> Int {

@@ -13,7 +13,8 @@ public final class PrivateBus: Sendable {
     ///
     /// - Parameters:
     ///   - serviceDirectory: Where it finds activation files.
-    ///   - limits: Names and values of `<limit>` elements.
+    ///   - limits: Names and values of `<limit>` elements, where they are to be others than
+    ///     those of a session's bus.
     ///   - environment: What it and the services that it starts see; nil for that of the tests.
     public init(
         serviceDirectory: String? = nil, limits: [String: Int] = [:],
@@ -21,7 +22,8 @@ public final class PrivateBus: Sendable {
     ) throws {
         directory = try TemporaryDirectory()
         let services = serviceDirectory.map { "<servicedir>\($0)</servicedir>" } ?? ""
-        let bounds = limits.map { "<limit name=\"\($0.key)\">\($0.value)</limit>" }.joined()
+        let bounds = Self.sessionLimits.merging(limits) { $1 }
+            .map { "<limit name=\"\($0.key)\">\($0.value)</limit>" }.joined()
         let configuration = try directory.write(
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -47,6 +49,15 @@ public final class PrivateBus: Sendable {
         }
         self.address = address
     }
+
+    /// Those of a session's bus; a bus without a word on it has far lower ones.
+    private static let sessionLimits = [
+        "max_incoming_bytes": 1_000_000_000, "max_incoming_unix_fds": 250_000_000,
+        "max_outgoing_bytes": 1_000_000_000, "max_outgoing_unix_fds": 250_000_000,
+        "max_message_size": 1_000_000_000,
+        "max_connections_per_user": 100_000, "max_match_rules_per_connection": 50_000,
+        "max_names_per_connection": 50_000, "max_replies_per_connection": 50_000,
+    ]
 
     deinit {
         stop()

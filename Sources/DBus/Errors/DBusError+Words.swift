@@ -68,7 +68,7 @@ extension DBusError {
     static let tooManyDescriptors = DBusError(
         .limitsExceeded,
         "The message holds more than \(MessageLimits.maximumDescriptors) file descriptors, "
-            + "which a socket cannot carry at once.")
+            + "which a bus refuses.")
 
     // MARK: Reading
 

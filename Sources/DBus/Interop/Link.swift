@@ -33,9 +33,8 @@ final class Link {
         loop.preconditionOnLoop("a connection was opened")
         self.loop = loop
         connection = try Self.open(address)
-        // The default lets a message carry 16 descriptors, and a peer that sends more would end
-        // our connection. This is what one write to a socket can carry.
-        dbus_connection_set_max_message_unix_fds(connection, MessageLimits.maximumDescriptors)
+        // By default a message with more than 16 ends the connection to a bus that lets it through.
+        dbus_connection_set_max_message_unix_fds(connection, MessageLimits.receivedDescriptors)
     }
 
     deinit {

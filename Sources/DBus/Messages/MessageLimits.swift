@@ -16,8 +16,13 @@ enum MessageLimits {
     /// the sender included, which the bus adds. Only the object path may need more.
     static let headerAllowance = 2 << 10
 
-    /// What one write to a Unix socket can carry: SCM_MAX_FD of the kernel.
-    static let maximumDescriptors = 253
+    /// The descriptors that we send in one message: what a bus takes that was told nothing else. It
+    /// ends the connection of a sender that sends more.
+    static let maximumDescriptors = 16
+
+    /// The descriptors that we take in one message: what one write to a Unix socket can carry,
+    /// SCM_MAX_FD of the kernel.
+    static let receivedDescriptors = 253
 
     /// The text of an error, cut to a size that anybody takes, and without NUL characters.
     static func sendable(_ text: String) -> String {

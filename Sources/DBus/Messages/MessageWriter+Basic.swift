@@ -66,7 +66,7 @@ extension MessageWriter {
     /// Writes an `h`. The message carries a duplicate; the descriptor stays the caller's.
     ///
     /// - Throws: ``DBusError``, of the name `NoMemory` where the process has no number left for the
-    ///   duplicate, of the name `LimitsExceeded` where the message has 253 of them already.
+    ///   duplicate, of the name `LimitsExceeded` where the message has 16 of them already.
     public mutating func writeUnixFD(_ value: FileDescriptor) throws(DBusError) {
         try writeBasic(.unixFD, value.number, size: 4)
     }

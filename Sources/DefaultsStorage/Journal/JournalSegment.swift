@@ -20,8 +20,20 @@ struct JournalSegment: ~Copyable {
     static func make(
         _ header: JournalHeader, in directory: PrivateDirectory, changes: [ChangeSet] = []
     ) throws(SystemError) -> JournalSegment {
-        let name = JournalSegment.name(header.sequence)
-        let unfinished = name + JournalSegment.unfinishedSuffix
+        let unfinished = name(header.sequence) + unfinishedSuffix
+        do throws(SystemError) {
+            return try make(header, as: unfinished, in: directory, changes)
+        } catch {
+            // Half a segment would take up space that may be the very thing that is missing.
+            try? directory.remove(unfinished)
+            throw error
+        }
+    }
+
+    private static func make(
+        _ header: JournalHeader, as unfinished: String, in directory: PrivateDirectory,
+        _ changes: [ChangeSet]
+    ) throws(SystemError) -> JournalSegment {
         let file = try File(directory.file(unfinished), O_RDWR | O_CREAT | O_TRUNC)
         try file.setMode(0o600)
         try file.write(header.encoded, at: 0)
@@ -31,7 +43,7 @@ struct JournalSegment: ~Copyable {
         // medium that outlives a power cut the name must not come before the content, nor the
         // removal before the name. In the runtime directory this costs nothing.
         if !changes.isEmpty { try segment.file.synchronize() }
-        try directory.rename(unfinished, to: name)
+        try directory.rename(unfinished, to: name(header.sequence))
         if !changes.isEmpty { try directory.synchronize() }
         return segment
     }

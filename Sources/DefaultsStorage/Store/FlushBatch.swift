@@ -12,9 +12,6 @@ public struct FlushBatch: Sendable {
     /// The number up to which generations may be given when the batch is written.
     var ceiling: Generation { generation.advanced(by: Generation.ceilingDistance) }
 
-    /// The changes that it writes, each counted once however many keys it has.
-    public var changeCount: Int { changes.count }
-
     /// The rows that it writes: one for each key that changed, however often.
     public var rowCount: Int { changes.domains.values.reduce(0) { $0 + $1.entries.count } }
 }

@@ -8,6 +8,12 @@ final class WriterThread: SerialExecutor {
     private let inbox = WriterInbox()
 
     init() throws(SystemError) {
+        // Signals are for the thread that is made to handle them: the new one inherits this mask.
+        var all = sigset_t()
+        var previous = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &previous)
+        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
         // The thread owns this reference and gives it back when it ends.
         let argument = Unmanaged.passRetained(inbox)
         var thread = pthread_t()
@@ -36,10 +42,6 @@ final class WriterThread: SerialExecutor {
     }
 
     private static func run(_ inbox: WriterInbox) {
-        // Signals are for the thread that is made to handle them.
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, nil)
         while case .run(let job, let executor) = inbox.take() {
             job.runSynchronously(on: executor.asUnownedSerialExecutor())
         }

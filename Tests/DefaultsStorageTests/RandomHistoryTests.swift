@@ -1,0 +1,123 @@
+import DefaultsModel
+import Testing
+
+@testable import DefaultsStorage
+
+/// Random histories against a dictionary: changes, flushes that succeed, fail or are cut short,
+/// orderly ends, deaths and boots, in any order.
+@Suite struct RandomHistoryTests {
+    @Test(
+        "After any history every acknowledged change is there, and numbers rise",
+        arguments: 1...25 as ClosedRange<UInt64>)
+    func history(seed: UInt64) async throws {
+        let history = try History(seed: seed)
+        for _ in 0..<150 {
+            try await history.step()
+            try history.check()
+        }
+    }
+}
+
+/// A generator that gives the same numbers for the same seed, so that a failure can be seen again.
+///
+/// See [SplitMix64](https://prng.di.unimi.it/splitmix64.c).
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var bits = state
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return bits ^ (bits >> 31)
+    }
+}
+
+/// A database that lives through what chance brings, and what it must hold.
+private final class History {
+    private static let domains = ["a", "a@host:box", "b"]
+    private static let keys = ["k", "l", "m", "n"]
+
+    private var random: SeededGenerator
+    private let scratch: Scratch
+    private var boot = UniqueID.random()
+    private var database: Database
+    private var batch: FlushBatch?
+    private var expected: [String: [String: [UInt8]]] = [:]
+    private var last: Generation
+
+    init(seed: UInt64) throws {
+        random = SeededGenerator(state: seed)
+        // Beside the database the journal outlives a boot, so that a boot loses nothing either.
+        scratch = try Scratch(hasRuntimeDirectory: seed.isMultiple(of: 2))
+        database = try scratch.open(boot: boot)
+        last = database.generation
+    }
+
+    func step() async throws {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<10: try change()
+        case 10..<13: batch = batch ?? database.beginFlush()
+        case 13..<15: try await finishFlush(.success(()))
+        case 15: try await finishFlush(.failure(.noHome()))
+        case 16: try await restart(afterWriting: batch)
+        default: try await restart(afterWriting: nil)
+        }
+    }
+
+    func check() throws {
+        let full = expected.filter { !$0.value.isEmpty }
+        #expect(try database.domains().map(\.description) == full.keys.sorted())
+        for domain in Self.domains {
+            let values = expected[domain] ?? [:]
+            #expect(try database.keys(in: domain) == values.keys.sorted())
+            for key in Self.keys {
+                #expect(try database.archive(key, in: domain) == values[key])
+            }
+        }
+    }
+
+    /// Sets up to two keys and removes up to two others, of which some may not be there.
+    private func change() throws {
+        let domain = Self.domains.randomElement(using: &random) ?? "a"
+        let archive = [UInt8.random(in: 0...255, using: &random)]
+        let keys = Self.keys.shuffled(using: &random)
+        let set = keys.prefix(Int.random(in: 0...2, using: &random))
+        let removed = keys.suffix(Int.random(in: set.isEmpty ? 1...2 : 0...2, using: &random))
+        let change = try database.commit(
+            ChangeProposal(
+                domain: Domain(domain, on: .localhost),
+                set: set.map { .init(key: try Key($0), archive: archive) },
+                removed: removed.map { try Key($0) }, origin: ""))
+        for key in set { expected[domain, default: [:]][key] = archive }
+        for key in removed { expected[domain]?[key] = nil }
+        #expect(change.generation > last)
+        last = change.generation
+    }
+
+    private func finishFlush(_ outcome: Result<Void, StorageError>) async throws {
+        guard let batch else { return }
+        if case .success = outcome { try await write(batch) }
+        database.finishFlush(batch, outcome)
+        self.batch = nil
+    }
+
+    /// Ends the process, perhaps after a batch was written of which the database was not told.
+    private func restart(afterWriting batch: FlushBatch?) async throws {
+        if let batch { try await write(batch) }
+        self.batch = nil
+        if scratch.location.runtimeDirectory == nil, Bool.random(using: &random) {
+            boot = .random()
+        }
+        // A close gives up the lock and the connection and nothing else: what is pending is lost
+        // to this process, as in a death.
+        database.close()
+        database = try scratch.open(boot: boot)
+    }
+
+    private func write(_ batch: FlushBatch) async throws {
+        let writer = try database.makeWriter()
+        try await writer.write(batch)
+        await writer.close()
+    }
+}
