@@ -18,9 +18,14 @@ import Testing
         (#""text""#, .string("text")), (#"{"$data":"AAE="}"#, .bytes([0, 1])),
         (#"{"$data":""}"#, .bytes([])),
         ("[]", .array(of: "v", [])),
-        ("[1,[true]]", .array(of: "v", [
-            .variant(.int64(1)), .variant(.array(of: "v", [.variant(.boolean(true))])),
-        ])),
+        (
+            "[1,[true]]",
+            .array(
+                of: "v",
+                [
+                    .variant(.int64(1)), .variant(.array(of: "v", [.variant(.boolean(true))])),
+                ])
+        ),
         (#"{"a":1}"#, dictionary(("a", .int64(1)))),
         ("null", dictionary(("$class", .string("$null")))),
         (

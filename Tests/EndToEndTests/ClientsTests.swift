@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Callers nobody here wrote store and read through the running service.
-@Suite struct ClientsTests {
+@Suite(.serialized) struct ClientsTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }
@@ -88,7 +89,8 @@ import Testing
         desktop.call("SetValue", "org.example.Game@host", "Key", "<1>")
         desktop.call("SetValue", "NSGlobalDomain", "Key", "<1>")
         #expect(
-            desktop.call("ListKeys", "org.example.App").output == "(['Zebra', 'apple', 'Ärger'],)\n")
+            desktop.call("ListKeys", "org.example.App").output == "(['Zebra', 'apple', 'Ärger'],)\n"
+        )
         #expect(
             desktop.call("ListDomains").output
                 == "(['NSGlobalDomain', 'org.example.App', 'org.example.Game@host'],)\n")

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The service on the bus against the contract file, both read by programs nobody here wrote.
-@Suite struct ContractTests {
+@Suite(.serialized) struct ContractTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

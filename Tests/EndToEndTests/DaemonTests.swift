@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// The daemon as a process: its command line, its threads, its rest.
-@Suite struct DaemonTests {
+@Suite(.serialized) struct DaemonTests {
     @Test(arguments: [
         ["--unknown"], ["--database"], ["--database="], ["extra"],
     ])
@@ -27,7 +28,7 @@ import Testing
     }
 
     @Test func `--database keeps the database elsewhere`() throws {
-        let desktop = try Desktop(daemonOptions: "--database=$XDG_CONFIG_HOME/else where")
+        let desktop = try Desktop(daemonOptions: "\"--database=$XDG_CONFIG_HOME/else where\"")
         desktop.call("SetValue", "org.example.App", "Key", "<1>")
         #expect(
             FileManager.default.fileExists(
@@ -42,7 +43,8 @@ import Testing
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon)/task")
         #expect(threads.count == 2)
         // What a thread is blocked in when strace attaches is shown unfinished, or begun anew.
-        let trace = desktop.run("timeout", "-s", "INT", "3", "strace", "-f", "-p", "\(daemon)").error
+        let trace = desktop.run("timeout", "-s", "INT", "3", "strace", "-f", "-p", "\(daemon)")
+            .error
         try #require(trace.contains("attached"), "strace could not attach: \(trace)")
         let calls = trace.split(separator: "\n").filter {
             $0.contains("(") && !$0.contains("<unfinished") && !$0.contains("restart_syscall")
@@ -60,7 +62,8 @@ import Testing
         // Linked statically it would show in the symbols, mangled with its module's name.
         let symbols = try desktop.run("nm", "--format=just-symbols", daemon).requireOutput()
         #expect(symbols.contains("$s15DefaultsService"))
-        #expect(!symbols.contains("$s10Foundation") && !symbols.contains("$s20FoundationEssentials"))
+        #expect(
+            !symbols.contains("$s10Foundation") && !symbols.contains("$s20FoundationEssentials"))
         let imports = desktop.run(
             "grep", "-rnE", "--include=*.swift", "import (Foundation|FoundationEssentials)\\b",
             Desktop.packageDirectory + "Sources")

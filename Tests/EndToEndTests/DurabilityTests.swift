@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// What was acknowledged is there: after SIGKILL, after SIGTERM, on disk after its time.
-@Suite struct DurabilityTests {
+@Suite(.serialized) struct DurabilityTests {
     @Test func `After SIGKILL the next call starts a daemon that has everything`() throws {
         let desktop = try Desktop()
         for number in 1...20 {
@@ -25,7 +26,8 @@ import Testing
             desktop.call("SetValue", "org.example.App", "Key", "<1>").output == "(uint64 23,)\n")
     }
 
-    @Test func `SIGTERM flushes and ends with 0; the next start finds it without the journal`() throws
+    @Test func `SIGTERM flushes and ends with 0; the next start finds it without the journal`()
+        throws
     {
         let desktop = try Desktop()
         let daemon = try desktop.startDaemon()
@@ -80,13 +82,14 @@ import Testing
             """
             import sqlite3, sys
             print(sqlite3.connect(sys.argv[1]).execute(
-                "select count(*) from entry where archive is not null").fetchone()[0])
+                "select count(*) from entries where archive is not null").fetchone()[0])
             """, desktop.databasePath
         ).requireOutput()
         #expect(rows == "1\n")
     }
 
-    @Test func `A second daemon on the database is refused with the host and pid of the first`() throws
+    @Test func `A second daemon on the database is refused with the host and pid of the first`()
+        throws
     {
         let desktop = try Desktop()
         let first = try desktop.daemonPID()
@@ -101,7 +104,8 @@ import Testing
         let desktop = try Desktop()
         desktop.call("SetValue", "org.example.App", "Key", "<1>")
         let files = try desktop.run(
-            "find", desktop.directory.path + "/config", desktop.directory.path + "/runtime/defaultsd",
+            "find", desktop.directory.path + "/config",
+            desktop.directory.path + "/runtime/defaultsd",
             "-mindepth", "1", "-printf", "%y %m\\n"
         ).requireOutput()
         #expect(Set(files.split(separator: "\n")) == ["d 700", "f 600"])

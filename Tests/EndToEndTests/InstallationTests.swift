@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `make install` and `make uninstall`.
-@Suite struct InstallationTests {
+@Suite(.serialized) struct InstallationTests {
     @Test func `It installs what the systems look for, and uninstall leaves no file`() throws {
         let desktop = try Desktop()
         let root = desktop.directory.path + "/root"
@@ -18,9 +19,10 @@ import Testing
                 "755 /usr/bin/defaultsctl",
                 "755 /usr/bin/defaultsd",
             ])
-        for file in ["lib/systemd/user/defaultsd.service",
-            "share/dbus-1/services/org.defaultsd.Defaults1.service"]
-        {
+        for file in [
+            "lib/systemd/user/defaultsd.service",
+            "share/dbus-1/services/org.defaultsd.Defaults1.service",
+        ] {
             let text = try String(contentsOfFile: "\(root)/usr/\(file)", encoding: .utf8)
             #expect(text.contains("=/usr/bin/defaultsd\n") && !text.contains("@BINDIR@"))
         }

@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// `defaultsctl` as a person at a shell uses it.
-@Suite struct ToolTests {
+@Suite(.serialized) struct ToolTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

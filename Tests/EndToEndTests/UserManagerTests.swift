@@ -4,7 +4,9 @@ import Testing
 import TestSupport
 
 /// The installed unit under a real systemd --user.
-@Suite(.enabled(if: UserManager.canRun, "systemd is not the init here, or may not run as it"))
+@Suite(
+    .serialized,
+    .enabled(if: UserManager.canRun, "systemd is not the init here, or may not run as it"))
 struct UserManagerTests {
     let manager: UserManager
 
