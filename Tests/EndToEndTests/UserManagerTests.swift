@@ -60,7 +60,7 @@ final class UserManager {
         var environment = ProcessInfo.processInfo.environment
         environment["HOME"] = path
         environment["XDG_CONFIG_HOME"] = path + "/config"
-        environment["XDG_DATA_HOME"] = path + "/share"
+        environment["XDG_DATA_HOME"] = path + "/.local/share"
         environment["XDG_RUNTIME_DIR"] = path + "/runtime"
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(path)/runtime/bus"
         self.environment = environment
@@ -68,7 +68,7 @@ final class UserManager {
             atPath: path + "/runtime", withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
         _ = try ProgramResult.run(
-            ["make", "-C", Desktop.packageDirectory, "install", "PREFIX=\(path)", "HOME=\(path)"],
+            ["make", "-C", Desktop.packageDirectory, "install", "PREFIX=\(path)/.local", "HOME=\(path)"],
             environment: environment
         ).requireOutput()
         process = Process(["/lib/systemd/systemd", "--user"], environment: environment)
