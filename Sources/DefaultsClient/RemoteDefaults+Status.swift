@@ -59,17 +59,23 @@ private struct PropertyValues {
     }
 
     func string(_ property: PropertyDeclaration) throws -> String {
-        guard case .string(let string) = values[property.name.string] else { throw missing(property) }
+        guard case .string(let string) = values[property.name.string] else {
+            throw missing(property)
+        }
         return string
     }
 
     func uint32(_ property: PropertyDeclaration) throws -> UInt32 {
-        guard case .uint32(let number) = values[property.name.string] else { throw missing(property) }
+        guard case .uint32(let number) = values[property.name.string] else {
+            throw missing(property)
+        }
         return number
     }
 
     func uint64(_ property: PropertyDeclaration) throws -> UInt64 {
-        guard case .uint64(let number) = values[property.name.string] else { throw missing(property) }
+        guard case .uint64(let number) = values[property.name.string] else {
+            throw missing(property)
+        }
         return number
     }
 

@@ -64,7 +64,9 @@ public struct RemoteDefaults: Sendable {
         }
     }
 
-    /// Removes a key, and gives the generation of the change. A key that is not there is no error.
+    /// Removes a key, and gives the generation of the change.
+    ///
+    /// A key that is not there is no error, and its removal no change.
     @discardableResult
     public func remove(_ key: String, in domain: String) async throws -> UInt64 {
         try await call(Contract.remove) {

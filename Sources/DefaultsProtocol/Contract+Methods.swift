@@ -20,28 +20,28 @@ public struct MethodDeclaration: Sendable {
 }
 
 extension Contract {
-    /// `Get(domain, key) -> (archive, generation)`
+    /// Reads one value in the form it is stored in: an archive, with the generation of its change.
     public static let get = MethodDeclaration(
         "Get", in: [domain, key], out: [archive, generation])
-    /// `Set(domain, key, archive) -> generation`
+    /// Stores an archive.
     public static let set = MethodDeclaration(
         "Set", in: [domain, key, archive], out: [generation])
-    /// `Remove(domain, key) -> generation`
+    /// Removes a key; what is not there is no change.
     public static let remove = MethodDeclaration(
         "Remove", in: [domain, key], out: [generation])
-    /// `GetValue(domain, key) -> (value, generation)`
+    /// Reads one value as a D-Bus value.
     public static let getValue = MethodDeclaration(
         "GetValue", in: [domain, key], out: [value, generation])
-    /// `SetValue(domain, key, value) -> generation`
+    /// Stores a D-Bus value.
     public static let setValue = MethodDeclaration(
         "SetValue", in: [domain, key, value], out: [generation])
-    /// `ListDomains() -> domains`
+    /// Names the domains that have keys.
     public static let listDomains = MethodDeclaration(
         "ListDomains", in: [], out: [Argument("domains", "as")])
-    /// `ListKeys(domain) -> keys`
+    /// Names the keys of a domain.
     public static let listKeys = MethodDeclaration(
         "ListKeys", in: [domain], out: [Argument("keys", "as")])
-    /// `Synchronize() -> generation`
+    /// Waits until every change acknowledged before is on disk.
     public static let synchronize = MethodDeclaration(
         "Synchronize", in: [], out: [generation])
 
@@ -55,7 +55,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// `Changed(domain, layer, changed, removed, generation, origin)`: one for each change.
+    /// Tells of one change, by names and without values.
     public static let changed = SignalDeclaration(
         "Changed",
         [

@@ -31,7 +31,8 @@ extension Contract {
     /// Why the disk refuses what it is given; empty while it takes it.
     public static let storageError = PropertyDeclaration("StorageError", "s", emitsChanged: .value)
     /// The file that holds the database.
-    public static let databasePath = PropertyDeclaration("DatabasePath", "s", emitsChanged: .constant)
+    public static let databasePath = PropertyDeclaration(
+        "DatabasePath", "s", emitsChanged: .constant)
     /// The largest archive that `Set` takes, in bytes.
     public static let maximumValueSize = PropertyDeclaration(
         "MaximumValueSize", "t", emitsChanged: .constant)

@@ -57,7 +57,10 @@ public struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
         self.init(code, error.message)
     }
 
+    /// The name on the bus.
     public var errorName: ErrorName { code.errorName }
+    /// The sentence for people.
     public var errorMessage: String { message }
+    /// The sentence for people.
     public var description: String { message }
 }

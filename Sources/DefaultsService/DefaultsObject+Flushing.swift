@@ -39,7 +39,9 @@ extension DefaultsObject {
         scheduleFlush()
     }
 
-    /// Sets the timer where none is set. One that was set for an earlier change fires, sees that
+    /// Sets the timer where none is set.
+    ///
+    /// One that was set for an earlier change fires, sees that
     /// a later change has moved the time, and is set again: cheaper than to move it each time.
     func scheduleFlush() {
         guard flushTimer == nil, !isFlushing, let due = schedule.due else { return }

@@ -37,7 +37,8 @@ extension DefaultsObject {
             (try self.domain(from: &arguments), try Key(arguments.readString()))
         }
         guard let stored = try database.value(domain, key) else {
-            throw DefaultsError(.notFound, "The domain \(domain.spelling(on: host)) has no key \(key).")
+            throw DefaultsError(
+                .notFound, "The domain \(domain.spelling(on: host)) has no key \(key).")
         }
         return stored
     }

@@ -16,6 +16,7 @@ public import Logging
 ///    is on disk, or when the disk has refused them.
 /// 5. No archive and no part of one reaches a log line, a signal or an error message.
 public actor DefaultsObject {
+    /// The loop of the connection.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         connection.loop.asUnownedSerialExecutor()
     }
@@ -27,7 +28,7 @@ public actor DefaultsObject {
     let host: HostID
     let logger: Logger
 
-    /// When the next flush is due (see `DefaultsService+Flushing.swift`).
+    /// When the next flush is due.
     var schedule = FlushSchedule()
     var flushTimer: EventLoop.Timer?
     var isFlushing = false

@@ -32,7 +32,8 @@ struct ToolError: Error {
 
     static func noKeys(in domain: String) -> ToolError {
         ToolError(
-            "The domain \(domain) has no keys. 'defaultsctl domains' lists those that have.", refused)
+            "The domain \(domain) has no keys. 'defaultsctl domains' lists those that have.",
+            refused)
     }
 
     static let busWentAway = ToolError("The bus has gone; nothing more can be watched.", noService)

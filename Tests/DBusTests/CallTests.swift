@@ -57,7 +57,8 @@ import TestSupport
         let echo = Interface(
             "a.Echo",
             methods: [
-                Method("Echo", in: [Argument("number", "t")], out: [Argument("number", "t")]) { call in
+                Method("Echo", in: [Argument("number", "t")], out: [Argument("number", "t")]) {
+                    call in
                     let number = try call.arguments { try $0.readUInt64() }
                     try call.reply { try $0.writeUInt64(number) }
                 }
@@ -66,7 +67,8 @@ import TestSupport
         try await withThrowingTaskGroup { group in
             for number in UInt64(0)..<1000 {
                 group.addTask {
-                    let reply = try await connection.call(server.uniqueName, "/", "a.Echo", "Echo") {
+                    let reply = try await connection.call(server.uniqueName, "/", "a.Echo", "Echo")
+                    {
                         try $0.writeUInt64(number)
                     } read: {
                         try $0.readUInt64()

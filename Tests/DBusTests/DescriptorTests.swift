@@ -17,7 +17,8 @@ import TestSupport
         Interface(
             "a.Echo",
             methods: [
-                Method("Echo", in: [Argument("value", "ah")], out: [Argument("value", "ah")]) { call in
+                Method("Echo", in: [Argument("value", "ah")], out: [Argument("value", "ah")]) {
+                    call in
                     let value = try call.arguments { try $0.readValue() }
                     try call.reply { try $0.writeValue(value) }
                 }
@@ -61,7 +62,8 @@ import TestSupport
             let file = FileDescriptor(owning: Glibc.open(path, O_RDONLY | O_CLOEXEC))
             for _ in 0..<20 {
                 let value = Value.array(of: "h", [.unixFD(file), .unixFD(file)])
-                let reply = try await connection.call(peer.uniqueName, "/", "a.Echo", "Echo", [value])
+                let reply = try await connection.call(
+                    peer.uniqueName, "/", "a.Echo", "Echo", [value])
                 guard case .array(_, let items) = try #require(reply.first), items.count == 2,
                     case .unixFD(let received) = items[0]
                 else {
@@ -79,7 +81,9 @@ import TestSupport
         #expect(try Self.count(of: path) == 0)
     }
 
-    @Test func `Sixteen in a message are taken by a bus, and one more is refused here`() async throws {
+    @Test func `Sixteen in a message are taken by a bus, and one more is refused here`()
+        async throws
+    {
         let session = try PrivateSession()
         let connection = try await session.connect()
         await connection.export([Self.echo()], at: "/")

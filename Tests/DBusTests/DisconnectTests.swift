@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import DBus
 
-/// The bus goes away. libdbus would end the process.
+/// The bus goes away; libdbus would end the process.
 @Suite struct DisconnectTests {
     let session: PrivateSession
 
@@ -63,7 +63,8 @@ import TestSupport
         await connection.close()
     }
 
-    @Test func `libdbus would take a message after it, and never say that it is lost`() async throws {
+    @Test func `libdbus would take a message after it, and never say that it is lost`() async throws
+    {
         let connection = try await session.connect()
         await disconnect(connection)
         await connection.sendPastTheCheck()

@@ -70,7 +70,8 @@ import Testing
         #expect(rounds == 100)
     }
 
-    @Test func `A watch tells what its descriptor is ready for, until it is cancelled (4)`() throws {
+    @Test func `A watch tells what its descriptor is ready for, until it is cancelled (4)`() throws
+    {
         let loop = try EventLoop()
         let pipe = Pipe()
         let reading = pipe.fileHandleForReading.fileDescriptor
@@ -114,7 +115,8 @@ import Testing
         while thread == nil {
             // A thread of another test may end while we look.
             thread = try FileManager.default.contentsOfDirectory(atPath: tasks).first {
-                (try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)) == "idle-loop\n"
+                (try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8))
+                    == "idle-loop\n"
             }
         }
         let file = "\(tasks)/\(try #require(thread))/syscall"
@@ -189,7 +191,8 @@ private func assumeIsolation(of counter: ExecutorTests.Counter) {
         loop.stop()
     }
 
-    @Test func `A task that prefers the loop runs on it where it belongs to no actor`() async throws {
+    @Test func `A task that prefers the loop runs on it where it belongs to no actor`() async throws
+    {
         let loop = try EventLoop.startThread(named: "task")
         let onLoop = await Task(executorPreference: loop) { loop.isCurrent }.value
         #expect(onLoop)

@@ -84,7 +84,8 @@ import TestSupport
         let echo = Interface(
             "a.Echo",
             methods: [
-                Method("Echo", in: [Argument("bytes", "ay")], out: [Argument("bytes", "ay")]) { call in
+                Method("Echo", in: [Argument("bytes", "ay")], out: [Argument("bytes", "ay")]) {
+                    call in
                     let bytes = try call.arguments { try $0.readBytes() }
                     try call.reply { try $0.writeBytes(bytes) }
                 }
@@ -122,7 +123,8 @@ import TestSupport
     }
 
     private static func sink(for type: Signature) -> Interface {
-        Interface("a.Sink", methods: [Method("Take", in: [Argument("value", type)]) { try $0.reply() }])
+        Interface(
+            "a.Sink", methods: [Method("Take", in: [Argument("value", type)]) { try $0.reply() }])
     }
 }
 

@@ -45,7 +45,10 @@ import TestSupport
                 ]),
             "{'b': <1>, 'a': <@a{sv} {}>}"
         ),
-        (.structure([.byte(1), .uint64(2), .byte(3), .string("x")]), "(byte 0x01, uint64 2, byte 0x03, 'x')"),
+        (
+            .structure([.byte(1), .uint64(2), .byte(3), .string("x")]),
+            "(byte 0x01, uint64 2, byte 0x03, 'x')"
+        ),
         (.variant(.variant(.variant(.int32(1)))), "<<<1>>>"),
     ]
 
@@ -86,7 +89,8 @@ import TestSupport
         let echo = Interface(
             "a.Echo",
             methods: [
-                Method("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) { call in
+                Method("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
+                    call in
                     let value = try call.arguments { try $0.readValue() }
                     try call.reply { try $0.writeValue(value) }
                 }

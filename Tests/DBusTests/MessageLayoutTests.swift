@@ -9,7 +9,8 @@ import Testing
         let tooMuch: (inout MessageLayout) throws(DBusError) -> Void = { layout throws(DBusError) in
             try layout.bytes(count: .max)
         }
-        let harmless: (inout MessageLayout) throws(DBusError) -> Void = { layout throws(DBusError) in
+        let harmless: (inout MessageLayout) throws(DBusError) -> Void = {
+            layout throws(DBusError) in
             try layout.value(.byte, size: 1)
         }
         #expect(throws: DBusError.arrayTooLong) { try layout.step(tooMuch) }

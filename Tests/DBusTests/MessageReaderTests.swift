@@ -14,8 +14,11 @@ import Testing
         return try read(&reader)
     }
 
-    @Test func `Reading another type than is there is an error, and leaves the value there`() throws {
-        let text = try Self.read { try $0.writeString("text") } _: { reader in
+    @Test func `Reading another type than is there is an error, and leaves the value there`() throws
+    {
+        let text = try Self.read {
+            try $0.writeString("text")
+        } _: { reader in
             #expect(throws: DBusError.unexpectedType(.string, expected: .uint32)) {
                 try reader.readUInt32()
             }
@@ -28,10 +31,13 @@ import Testing
     }
 
     @Test func `Reading past the end is an error`() throws {
-        try Self.read { _ in } _: { reader in
+        try Self.read { _ in
+        } _: { reader in
             let (isAtEnd, signature) = (reader.isAtEnd, reader.nextSignature)
             #expect(isAtEnd && signature == nil)
-            #expect(throws: DBusError.unexpectedType(nil, expected: .string)) { try reader.readString() }
+            #expect(throws: DBusError.unexpectedType(nil, expected: .string)) {
+                try reader.readString()
+            }
             #expect(throws: DBusError.noValue) { try reader.readValue() }
         }
     }
@@ -40,13 +46,19 @@ import Testing
         #expect(throws: DBusError.valuesLeft(.byte)) {
             try Self.read { writer in
                 try writer.writeStructure { for byte in UInt8(1)...2 { try $0.writeByte(byte) } }
-            } _: { try $0.readStructure { try $0.readByte() } }
+            } _: {
+                try $0.readStructure { try $0.readByte() }
+            }
         }
     }
 
     @Test func `Bytes are not read as numbers, nor numbers as bytes`() throws {
-        try Self.read { try $0.writeArray(of: "u") { _ in } } _: { reader in
-            #expect(throws: DBusError.unexpectedType(.uint32, expected: .byte)) { try reader.readBytes() }
+        try Self.read {
+            try $0.writeArray(of: "u") { _ in }
+        } _: { reader in
+            #expect(throws: DBusError.unexpectedType(.uint32, expected: .byte)) {
+                try reader.readBytes()
+            }
             #expect(throws: DBusError.unexpectedType(.uint32, expected: .dictionaryEntry)) {
                 try reader.readDictionary { _ in (1, 1) }
             }
@@ -56,13 +68,21 @@ import Testing
     @Test(arguments: [0, 1, 2, 1000])
     func `Bytes are read in one piece, none of them too`(_ count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
-        let lent = try Self.read { try $0.writeBytes(bytes) } _: { reader in
+        let lent = try Self.read {
+            try $0.writeBytes(bytes)
+        } _: { reader in
             (try reader.withBytes { $0.count }, reader.isAtEnd)
         }
         #expect(lent == (count, true))
-        let copied = try Self.read { try $0.writeBytes(bytes) } _: { try $0.readBytes() }
+        let copied = try Self.read {
+            try $0.writeBytes(bytes)
+        } _: {
+            try $0.readBytes()
+        }
         #expect(copied == bytes)
-        let single = try Self.read { try $0.writeBytes(bytes) } _: { reader in
+        let single = try Self.read {
+            try $0.writeBytes(bytes)
+        } _: { reader in
             try reader.readArray { try $0.readByte() }
         }
         #expect(single == bytes)

@@ -17,19 +17,42 @@ import Testing
 
     static let misfits: [(String, @Sendable (inout MessageWriter) throws -> Void)] = [
         ("another element", { try $0.writeArray(of: "s") { try $0.writeInt32(1) } }),
-        ("an array of entries without one", { try $0.writeDictionary(key: "s", value: "v") { try $0.writeString("a") } }),
+        (
+            "an array of entries without one",
+            { try $0.writeDictionary(key: "s", value: "v") { try $0.writeString("a") } }
+        ),
         ("an entry outside of an array", { try $0.writeEntry { try $0.writeString("a") } }),
-        ("an entry without a value", { try $0.writeDictionary(key: "s", value: "v") { try $0.writeEntry { try $0.writeString("a") } } }),
-        ("an entry with two values", { try $0.writeDictionary(key: "y", value: "y") { try $0.writeEntry { for _ in 0..<3 { try $0.writeByte(1) } } } }),
+        (
+            "an entry without a value",
+            {
+                try $0.writeDictionary(key: "s", value: "v") {
+                    try $0.writeEntry { try $0.writeString("a") }
+                }
+            }
+        ),
+        (
+            "an entry with two values",
+            {
+                try $0.writeDictionary(key: "y", value: "y") {
+                    try $0.writeEntry { for _ in 0..<3 { try $0.writeByte(1) } }
+                }
+            }
+        ),
         ("a key that is a container", { try $0.writeDictionary(key: "v", value: "v") { _ in } }),
         ("an empty variant", { try $0.writeVariant(of: "s") { _ in } }),
         ("a variant of another type", { try $0.writeVariant(of: "s") { try $0.writeByte(1) } }),
-        ("a variant of two values", { try $0.writeVariant(of: "y") { for _ in 0..<2 { try $0.writeByte(1) } } }),
+        (
+            "a variant of two values",
+            { try $0.writeVariant(of: "y") { for _ in 0..<2 { try $0.writeByte(1) } } }
+        ),
         ("a variant of two types", { try $0.writeVariant(of: "ys") { _ in } }),
         ("a variant of no type", { try $0.writeVariant(of: "") { _ in } }),
         ("an array of two types", { try $0.writeArray(of: "ys") { _ in } }),
         ("an empty structure", { try $0.writeStructure { _ in } }),
-        ("half an element", { try $0.writeArray(of: "(ys)") { try $0.writeStructure { try $0.writeByte(1) } } }),
+        (
+            "half an element",
+            { try $0.writeArray(of: "(ys)") { try $0.writeStructure { try $0.writeByte(1) } } }
+        ),
         ("bytes among numbers", { try $0.writeArray(of: "u") { try $0.writeBytes([1]) } }),
     ]
 
@@ -52,7 +75,9 @@ import Testing
         #expect(throws: DBusError.spoiled) {
             try Self.write { try? $0.writeStructure { _ in throw Mine() } }
         }
-        #expect(throws: Mine.self) { try Self.write { try $0.writeStructure { _ in throw Mine() } } }
+        #expect(throws: Mine.self) {
+            try Self.write { try $0.writeStructure { _ in throw Mine() } }
+        }
     }
 
     @Test func `Structures that nest deeper than a signature may are an error`() {

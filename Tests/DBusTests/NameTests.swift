@@ -5,7 +5,8 @@ import Testing
 /// The oracle is libdbus: it ends the process for a name that it does not take itself.
 @Suite struct NameTests {
     static let candidates: [String] = [
-        "", ".", "a", "a.b", "a.b.c", ".a.b", "a..b", "a.b.", "a.1b", "1a.b", "a-b.c", "a.b-c", "_._",
+        "", ".", "a", "a.b", "a.b.c", ".a.b", "a..b", "a.b.", "a.1b", "1a.b", "a-b.c", "a.b-c",
+        "_._",
         ":", ":1", ":1.2", ":1.", ":.1", ":a.b-c", ":1..2", "a:b.c", "é.b", "a.b c", "a.b\n",
         "/", "//", "/a", "/a/", "/a/b", "/a//b", "a/b", "/1/2", "/a-b", "/_", "/é", "/a.b",
         "Get", "Get2", "2Get", "Get_", "Get-", "org.freedesktop.DBus",
@@ -74,10 +75,11 @@ import Testing
 }
 
 @Suite struct SignatureTests {
-    @Test(arguments: [
-        ("", [] as [Signature]), ("s", ["s"]), ("ss", ["s", "s"]), ("a{sv}u", ["a{sv}", "u"]),
-        ("aai(i(xx))v", ["aai", "(i(xx))", "v"]), ("a{s(ai)}ay", ["a{s(ai)}", "ay"]),
-    ] as [(Signature, [Signature])])
+    @Test(
+        arguments: [
+            ("", [] as [Signature]), ("s", ["s"]), ("ss", ["s", "s"]), ("a{sv}u", ["a{sv}", "u"]),
+            ("aai(i(xx))v", ["aai", "(i(xx))", "v"]), ("a{s(ai)}ay", ["a{s(ai)}", "ay"]),
+        ] as [(Signature, [Signature])])
     func `A signature is the sequence of its complete types`(
         _ signature: Signature, _ types: [Signature]
     ) {

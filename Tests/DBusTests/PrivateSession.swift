@@ -30,6 +30,7 @@ final class PrivateSession: Sendable {
     /// Runs a program that takes the bus for the session's.
     func run(_ command: String...) async -> ProgramResult {
         await ProgramResult.running(
-            command, environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"])
+            command,
+            environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"])
     }
 }

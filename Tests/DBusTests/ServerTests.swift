@@ -119,7 +119,9 @@ import TestSupport
     }
 
     @Test func `Arguments of other types are refused before the handler`() async {
-        for arguments in [[], [.int32(1)], [.int32(1), .string("")], [.int32(1), .int32(1), .int32(1)]]
+        for arguments in [
+            [], [.int32(1)], [.int32(1), .string("")], [.int32(1), .int32(1), .int32(1)],
+        ]
             as [[Value]]
         {
             let error = await #expect(throws: DBusError.self) {
@@ -165,7 +167,9 @@ import TestSupport
         await keeper.drop()
     }
 
-    @Test func `A call that was kept and dropped on another thread answers there too (3)`() async throws {
+    @Test func `A call that was kept and dropped on another thread answers there too (3)`()
+        async throws
+    {
         let kept = Mailbox()
         let (calls, report) = AsyncStream.makeStream(of: Void.self)
         let method = Method("Wait") { call in
@@ -215,29 +219,37 @@ import TestSupport
         #expect(result.output == "1\n", "\(result.error)")
     }
 
-    @Test func `A second answer is our own mistake and traps`() async {
-        await #expect(processExitsWith: .failure) {
-            try await ServerTests.serve(
-                Method("Twice") { call in
-                    try call.reply()
-                    try call.reply()
-                })
+    @Test func `A second answer is our own mistake and traps (1)`() async {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) { [address = session.bus.address as String] in
+            let method = Method("Twice") { call in
+                try call.reply()
+                try call.reply()
+            }
+            try await ServerTests.serve(method, at: address)
         }
+        #expect(result.map(complaint)?.contains("a.Mistake.Twice was answered twice.") == true)
     }
 
     @Test func `A reply of other types than declared is our own mistake and traps`() async {
-        await #expect(processExitsWith: .failure) {
-            try await ServerTests.serve(
-                Method("Wrong", out: [Argument("a", "s")]) { call in
-                    try call.reply { try $0.writeByte(1) }
-                })
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) { [address = session.bus.address as String] in
+            let method = Method("Wrong", out: [Argument("a", "s")]) { call in
+                try call.reply { try $0.writeByte(1) }
+            }
+            try await ServerTests.serve(method, at: address)
         }
+        #expect(
+            result.map(complaint)?.contains("a.Mistake.Wrong is declared to reply 's', not 'y'.")
+                == true)
     }
 
     /// Serves a method and calls it.
-    static func serve(_ method: Method) async throws {
-        let session = try PrivateSession()
-        let connection = try await session.connect()
+    static func serve(_ method: Method, at address: String) async throws {
+        let connection = try await Connection.open(
+            .address(address), on: EventLoop.startThread(named: "mistake"))
         await connection.export([Interface("a.Mistake", methods: [method])], at: "/")
         try await connection.call(connection.uniqueName, "/", "a.Mistake", method.name)
     }
@@ -275,7 +287,8 @@ import TestSupport
             "Set", [.string("a.Calculator"), .string("Other"), .variant(.int64(1))])
     }
 
-    @Test func `Changes are told with the value, by name or not at all, as declared`() async throws {
+    @Test func `Changes are told with the value, by name or not at all, as declared`() async throws
+    {
         let watcher = try await session.connectApart()
         var changes = try await watcher.signals(
             MatchRule(member: "PropertiesChanged"), limit: 8
@@ -310,10 +323,17 @@ import TestSupport
     }
 
     @Test func `A signal that is not as declared is our own mistake and traps`() async {
-        await #expect(processExitsWith: .failure) {
-            let tests = try await ServerTests()
-            try await tests.connection.emit("/a/b/Calculator", "a.Calculator", "Added")
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) { [address = session.bus.address as String] in
+            let connection = try await Connection.open(
+                .address(address), on: EventLoop.startThread(named: "mistake"))
+            await connection.export([ServerTests.calculator], at: "/")
+            try await connection.emit("/", "a.Calculator", "Added")
         }
+        #expect(
+            result.map(complaint)?.contains("a.Calculator.Added is not declared to carry ''.")
+                == true)
     }
 }
 
@@ -323,4 +343,9 @@ private final class Mailbox: @unchecked Sendable {
 
     func put(_ call: MethodCall) { self.call = call }
     func empty() { call = nil }
+}
+
+/// What a process that was to trap said at its end.
+func complaint(of result: ExitTest.Result) -> String {
+    String(decoding: result.standardErrorContent, as: UTF8.self)
 }

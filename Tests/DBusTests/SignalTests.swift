@@ -10,7 +10,9 @@ import TestSupport
         session = try PrivateSession()
     }
 
-    private func emit(_ number: UInt64, _ member: MemberName = "Ticked", from sender: Connection) async throws {
+    private func emit(_ number: UInt64, _ member: MemberName = "Ticked", from sender: Connection)
+        async throws
+    {
         try await sender.emit("/clock/one", "a.Clock", member) { try $0.writeUInt64(number) }
     }
 
@@ -39,7 +41,8 @@ import TestSupport
         var signals = try await receiver.signals(
             MatchRule(path: "/a", arguments: [0: "it's"]), limit: 8
         ).makeAsyncIterator()
-        let sent = await session.run("gdbus", "emit", "--session", "-o", "/a", "-s", "a.B.C", "\"it's\"", "1")
+        let sent = await session.run(
+            "gdbus", "emit", "--session", "-o", "/a", "-s", "a.B.C", "\"it's\"", "1")
         #expect(sent.status == 0, "\(sent.error)")
         guard case .signal(let signal) = await signals.next() else {
             Issue.record("The stream ended.")
@@ -56,7 +59,8 @@ import TestSupport
         (MatchRule(interface: "a.Clock"), true), (MatchRule(interface: "a.Other"), false),
         (MatchRule(member: "Ticked"), true), (MatchRule(member: "Other"), false),
         (MatchRule(arguments: [0: "zero"]), true), (MatchRule(arguments: [0: "one"]), false),
-        (MatchRule(arguments: [0: "zero", 1: "'1'"]), true), (MatchRule(arguments: [1: "1"]), false),
+        (MatchRule(arguments: [0: "zero", 1: "'1'"]), true),
+        (MatchRule(arguments: [1: "1"]), false),
         (MatchRule(arguments: [2: "2"]), false), (MatchRule(arguments: [63: ""]), false),
         (MatchRule(sender: "a.Sender"), true), (MatchRule(sender: "a.Nobody"), false),
         (MatchRule(sender: .bus), false),
@@ -180,11 +184,14 @@ import TestSupport
     @Test func `A signal to one receiver comes to no other`() async throws {
         let sender = try await session.connectApart()
         let (one, other) = (try await session.connect(), try await session.connect())
-        var ones = try await one.signals(MatchRule(interface: "a.Clock"), limit: 8).makeAsyncIterator()
-        var others = try await other.signals(MatchRule(interface: "a.Clock"), limit: 8).makeAsyncIterator()
+        var ones = try await one.signals(MatchRule(interface: "a.Clock"), limit: 8)
+            .makeAsyncIterator()
+        var others = try await other.signals(MatchRule(interface: "a.Clock"), limit: 8)
+            .makeAsyncIterator()
         try await sender.emit("/", "a.Clock", "Ticked", to: one.uniqueName) { try $0.writeByte(1) }
         try await emit(2, from: sender)
-        guard case .signal(let first)? = await ones.next(), case .signal(let second)? = await others.next()
+        guard case .signal(let first)? = await ones.next(),
+            case .signal(let second)? = await others.next()
         else {
             Issue.record("A stream ended.")
             return

@@ -68,7 +68,10 @@ final class UserManager {
             atPath: path + "/runtime", withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
         _ = try ProgramResult.run(
-            ["make", "-C", Desktop.packageDirectory, "install", "PREFIX=\(path)/.local", "HOME=\(path)"],
+            [
+                "make", "-C", Desktop.packageDirectory, "install", "PREFIX=\(path)/.local",
+                "HOME=\(path)",
+            ],
             environment: environment
         ).requireOutput()
         process = Process(["/lib/systemd/systemd", "--user"], environment: environment)

@@ -42,7 +42,9 @@ public final class ChildProcess: Sendable {
         (processIdentifier, lines) = try starting.withLock { _ in
             var streams = [(Int32(0), input, O_RDONLY)]
             for (number, output) in [(Int32(1), output), (2, error)] {
-                if let path = output.path { streams.append((number, path, O_WRONLY | O_CREAT | O_TRUNC)) }
+                if let path = output.path {
+                    streams.append((number, path, O_WRONLY | O_CREAT | O_TRUNC))
+                }
             }
             guard case .lines = output else {
                 return (try spawn(command, environment, streams, pipe: nil), nil)
@@ -128,6 +130,12 @@ private func spawn(
         posix_spawn_file_actions_addopen(&actions, stream.number, stream.path, stream.flags, 0o600)
     }
     if let pipe { posix_spawn_file_actions_adddup2(&actions, pipe, 1) }
+    // Else it would hold open what others wait for the end of.
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+        if let number = Int32(name), number > 2 {
+            posix_spawn_file_actions_addclose(&actions, number)
+        }
+    }
 
     // The C strings live until the child has its own.
     var arguments = command.map { strdup($0) } + [nil]

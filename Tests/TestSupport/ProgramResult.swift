@@ -67,6 +67,7 @@ public struct ProgramResult: Sendable {
 public struct ProgramFailure: Error, CustomStringConvertible {
     let result: ProgramResult
 
+    /// The exit status and all that it said.
     public var description: String {
         "exit status \(result.status)\n\(result.output)\(result.error)"
     }

@@ -50,8 +50,9 @@ extension Connection {
         let member: MemberName
     }
 
-    /// Sends a call, and sees to it that one of the two closures is called, once. Never inlined: the
-    /// optimizer of Swift 6.3 crashes where this is part of an async function.
+    /// Sends a call, and sees to it that one of the two closures is called, once.
+    ///
+    /// Never inlined: the optimizer of Swift 6.3 crashes where this is part of an async function.
     @inline(never)
     private func send(
         _ target: Target, number: UInt64, timeout: Duration?,

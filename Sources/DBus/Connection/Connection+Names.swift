@@ -2,8 +2,10 @@
 extension Connection {
     /// How a name is asked for.
     public struct NameFlags: OptionSet, Sendable {
+        /// The bits, as the bus takes them.
         public let rawValue: UInt32
 
+        /// Makes flags of their bits.
         public init(rawValue: UInt32) {
             self.rawValue = rawValue
         }
@@ -47,7 +49,9 @@ extension Connection {
         try await callBus("RequestName") { writer in
             try writer.writeString(name.string)
             try writer.writeUInt32(flags.rawValue)
-        } read: { try $0.readCode() }
+        } read: {
+            try $0.readCode()
+        }
     }
 
     /// Gives a well-known name back.
@@ -55,7 +59,11 @@ extension Connection {
     /// - Throws: ``DBusError`` where the bus cannot be asked.
     @discardableResult
     public func releaseName(_ name: BusName) async throws -> NameRelease {
-        try await callBus("ReleaseName") { try $0.writeString(name.string) } read: { try $0.readCode() }
+        try await callBus("ReleaseName") {
+            try $0.writeString(name.string)
+        } read: {
+            try $0.readCode()
+        }
     }
 }
 

@@ -48,7 +48,9 @@ extension Connection {
         try emit(path, StandardInterfaces.propertiesName, "PropertiesChanged") { writer in
             try writer.writeString(interface.string)
             try writer.writeValue(.dictionary(key: "s", value: "v", changed))
-            try writer.writeArray(of: "s") { for property in invalidated { try $0.writeString(property.name.string) } }
+            try writer.writeArray(of: "s") {
+                for property in invalidated { try $0.writeString(property.name.string) }
+            }
         }
     }
 
@@ -67,7 +69,7 @@ extension Connection {
                 Message(retaining: message.pointer), to: method, of: interface, at: path, on: self)
             do {
                 try method.handler(call)
-            } catch where !call.isAnswered {
+            } catch  where !call.isAnswered {
                 call.fail(error)
             } catch {
                 // The caller has its answer. That the reply could not be written was the error.
@@ -88,7 +90,9 @@ extension Connection {
     nonisolated func sendError(_ error: DBusError, to call: borrowing Message) {
         assumeIsolated { connection in
             // Where even the error cannot be sent the connection has ended, and with it the call.
-            if let message = try? Message.error(error, to: call) { _ = try? connection.link.send(message) }
+            if let message = try? Message.error(error, to: call) {
+                _ = try? connection.link.send(message)
+            }
         }
     }
 

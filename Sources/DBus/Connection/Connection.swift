@@ -29,7 +29,9 @@ public actor Connection {
     /// The name that the bus has given the connection; nobody else ever gets it.
     public nonisolated let uniqueName: BusName
 
-    /// Used on the loop's thread only. Not isolated, so that `deinit` can hand it over to the loop.
+    /// Used on the loop's thread only.
+    ///
+    /// Not isolated, so that `deinit` can hand it over to the loop.
     nonisolated(unsafe) let link: Link
     var objects = ObjectTree()
     var pendingCalls = PendingCalls()
@@ -38,6 +40,7 @@ public actor Connection {
     private var disconnectHandlers: [@Sendable () -> Void] = []
     private var isOpen = true
 
+    /// The loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         loop.asUnownedSerialExecutor()
     }
@@ -100,7 +103,9 @@ public actor Connection {
 
 extension Connection {
     /// Calls a closure on the loop's thread, once, when the bus has ended the connection; at once
-    /// where it has already. ``close()`` does not call it.
+    /// where it has already.
+    ///
+    /// ``close()`` does not call it.
     public func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
         if isOpen {
             disconnectHandlers.append(handler)
@@ -110,7 +115,9 @@ extension Connection {
     }
 
     /// Waits until all that was sent has been written to the socket, so that it arrives even if the
-    /// process ends then. Returns, too, when the connection has ended.
+    /// process ends then.
+    ///
+    /// Returns, too, when the connection has ended.
     public func flush() async {
         await withCheckedContinuation { continuation in
             if isOpen && !link.isDrained {

@@ -3,7 +3,9 @@
 /// A reply refers to its call by the serial number of the message; a timeout and a cancellation do
 /// by a number of ours, which is there before the message is sent.
 struct PendingCalls {
-    /// What ends a call. Whoever takes a call out of the table calls one of the two, once.
+    /// What ends a call.
+    ///
+    /// Whoever takes a call out of the table calls one of the two, once.
     struct Waiting {
         let number: UInt64
         let timer: EventLoop.Timer?

@@ -24,9 +24,11 @@ extension DBusError {
     static let disconnected = DBusError(
         .disconnected, "The connection to the bus is closed; open another one.")
 
-    static func timeout(_ destination: BusName?, _ member: MemberName, after: Duration) -> DBusError {
+    static func timeout(_ destination: BusName?, _ member: MemberName, after: Duration) -> DBusError
+    {
         DBusError(
-            .timeout, "\(destination?.string ?? "The peer") did not reply to \(member) in \(after).")
+            .timeout, "\(destination?.string ?? "The peer") did not reply to \(member) in \(after)."
+        )
     }
 
     static let noDescriptors = DBusError(
@@ -57,7 +59,8 @@ extension DBusError {
 
     static let nestedTooDeeply = DBusError(
         .limitsExceeded,
-        "The message nests deeper than \(MessageLimits.maximumDepth) containers, which a bus refuses.")
+        "The message nests deeper than \(MessageLimits.maximumDepth) containers, which a bus refuses."
+    )
 
     static let arrayTooLong = DBusError(
         .limitsExceeded, "An array of the message is larger than 64 MiB, which D-Bus cannot carry.")
@@ -75,7 +78,9 @@ extension DBusError {
     static func unexpectedType(_ found: TypeCode?, expected: TypeCode) -> DBusError {
         DBusError(
             .invalidArguments,
-            found.map { "There is a value of type '\($0.character)' where '\(expected.character)' is due." }
+            found.map {
+                "There is a value of type '\($0.character)' where '\(expected.character)' is due."
+            }
                 ?? "The values end where one of type '\(expected.character)' is due.")
     }
 
@@ -93,7 +98,8 @@ extension DBusError {
 
     static func valuesLeft(_ type: TypeCode) -> DBusError {
         DBusError(
-            .invalidArguments, "There are more values than expected: one of type '\(type.character)'.")
+            .invalidArguments,
+            "There are more values than expected: one of type '\(type.character)'.")
     }
 
     static let missingDescriptor = DBusError(

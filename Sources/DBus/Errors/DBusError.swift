@@ -13,7 +13,10 @@ public struct DBusError: ErrorReply, Hashable, CustomStringConvertible {
         self.message = message
     }
 
+    /// The code, for a reply.
     public var errorName: ErrorName { name }
+    /// The sentence, for a reply.
     public var errorMessage: String { message }
+    /// The code and the sentence.
     public var description: String { "\(name): \(message)" }
 }

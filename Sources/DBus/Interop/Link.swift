@@ -20,7 +20,9 @@ final class Link {
     private var isClosed = false
 
     /// Called with each message that comes, but for those of the interface
-    /// `org.freedesktop.DBus.Peer`, which libdbus answers itself. The message is lent.
+    /// `org.freedesktop.DBus.Peer`, which libdbus answers itself.
+    ///
+    /// The message is lent.
     var receive: ((borrowing Message) -> Void)?
 
     /// Called each time when the last message that waited to be written is.
@@ -77,7 +79,9 @@ extension Link {
         return opened
     }
 
-    /// Starts to receive. Until then messages wait.
+    /// Starts to receive.
+    ///
+    /// Until then messages wait.
     func start() throws(DBusError) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         try checkMemory(dbus_connection_add_filter(connection, Self.filter, context, nil))
@@ -96,7 +100,9 @@ extension Link {
         dispatchStatusChanged(dbus_connection_get_dispatch_status(connection))
     }
 
-    /// The object behind a context pointer. It is alive: `deinit` takes the callbacks back.
+    /// The object behind a context pointer.
+    ///
+    /// It is alive: `deinit` takes the callbacks back.
     private static func from(_ context: UnsafeMutableRawPointer?) -> Link {
         guard let context else { preconditionFailure("libdbus lost the context of a callback.") }
         return Unmanaged<Link>.fromOpaque(context).takeUnretainedValue()
@@ -135,7 +141,9 @@ extension Link {
         dbus_connection_can_send_type(connection, Int32(TypeCode.unixFD.rawValue)) != 0
     }
 
-    /// Ends the connection and every callback. What has not been written is lost.
+    /// Ends the connection and every callback.
+    ///
+    /// What has not been written is lost.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -205,7 +213,9 @@ extension Link {
         }
     }
 
-    /// Notes that there is something to dispatch. libdbus asks that it not be done here.
+    /// Notes that there is something to dispatch.
+    ///
+    /// libdbus asks that it not be done here.
     private func dispatchStatusChanged(_ status: DBusDispatchStatus) {
         guard status == DBUS_DISPATCH_DATA_REMAINS, !isDispatching, !isDispatchDue else { return }
         isDispatchDue = true

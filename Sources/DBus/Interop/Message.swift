@@ -39,7 +39,8 @@ struct Message: ~Copyable, @unchecked Sendable {
 /// Messages to be sent.
 extension Message {
     static func call(
-        _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName
+        _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
+        _ member: MemberName
     ) throws(DBusError) -> Message {
         try Message(
             adopting: dbus_message_new_method_call(
@@ -52,7 +53,8 @@ extension Message {
     }
 
     static func signal(
-        _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName, to destination: BusName?
+        _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
+        to destination: BusName?
     ) throws(DBusError) -> Message {
         let message = try Message(
             adopting: dbus_message_new_signal(path.string, interface.string, member.string))
@@ -91,7 +93,9 @@ extension Message {
     }
 
     var sender: BusName? { Self.text(dbus_message_get_sender(pointer)).map(BusName.init(checked:)) }
-    var path: ObjectPath? { Self.text(dbus_message_get_path(pointer)).map(ObjectPath.init(checked:)) }
+    var path: ObjectPath? {
+        Self.text(dbus_message_get_path(pointer)).map(ObjectPath.init(checked:))
+    }
     var interface: InterfaceName? {
         Self.text(dbus_message_get_interface(pointer)).map(InterfaceName.init(checked:))
     }
@@ -101,7 +105,9 @@ extension Message {
     var errorName: ErrorName? {
         Self.text(dbus_message_get_error_name(pointer)).map(ErrorName.init(checked:))
     }
-    var signature: Signature { Signature(checked: Self.text(dbus_message_get_signature(pointer)) ?? "") }
+    var signature: Signature {
+        Signature(checked: Self.text(dbus_message_get_signature(pointer)) ?? "")
+    }
     var replySerial: UInt32 { dbus_message_get_reply_serial(pointer) }
     var isReplyExpected: Bool { dbus_message_get_no_reply(pointer) == 0 }
 

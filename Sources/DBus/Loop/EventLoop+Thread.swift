@@ -15,7 +15,8 @@ extension EventLoop {
     public static func startThread(named name: String) throws(DBusError) -> EventLoop {
         // No thread is number 0, so that nobody is current before the new one runs.
         let loop = try EventLoop(ownedBy: 0)
-        let start = ThreadStart(loop: loop, name: String(decoding: name.utf8.prefix(15), as: UTF8.self))
+        let start = ThreadStart(
+            loop: loop, name: String(decoding: name.utf8.prefix(15), as: UTF8.self))
         // The new thread takes this reference over; where it does not come to be, it is ours again.
         let reference = Unmanaged.passRetained(start)
         var thread = pthread_t()

@@ -18,7 +18,9 @@ extension EventLoop {
             self.body = body
         }
 
-        /// Takes the timer back. Nothing happens where it has gone off already.
+        /// Takes the timer back.
+        ///
+        /// Nothing happens where it has gone off already.
         public func cancel() {
             guard body != nil else { return }
             body = nil
@@ -92,7 +94,9 @@ struct TimerQueue {
 }
 
 extension EventLoop {
-    /// Does what is due now. A timer that is set meanwhile waits for the next round.
+    /// Does what is due now.
+    ///
+    /// A timer that is set meanwhile waits for the next round.
     func fireTimers() {
         for timer in timers.due() {
             // Invariant 4: one before it may have cancelled it.

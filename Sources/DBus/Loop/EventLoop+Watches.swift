@@ -8,8 +8,9 @@ extension EventLoop {
         private let loop: EventLoop?
         fileprivate(set) var handler: ((Events) -> Void)?
 
-        /// What the loop waits for. With nothing here the descriptor is left alone, also where it
-        /// has failed.
+        /// What the loop waits for.
+        ///
+        /// With nothing here the descriptor is left alone, also where it has failed.
         public var events: Events {
             didSet { loop?.watches.isOutdated = true }
         }
@@ -24,7 +25,9 @@ extension EventLoop {
             self.handler = handler
         }
 
-        /// Ends the wait and lets go of the handler. The descriptor stays open.
+        /// Ends the wait and lets go of the handler.
+        ///
+        /// The descriptor stays open.
         public func cancel() {
             handler = nil
             loop?.watches.remove(self)

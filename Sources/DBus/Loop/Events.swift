@@ -2,8 +2,10 @@ import Glibc
 
 /// What a descriptor is ready for.
 public struct Events: OptionSet, Sendable {
+    /// The bits of poll(2).
     public let rawValue: Int16
 
+    /// Makes events of the bits of poll(2).
     public init(rawValue: Int16) {
         self.rawValue = rawValue
     }

@@ -13,8 +13,9 @@ struct WakeUp: Sendable {
 
     var descriptor: Int32 { owned.number }
 
-    /// Makes the descriptor readable. It cannot fail: the counter is cleared at each wake-up, and
-    /// far from full where it is not.
+    /// Makes the descriptor readable.
+    ///
+    /// It cannot fail: the counter is cleared at each wake-up, and far from full where it is not.
     func signal() {
         eventfd_write(owned.number, 1)
     }

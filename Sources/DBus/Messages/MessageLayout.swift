@@ -86,7 +86,9 @@ struct MessageLayout {
     }
 
     mutating func closeArray(of element: Signature) throws(DBusError) {
-        let scope = try close { $0.position == $0.types.endIndex || $0.position == $0.types.startIndex }
+        let scope = try close {
+            $0.position == $0.types.endIndex || $0.position == $0.types.startIndex
+        }
         guard size - scope.start <= MessageLimits.maximumArray else { throw .arrayTooLong }
         if element.firstCode?.isFixed == false { depth -= 1 }
     }
@@ -119,7 +121,9 @@ struct MessageLayout {
 
     mutating func openEntry() throws(DBusError) {
         // An entry stands in an array only, which has told its type.
-        guard !scopes.isEmpty else { throw .wrongType(writing: "{", expected: "an array of entries") }
+        guard !scopes.isEmpty else {
+            throw .wrongType(writing: "{", expected: "an array of entries")
+        }
         try begin(.dictionaryEntry)
         try claim("{".utf8)
         depth += 1
@@ -177,7 +181,8 @@ struct MessageLayout {
 
     private mutating func open(_ types: Signature, repeats: Bool) {
         let types = types.string.utf8
-        scopes.append(Scope(types: types, position: types.startIndex, repeats: repeats, start: size))
+        scopes.append(
+            Scope(types: types, position: types.startIndex, repeats: repeats, start: size))
     }
 
     private mutating func close(_ isComplete: (Scope) -> Bool) throws(DBusError) -> Scope {

@@ -13,11 +13,14 @@ enum MessageLimits {
     static let maximumMessage = 128 << 20
 
     /// What every header has room in: its fixed part and its names of 255 bytes at most, that of
-    /// the sender included, which the bus adds. Only the object path may need more.
+    /// the sender included, which the bus adds.
+    ///
+    /// Only the object path may need more.
     static let headerAllowance = 2 << 10
 
-    /// The descriptors that we send in one message: what a bus takes that was told nothing else. It
-    /// ends the connection of a sender that sends more.
+    /// The descriptors that we send in one message: what a bus takes that was told nothing else.
+    ///
+    /// It ends the connection of a sender that sends more.
     static let maximumDescriptors = 16
 
     /// The descriptors that we take in one message: what one write to a Unix socket can carry,

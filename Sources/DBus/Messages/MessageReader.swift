@@ -68,7 +68,9 @@ public struct MessageReader: ~Copyable {
     }
 
     /// Reads a value that libdbus copies to where it is told.
-    mutating func readBasic<T: BitwiseCopyable>(_ type: TypeCode, into value: inout T) throws(DBusError) {
+    mutating func readBasic<T: BitwiseCopyable>(_ type: TypeCode, into value: inout T)
+        throws(DBusError)
+    {
         try expect(type)
         dbus_message_iter_get_basic(&iterator, &value)
         advance()

@@ -63,7 +63,9 @@ extension MessageWriter {
         try writeText(.signature, value.string, lengthSize: 1)
     }
 
-    /// Writes an `h`. The message carries a duplicate; the descriptor stays the caller's.
+    /// Writes an `h`.
+    ///
+    /// The message carries a duplicate; the descriptor stays the caller's.
     ///
     /// - Throws: ``DBusError``, of the name `NoMemory` where the process has no number left for the
     ///   duplicate, of the name `LimitsExceeded` where the message has 16 of them already.

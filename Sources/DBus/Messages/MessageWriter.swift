@@ -43,7 +43,9 @@ public struct MessageWriter: ~Copyable {
     }
 
     /// Writes a value that libdbus copies from where it stands.
-    mutating func writeBasic<T: BitwiseCopyable>(_ type: TypeCode, _ value: T, size: Int) throws(DBusError) {
+    mutating func writeBasic<T: BitwiseCopyable>(_ type: TypeCode, _ value: T, size: Int)
+        throws(DBusError)
+    {
         try layout.step { (layout) throws(DBusError) in try layout.value(type, size: size) }
         var value = value
         try checkMemory(

@@ -75,7 +75,9 @@ extension MessageWriter {
             try writeArray(of: element) { try $0.writeValues(values) }
         case .dictionary(let key, let value, let entries):
             try writeDictionary(key: key, value: value) { writer in
-                for entry in entries { try writer.writeEntry { try $0.writeValues([entry.key, entry.value]) } }
+                for entry in entries {
+                    try writer.writeEntry { try $0.writeValues([entry.key, entry.value]) }
+                }
             }
         case .structure(let fields):
             try writeStructure { try $0.writeValues(fields) }

@@ -4,8 +4,13 @@
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#message-protocol-names-error
 public struct ErrorName: DBusName {
+    /// The name as it travels.
     public let string: String
 
+    /// Checks a string against the rule of this kind of name.
+    ///
+    /// - Throws: ``DBusError`` of the name `InvalidArgs` that quotes the string and says what is
+    ///   wrong with it.
     public init(_ string: some StringProtocol) throws(DBusError) {
         try self.init(checked: NameGrammar.error.check(string))
     }

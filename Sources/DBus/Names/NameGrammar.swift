@@ -53,7 +53,8 @@ struct NameGrammar: Sendable {
             return "an element of it begins with a digit"
         }
         guard element.allSatisfy(allows) else {
-            return "it holds a character other than A-Z, a-z, 0-9\(allowsHyphen ? ", - " : " ")and _"
+            return
+                "it holds a character other than A-Z, a-z, 0-9\(allowsHyphen ? ", - " : " ")and _"
         }
         return nil
     }

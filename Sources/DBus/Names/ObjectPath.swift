@@ -5,8 +5,13 @@
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#message-protocol-marshaling-object-path
 public struct ObjectPath: DBusName {
+    /// The path as it travels.
     public let string: String
 
+    /// Checks a string against the rule of object paths.
+    ///
+    /// - Throws: ``DBusError`` of the name `InvalidArgs` that quotes the string and says what is
+    ///   wrong with it.
     public init(_ string: some StringProtocol) throws(DBusError) {
         // The root is the only path whose one element is empty.
         try self.init(checked: string == "/" ? "/" : NameGrammar.path.check(string))

@@ -175,7 +175,8 @@ public struct Property: Sendable {
     func value() throws -> Value {
         let value = try get()
         let given = try value.type
-        precondition(given == type, "The property \(name) is declared '\(type)' and gave '\(given)'.")
+        precondition(
+            given == type, "The property \(name) is declared '\(type)' and gave '\(given)'.")
         return value
     }
 }

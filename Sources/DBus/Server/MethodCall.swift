@@ -68,8 +68,9 @@ public final class MethodCall {
         }
     }
 
-    /// Answers the call with what a closure writes. The closure is not called where no reply is
-    /// expected.
+    /// Answers the call with what a closure writes.
+    ///
+    /// The closure is not called where no reply is expected.
     ///
     /// A second answer is a mistake in the program and traps, and so is a reply of other types than
     /// the declared ones.
@@ -85,7 +86,8 @@ public final class MethodCall {
                 let written = try MessageWriter.write(to: reply, write)
                 precondition(
                     written == outputSignature,
-                    "\(interface).\(member) is declared to reply '\(outputSignature)', not '\(written)'.")
+                    "\(interface).\(member) is declared to reply '\(outputSignature)', not '\(written)'."
+                )
                 try connection.sendAnswer(reply)
             }
         } catch {

@@ -61,7 +61,9 @@ struct ObjectTree {
             return (interface, method)
         }
         for interface in node.interfaces {
-            if let method = node.methods[interface.name]?[member] { return (interface.name, method) }
+            if let method = node.methods[interface.name]?[member] {
+                return (interface.name, method)
+            }
         }
         throw .unknownMethod(member, of: nil)
     }
@@ -93,9 +95,12 @@ struct ObjectTree {
 
     /// Traps where a signal is not as its interface declares it.
     func checkSignal(
-        _ member: MemberName, of interface: InterfaceName, at path: ObjectPath, _ signature: Signature
+        _ member: MemberName, of interface: InterfaceName, at path: ObjectPath,
+        _ signature: Signature
     ) {
-        guard let interface = nodes[path]?.interfaces.first(where: { $0.name == interface }) else { return }
+        guard let interface = nodes[path]?.interfaces.first(where: { $0.name == interface }) else {
+            return
+        }
         let declared = interface.signals.first { $0.name == member }
         precondition(
             declared?.signature == signature,

@@ -17,16 +17,24 @@ extension Connection {
         // From here on its end unsubscribes, also where one of the calls throws.
         let subscription = Subscription(number, buffer: buffer, on: self)
         if let name = rule.followedSender { try await follow(name) }
-        try await callBus("AddMatch") { try $0.writeString(rule.text) } read: { _ in }
+        try await callBus("AddMatch") {
+            try $0.writeString(rule.text)
+        } read: { _ in
+        }
         return SignalStream(subscription: subscription)
     }
 
     /// Learns who owns a name, now and from now on.
     private func follow(_ name: BusName) async throws {
         let rule = Subscriptions.ownerRule(for: name)
-        try await callBus("AddMatch") { try $0.writeString(rule.text) } read: { _ in }
+        try await callBus("AddMatch") {
+            try $0.writeString(rule.text)
+        } read: { _ in
+        }
         do {
-            try await callBus("GetNameOwner") { try $0.writeString(name.string) } read: { reader in
+            try await callBus("GetNameOwner") {
+                try $0.writeString(name.string)
+            } read: { reader in
                 let owner = try BusName(try reader.readString())
                 // Noted in the pass that reads it: a change that comes right behind is newer.
                 self.assumeIsolated { $0.subscriptions.note(owner, of: name) }
@@ -59,7 +67,8 @@ extension Connection {
 
     /// Gives a signal to the streams that want it.
     func deliver(_ message: borrowing Message) {
-        guard let path = message.path, let interface = message.interface, let member = message.member
+        guard let path = message.path, let interface = message.interface,
+            let member = message.member
         else { return }
         let header = Signal(
             sender: message.sender, path: path, interface: interface, member: member, arguments: [])

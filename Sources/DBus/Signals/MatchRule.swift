@@ -4,7 +4,9 @@
 /// MatchRule(sender: "org.example.Service", interface: "org.example.Clock", member: "Ticked")
 /// ```
 public struct MatchRule: Sendable, Hashable {
-    /// Who sends them. A well-known name stands for its owner at the time of the signal.
+    /// Who sends them.
+    ///
+    /// A well-known name stands for its owner at the time of the signal.
     public var sender: BusName?
     /// The object that sends them.
     public var path: ObjectPath?
@@ -14,7 +16,9 @@ public struct MatchRule: Sendable, Hashable {
     public var interface: InterfaceName?
     /// Their name.
     public var member: MemberName?
-    /// What arguments are, by number from 0 to 63. Only strings match.
+    /// What arguments are, by number from 0 to 63.
+    ///
+    /// Only strings match.
     public var arguments: [Int: String]
 
     /// Makes a rule.

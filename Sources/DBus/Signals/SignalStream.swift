@@ -39,6 +39,7 @@ public struct SignalStream: AsyncSequence, Sendable {
 
     let subscription: Subscription
 
+    /// Begins to fetch the elements; a stream has one consumer.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(subscription: subscription)
     }

@@ -5,7 +5,9 @@ struct Subscriptions {
         let buffer: SignalBuffer
     }
 
-    /// A well-known name that rules stand on. Without an owner none of its signals come.
+    /// A well-known name that rules stand on.
+    ///
+    /// Without an owner none of its signals come.
     private struct FollowedName {
         var followers = 0
         var owner: BusName?

@@ -36,6 +36,7 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible, Expressibl
         }
     }
 
+    /// The signature as it travels.
     public var description: String { string }
 
     static let maximumLength = 255

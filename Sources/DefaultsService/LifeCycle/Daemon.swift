@@ -9,6 +9,7 @@ public import Logging
 /// Two threads do all of it, the loop's and the writer's. Tasks are made with the loop as their
 /// preferred executor: without it Swift would start a pool of threads for the steps between.
 public actor Daemon {
+    /// The loop, which the bus shares.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         loop.asUnownedSerialExecutor()
     }
@@ -89,8 +90,9 @@ extension Daemon {
         ServiceManager.notifyReady(status: summary)
     }
 
-    /// Opens the database. The bus starts us as soon as the daemon before us has given up the
-    /// name, which is a moment before it gives up the database; that moment is waited for.
+    /// Opens the database, waiting for a daemon before us that is about to give it up.
+    ///
+    /// The bus starts us as soon as that one has given up the name, a moment earlier.
     private func openDatabase(
         at location: DatabaseLocation
     ) async throws -> sending Database {

@@ -4,8 +4,10 @@ import Glibc
 
 /// The exit status of the daemon, with the numbers of sysexits.h.
 public struct ExitStatus: RawRepresentable, Hashable, Sendable {
+    /// The number.
     public let rawValue: Int32
 
+    /// Takes a number as a status.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }

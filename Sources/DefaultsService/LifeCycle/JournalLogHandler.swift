@@ -6,7 +6,9 @@ public import Logging
 /// See <https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html>. The lines name
 /// domains and keys at most, never values.
 public struct JournalLogHandler: LogHandler {
+    /// What is below it is dropped.
     public var logLevel: Logger.Level
+    /// Facts that every line ends with.
     public var metadata: Logger.Metadata = [:]
 
     /// A handler that drops what is below `logLevel`.
@@ -14,11 +16,13 @@ public struct JournalLogHandler: LogHandler {
         self.logLevel = logLevel
     }
 
+    /// One of the facts that every line ends with.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Writes an event as one line.
     public func log(event: LogEvent) {
         var facts = metadata
         for (key, value) in event.metadata ?? [:] { facts[key] = value }
@@ -26,8 +30,9 @@ public struct JournalLogHandler: LogHandler {
         write(line: "\(event.message)\(tail)", priority: Self.priority(of: event.level))
     }
 
-    /// One write for a line, so that lines of several processes do not mix. A line break inside
-    /// would begin a line with the default priority.
+    /// Writes a line in one piece, so that lines of several processes do not mix.
+    ///
+    /// A line break inside would begin another line, of the default priority.
     private func write(line: String, priority: Int) {
         var bytes = Array("<\(priority)>".utf8)
         bytes += line.utf8.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }

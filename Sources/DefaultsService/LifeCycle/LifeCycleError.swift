@@ -2,6 +2,7 @@ import Glibc
 
 /// Why the daemon cannot begin, with the sentence that it ends with.
 public struct LifeCycleError: Error, CustomStringConvertible {
+    /// The sentence.
     public let description: String
 
     static let nameTaken = LifeCycleError(
