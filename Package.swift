@@ -84,6 +84,8 @@ let package = Package(
             "DefaultsStorageTests",
             ["DefaultsModel", "DefaultsStorage", "SQLite", "StorageCrashWriter"]),
         tests("DefaultsProtocolTests", ["DefaultsProtocol", "DBus", "KeyedArchive"]),
-        tests("EndToEndTests", ["TestSupport"]),
+        tests(
+            "EndToEndTests",
+            ["DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport"]),
     ]
 )

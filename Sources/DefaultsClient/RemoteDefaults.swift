@@ -19,11 +19,11 @@ public struct RemoteDefaults: Sendable {
 
     private let loop: EventLoop
 
-    /// Connects to the user's session bus on a thread of its own.
-    public static func connect() async throws -> RemoteDefaults {
+    /// Connects to a bus, the user's session bus unless told otherwise, on a thread of its own.
+    public static func connect(to bus: Address = .session) async throws -> RemoteDefaults {
         let loop = try EventLoop.startThread(named: "defaults-bus")
         do {
-            let connection = try await Connection.open(.session, on: loop)
+            let connection = try await Connection.open(bus, on: loop)
             return RemoteDefaults(connection: connection, loop: loop)
         } catch {
             loop.stop()

@@ -1,0 +1,84 @@
+import DBus
+import DefaultsClient
+import DefaultsProtocol
+import KeyedArchive
+import TestSupport
+import Testing
+
+/// The client's calls against the shipped daemon.
+@Suite(.serialized) struct RemoteDefaultsTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    private func withDefaults(_ body: (RemoteDefaults) async throws -> Void) async throws {
+        let defaults = try await RemoteDefaults.connect(to: .address(desktop.bus.address))
+        do {
+            try await body(defaults)
+        } catch {
+            await defaults.close()
+            throw error
+        }
+        await defaults.close()
+    }
+
+    @Test func `What is set is read, listed, removed and then not there`() async throws {
+        try await withDefaults { defaults in
+            let archive = try KeyedArchive(json: #"{"$class":"Account","username":"ada"}"#)
+            #expect(try await defaults.set(archive, forKey: "User", in: "org.example.App") == 2)
+            let stored = try await defaults.archive(forKey: "User", in: "org.example.App")
+            #expect(stored.archive.bytes == archive.bytes)
+            #expect(stored.generation == 2)
+            #expect(try await defaults.domains() == ["org.example.App"])
+            #expect(try await defaults.keys(in: "org.example.App") == ["User"])
+            #expect(try await defaults.remove("User", in: "org.example.App") == 3)
+            #expect(try await defaults.remove("User", in: "org.example.App") == 3)
+            #expect(try await defaults.keys(in: "org.example.App") == [])
+            let error = try await #require(throws: DefaultsError.self) {
+                _ = try await defaults.archive(forKey: "User", in: "org.example.App")
+            }
+            #expect(error.code == .notFound)
+        }
+    }
+
+    @Test func `A watcher is told of each change in its domain and of no other`() async throws {
+        try await withDefaults { defaults in
+            let changes = try await defaults.changes(in: "org.example.App")
+            let one = try KeyedArchive(json: "1")
+            try await defaults.set(one, forKey: "Key", in: "org.example.Other")
+            try await defaults.set(one, forKey: "Key", in: "org.example.App@host")
+            try await defaults.remove("Key", in: "org.example.App@host")
+            var told: [DefaultsChange] = []
+            for try await notice in changes {
+                guard case .change(let change) = notice else { continue }
+                told.append(change)
+                if told.count == 2 { break }
+            }
+            #expect(told.map(\.generation) == [3, 4])
+            #expect(told.map(\.changed) == [["Key"], []])
+            #expect(told.map(\.removed) == [[], ["Key"]])
+            #expect(
+                told.map(\.domainWithLayer) == Array(repeating: "org.example.App@host", count: 2))
+        }
+    }
+
+    @Test func `Synchronize makes what is pending durable, as status tells`() async throws {
+        try await withDefaults { defaults in
+            try await defaults.set(
+                try KeyedArchive(json: "1"), forKey: "Key", in: "org.example.App")
+            #expect(try await defaults.synchronize() == 2)
+            let status = try await defaults.status()
+            #expect(status.generation == 2 && status.durableGeneration == 2)
+            #expect(status.pendingChanges == 0 && status.storageError == "")
+            #expect(status.databasePath == desktop.databasePath)
+        }
+    }
+
+    @Test func `Where there is no service the bus's error comes through`() async throws {
+        let bus = try PrivateBus()
+        let defaults = try await RemoteDefaults.connect(to: .address(bus.address))
+        let error = try await #require(throws: DBusError.self) { _ = try await defaults.domains() }
+        #expect(error.name == .serviceUnknown)
+        await defaults.close()
+    }
+}
