@@ -83,7 +83,9 @@ let package = Package(
         tests(
             "DefaultsStorageTests",
             ["DefaultsModel", "DefaultsStorage", "SQLite", "StorageCrashWriter"]),
-        tests("DefaultsProtocolTests", ["DefaultsProtocol", "DBus", "KeyedArchive"]),
+        tests(
+            "DefaultsProtocolTests",
+            ["DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "TestSupport"]),
         tests(
             "EndToEndTests",
             ["DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport"]),

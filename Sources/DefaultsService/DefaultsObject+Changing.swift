@@ -16,13 +16,12 @@ extension DefaultsObject {
     }
 
     func setValue(_ call: MethodCall) throws {
-        let (domain, key, value) = try call.arguments { arguments in
+        let (domain, key, archive) = try call.arguments { arguments in
             (
                 try self.domain(from: &arguments), try Key(arguments.readString()),
-                try arguments.readValue()
+                try VariantForm.readArchive(from: &arguments)
             )
         }
-        let archive = try VariantForm.archive(of: value)
         guard archive.bytes.count <= Limits.maximumValueSize else {
             throw DefaultsError(tooLargeArchive: archive.bytes.count)
         }
@@ -55,7 +54,7 @@ extension DefaultsObject {
         guard try differs(domain, key, from: archive) else {
             return try reply(to: call, database.generation)
         }
-        let change = try database.commit(
+        let change = try commit(
             ChangeProposal(
                 domain: domain,
                 set: archive.map { [.init(key: key, archive: $0.bytes)] } ?? [],
@@ -63,6 +62,16 @@ extension DefaultsObject {
         try reply(to: call, change.generation)
         try announce(change)
         noteChange()
+    }
+
+    /// Commits a change; where the numbers for changes have run out, more are got by a flush.
+    private func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
+        do throws(StorageError) {
+            return try database.commit(proposal)
+        } catch {
+            if error.code == .generationsExhausted { flush() }
+            throw error
+        }
     }
 
     private func reply(to call: MethodCall, _ generation: Generation) throws {

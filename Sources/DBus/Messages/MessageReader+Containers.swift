@@ -79,7 +79,8 @@ extension MessageReader {
         }
     }
 
-    var nextElementType: TypeCode? {
+    /// The type of the elements where an array comes next, or nil.
+    public var nextElementType: TypeCode? {
         mutating get { TypeCode(libdbus: dbus_message_iter_get_element_type(&iterator)) }
     }
 

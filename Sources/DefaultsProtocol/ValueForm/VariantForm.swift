@@ -23,17 +23,19 @@ public enum VariantForm {
         return writer.finish()
     }
 
-    /// The archive that a value stands for.
+    /// Reads a value from a message, and makes the archive that it stands for.
     ///
     /// - Throws: ``DefaultsError`` with code `invalidArguments` where the value is of a type that
-    ///   no archive has, or spells an object wrongly.
-    public static func archive(of value: Value) throws -> KeyedArchive {
+    ///   no archive has, or spells an object wrongly; `tooLarge` where it is larger than any
+    ///   archive that is stored.
+    public static func readArchive(from reader: inout MessageReader) throws -> KeyedArchive {
         var builder = ValueFormBuilder()
         do {
-            try VariantReader.read(value, into: &builder)
+            try VariantReader.read(from: &reader, into: &builder)
             return builder.finish()
         } catch let error as ValueFormError {
-            throw DefaultsError(.invalidArguments, error.description)
+            let isTooLarge = error.code == .limitExceeded
+            throw DefaultsError(isTooLarge ? .tooLarge : .invalidArguments, error.description)
         }
     }
 }

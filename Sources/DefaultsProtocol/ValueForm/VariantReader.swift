@@ -2,68 +2,90 @@ import DBus
 import KeyedArchive
 import PropertyList
 
-/// Hands a D-Bus value to a sink of the value form.
+/// Hands a D-Bus value to a sink of the value form, as it is read from the message.
 ///
 /// The functions call each other as deep as the value is nested, which the bus bounds: a message
-/// that reaches us has 64 containers in each other at most.
+/// that reaches us has 64 containers in each other at most. The sink bounds how much it takes.
 enum VariantReader {
-    static func read(_ value: Value, into sink: inout some ValueFormSink) throws {
-        switch value {
-        case .boolean(let value): try sink.boolean(value)
-        case .byte(let value): try sink.integer(Int128(value))
-        case .int16(let value): try sink.integer(Int128(value))
-        case .uint16(let value): try sink.integer(Int128(value))
-        case .int32(let value): try sink.integer(Int128(value))
-        case .uint32(let value): try sink.integer(Int128(value))
-        case .int64(let value): try sink.integer(Int128(value))
-        case .uint64(let value): try sink.integer(Int128(value))
-        case .double(let value): try sink.real(value)
-        case .string(let value): try sink.string(Text(value))
-        case .objectPath(let value): try sink.string(Text(value.description))
-        case .signature(let value): try sink.string(Text(value.description))
-        case .bytes(let value): try sink.data(value[...])
-        case .variant(let value): try read(value, into: &sink)
-        case .array(_, let elements), .structure(let elements):
-            try read(elements: elements, into: &sink)
-        case .dictionary(_, _, let entries): try read(entries: entries, into: &sink)
-        case .unixFD:
-            throw DefaultsError(
-                .invalidArguments,
-                "The value holds a file descriptor, which cannot be stored. "
-                    + "Store what is in the file, or its name.")
+    /// Reads one value of any type.
+    static func read(
+        from reader: inout MessageReader, into sink: inout some ValueFormSink
+    ) throws {
+        switch reader.nextType {
+        case .boolean: try sink.boolean(reader.readBool())
+        case .byte: try sink.integer(Int128(reader.readByte()))
+        case .int16: try sink.integer(Int128(reader.readInt16()))
+        case .uint16: try sink.integer(Int128(reader.readUInt16()))
+        case .int32: try sink.integer(Int128(reader.readInt32()))
+        case .uint32: try sink.integer(Int128(reader.readUInt32()))
+        case .int64: try sink.integer(Int128(reader.readInt64()))
+        case .uint64: try sink.integer(Int128(reader.readUInt64()))
+        case .double: try sink.real(reader.readDouble())
+        case .string, .objectPath, .signature: try sink.string(readText(from: &reader))
+        case .array: try readArray(from: &reader, into: &sink)
+        case .structure: try readStructure(from: &reader, into: &sink)
+        case .variant: try reader.readVariant { try read(from: &$0, into: &sink) }
+        // Refused by its type: the descriptor itself need not be had.
+        case .unixFD: throw descriptor
+        case .dictionaryEntry, nil: preconditionFailure("a value was to be read where none stands")
         }
     }
 
-    private static func read(elements: [Value], into sink: inout some ValueFormSink) throws {
+    private static func readArray(
+        from reader: inout MessageReader, into sink: inout some ValueFormSink
+    ) throws {
+        switch reader.nextElementType {
+        case .byte:
+            try sink.data(reader.readBytes()[...])
+        case .dictionaryEntry:
+            try sink.beginDictionary()
+            _ = try reader.readDictionary { entry in
+                (
+                    try sink.key(readKey(from: &entry)),
+                    try read(from: &entry, into: &sink)
+                )
+            }
+            try sink.endDictionary()
+        default:
+            try sink.beginArray()
+            _ = try reader.readArray { try read(from: &$0, into: &sink) }
+            try sink.endArray()
+        }
+    }
+
+    private static func readStructure(
+        from reader: inout MessageReader, into sink: inout some ValueFormSink
+    ) throws {
         try sink.beginArray()
-        for element in elements { try read(element, into: &sink) }
+        try reader.readStructure { fields in
+            while !fields.isAtEnd { try read(from: &fields, into: &sink) }
+        }
         try sink.endArray()
     }
 
-    private static func read(
-        entries: [Value.Entry], into sink: inout some ValueFormSink
-    ) throws {
-        try sink.beginDictionary()
-        for entry in entries {
-            guard let key = text(of: entry.key) else {
-                throw DefaultsError(
-                    .invalidArguments,
-                    "The value holds a dictionary whose keys are no strings. Send "
-                        + "$class, NS.keys and NS.objects for it.")
-            }
-            try sink.key(Text(key))
-            try read(entry.value, into: &sink)
+    /// Reads a key of a dictionary: a string, or what counts as one as a value too.
+    private static func readKey(from reader: inout MessageReader) throws -> Text {
+        switch reader.nextType {
+        case .string, .objectPath, .signature: try readText(from: &reader)
+        default: throw otherKeys
         }
-        try sink.endDictionary()
     }
 
-    /// The keys that are strings to D-Bus or, like object paths, would be as values.
-    private static func text(of key: Value) -> String? {
-        switch key {
-        case .string(let string): string
-        case .objectPath(let path): path.description
-        case .signature(let signature): signature.description
-        default: nil
+    private static func readText(from reader: inout MessageReader) throws -> Text {
+        switch reader.nextType {
+        case .objectPath: Text(try reader.readObjectPath().string)
+        case .signature: Text(try reader.readSignature().string)
+        default: Text(try reader.readString())
         }
     }
+
+    private static let descriptor = DefaultsError(
+        .invalidArguments,
+        "The value holds a file descriptor, which cannot be stored. Store the name of the file, "
+            + "or what is in it.")
+
+    private static let otherKeys = DefaultsError(
+        .invalidArguments,
+        "The value holds a dictionary whose keys are no strings. Send a dictionary of $class, "
+            + "NS.keys and NS.objects for it.")
 }
