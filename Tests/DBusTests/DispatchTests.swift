@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 import TestSupport
@@ -134,6 +135,20 @@ import TestSupport
             if count == 100 { break }
         }
         #expect(seen.entries == Array(0..<100))
+    }
+
+    @Test func `A flush returns also where a later send writes what was waiting`() async throws {
+        let connection = try await session.connect()
+        kill(session.bus.processIdentifier, SIGSTOP)
+        for _ in 0..<4 {
+            try await connection.emit("/", "a.b", "Big") {
+                try $0.writeBytes([UInt8](repeating: 1, count: 1 << 20))
+            }
+        }
+        let flush = Task { await connection.flush() }
+        kill(session.bus.processIdentifier, SIGCONT)
+        for _ in 0..<1000 { try await connection.emit("/", "a.b", "Small") }
+        await flush.value
     }
 
     @Test func `A flush returns when everything is written`() async throws {

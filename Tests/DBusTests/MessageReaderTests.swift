@@ -25,6 +25,9 @@ import Testing
             #expect(throws: DBusError.self) { try reader.readArray { try $0.readByte() } }
             #expect(throws: DBusError.self) { try reader.readBytes() }
             #expect(throws: DBusError.self) { try reader.readVariant { _ in } }
+            #expect(throws: DBusError.self) { try reader.readStructure { _ in } }
+            let elementType = reader.nextElementType
+            #expect(elementType == nil)
             return try reader.readString()
         }
         #expect(text == "text")

@@ -69,10 +69,9 @@ extension Connection {
                 Message(retaining: message.pointer), to: method, of: interface, at: path, on: self)
             do {
                 try method.handler(call)
-            } catch  where !call.isAnswered {
-                call.fail(error)
             } catch {
-                // The caller has its answer. That the reply could not be written was the error.
+                // A call that is answered has this error already: its reply could not be written.
+                if !call.isAnswered { call.fail(error) }
             }
         } catch {
             if message.isReplyExpected { sendError(DBusError(replying: error), to: message) }

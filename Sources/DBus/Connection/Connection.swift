@@ -12,8 +12,10 @@
 /// ```swift
 /// let loop = try EventLoop.startThread(named: "dbus")
 /// let connection = try await Connection.open(.session, on: loop)
-/// let names = try await connection.call(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames") {
-///     reader in try reader.readArray { try $0.readString() }
+/// let names = try await connection.call(
+///     .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames"
+/// ) { reader in
+///     try reader.readArray { try $0.readString() }
 /// }
 /// ```
 ///
@@ -22,6 +24,8 @@
 ///
 /// The connection is an actor on its loop. An actor that names the same loop as its executor calls
 /// it without a thread switch, and is itself reached from a method's handler by `assumeIsolated`.
+///
+/// It is closed with its last reference, or by ``close()``; let go of it before its loop ends.
 public actor Connection {
     /// The loop that runs the connection.
     public nonisolated let loop: EventLoop
@@ -83,9 +87,6 @@ public actor Connection {
         link.receive = { [weak self] message in
             self?.assumeIsolated { $0.receive(message) }
         }
-        link.drained = { [weak self] in
-            self?.assumeIsolated { $0.endFlushes() }
-        }
         try link.start()
     }
 
@@ -122,6 +123,9 @@ extension Connection {
         await withCheckedContinuation { continuation in
             if isOpen && !link.isDrained {
                 flushes.append(continuation)
+                link.drained = { [weak self] in
+                    self?.assumeIsolated { $0.endFlushes() }
+                }
             } else {
                 continuation.resume()
             }
@@ -152,6 +156,7 @@ extension Connection {
     }
 
     private func endFlushes() {
+        link.drained = nil
         for flush in flushes { flush.resume() }
         flushes = []
     }

@@ -25,7 +25,8 @@ final class Link {
     /// The message is lent.
     var receive: ((borrowing Message) -> Void)?
 
-    /// Called each time when the last message that waited to be written is.
+    /// Called each time when the last message that waited to be written is; nil while nobody waits
+    /// for that.
     var drained: (() -> Void)?
 
     /// Opens a connection and greets the bus, which blocks until the bus has greeted back.
@@ -40,8 +41,15 @@ final class Link {
     }
 
     deinit {
+        // Closed already, on the loop's thread, unless it was never started. The last reference may
+        // go away on another one.
         close()
-        dbus_connection_unref(connection)
+        nonisolated(unsafe) let connection = connection
+        if loop.isCurrent {
+            dbus_connection_unref(connection)
+        } else {
+            loop.perform { dbus_connection_unref(connection) }
+        }
     }
 }
 
@@ -134,7 +142,13 @@ extension Link {
         }
         var serial: dbus_uint32_t = 0
         try checkMemory(dbus_connection_send(connection, message.pointer, &serial))
+        // What waited before may have gone out on the way, and no event will tell.
+        noteDrained()
         return serial
+    }
+
+    private func noteDrained() {
+        if let drained, isDrained { drained() }
     }
 
     private var canSendDescriptors: Bool {
@@ -209,7 +223,7 @@ extension Link {
             _ = dbus_watch_handle(watch, flags)
             isDispatching = false
             dispatch()
-            if events.contains(.writable) && isDrained { drained?() }
+            if events.contains(.writable) { noteDrained() }
         }
     }
 

@@ -81,7 +81,11 @@ extension MessageReader {
 
     /// The type of the elements where an array comes next, or nil.
     public var nextElementType: TypeCode? {
-        mutating get { TypeCode(libdbus: dbus_message_iter_get_element_type(&iterator)) }
+        mutating get {
+            // libdbus ends the process where it is asked about another type.
+            guard nextType == .array else { return nil }
+            return TypeCode(libdbus: dbus_message_iter_get_element_type(&iterator))
+        }
     }
 
     private mutating func readWhole<Content>(
