@@ -4,8 +4,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 BINDIR = $(PREFIX)/bin
-# Below a home, systemd looks for units in share; below /usr and /usr/local, packages use lib.
-UNITDIR = $(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
+# systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
+UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
 
 RELEASE = .build/release
@@ -43,14 +43,15 @@ bench: build setup-run setup-bench
 install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces)
 	install -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
-	sed 's|@BINDIR@|$(BINDIR)|' systemd/defaultsd.service.in \
-		| install -m 644 /dev/stdin $(DESTDIR)$(UNITDIR)/defaultsd.service
-	sed 's|@BINDIR@|$(BINDIR)|' systemd/org.defaultsd.Defaults1.service.in \
-		| install -m 644 /dev/stdin $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
+	install -m 644 systemd/org.defaultsd.Defaults1.service.in \
+		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd.service \
+		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
 
 # Installing what is built does not build again, so that it can be done as another user.
-$(addprefix $(RELEASE)/,$(PROGRAMS)):
+$(addprefix $(RELEASE)/,$(PROGRAMS)) &:
 	$(MAKE) build
 
 uninstall:

@@ -34,8 +34,9 @@ extension RemoteDefaults {
     /// How many changes are kept for a watcher that is slow.
     private static let bufferedChanges = 1024
 
-    /// Follows the changes of one domain, or of all where `domain` is nil.
+    /// Follows the changes of one domain, in all its layers, or of all domains.
     ///
+    /// - Parameter domain: The name of a domain, without a suffix; nil for all.
     /// The watch has begun when this returns. A watcher that does not keep up is told so by
     /// ``ChangeNotice/missed``.
     public func changes(

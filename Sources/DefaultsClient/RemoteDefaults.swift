@@ -112,7 +112,7 @@ public struct RemoteDefaults: Sendable {
         try await reachingService {
             try await connection.call(
                 Contract.busName, Contract.objectPath, Contract.interface, method.name,
-                timeout: timeout, write: write, read: read)
+                timeout: timeout, replying: method.outputSignature, write: write, read: read)
         }
     }
 

@@ -11,11 +11,14 @@ public struct MethodDeclaration: Sendable {
     public let input: [Argument]
     /// The arguments of the reply.
     public let output: [Argument]
+    /// The types of the reply.
+    public let outputSignature: Signature
 
     init(_ name: MemberName, in input: [Argument], out output: [Argument]) {
         self.name = name
         self.input = input
         self.output = output
+        outputSignature = Signature(stringLiteral: output.map(\.type.string).joined())
     }
 }
 

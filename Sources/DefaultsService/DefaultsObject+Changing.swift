@@ -3,6 +3,7 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import KeyedArchive
+import Logging
 
 extension DefaultsObject {
     func set(_ call: MethodCall) throws {
@@ -59,9 +60,10 @@ extension DefaultsObject {
                 domain: domain,
                 set: archive.map { [.init(key: key, archive: $0.bytes)] } ?? [],
                 removed: archive == nil ? [key] : [], origin: call.sender?.string ?? ""))
+        // Whatever becomes of the reply and the signal, the change is made and goes to disk.
+        defer { noteChange() }
         try reply(to: call, change.generation)
-        try announce(change)
-        noteChange()
+        announce(change)
     }
 
     /// Commits a change; where the numbers for changes have run out, more are got by a flush.
@@ -92,21 +94,33 @@ extension DefaultsObject {
         }
         guard let archive, let stored else { return stored != nil || archive != nil }
         if stored.archive == archive.bytes { return false }
-        return try !KeyedArchive(validating: stored.archive).isSame(as: archive)
+        // One that an earlier version took and this one would not is mended by any other.
+        guard let current = try? KeyedArchive(validating: stored.archive) else { return true }
+        return !current.isSame(as: archive)
     }
 
-    private func announce(_ change: ChangeSet) throws {
-        try connection.assumeIsolated { connection in
-            try connection.emit(
-                Contract.objectPath, Contract.interface, Contract.changed.name
-            ) { writer in
-                try writer.writeString(change.domain.name)
-                try writer.writeString(change.domain.layer.name)
-                try writer.writeStrings(change.set.map(\.key.name))
-                try writer.writeStrings(change.removed.map(\.name))
-                try writer.writeUInt64(change.generation.rawValue)
-                try writer.writeString(change.origin)
+    /// Sends the signal. The caller has its reply already, so a failure is the log's business.
+    private func announce(_ change: ChangeSet) {
+        do {
+            try connection.assumeIsolated { connection in
+                try connection.emit(
+                    Contract.objectPath, Contract.interface, Contract.changed.name
+                ) { try change.writeSignal(to: &$0) }
             }
+        } catch {
+            logger.warning("Cannot tell of change \(change.generation) on the bus: \(error)")
         }
+    }
+}
+
+extension ChangeSet {
+    /// Writes the arguments of the signal Changed.
+    fileprivate func writeSignal(to writer: inout MessageWriter) throws {
+        try writer.writeString(domain.name)
+        try writer.writeString(domain.layer.name)
+        try writer.writeStrings(set.map(\.key.name))
+        try writer.writeStrings(removed.map(\.name))
+        try writer.writeUInt64(generation.rawValue)
+        try writer.writeString(origin)
     }
 }

@@ -15,10 +15,11 @@ struct DurabilityWaiter {
 extension DefaultsObject {
     func synchronize(_ call: MethodCall) {
         waitUntilDurable { outcome in
-            do {
-                let generation = try outcome.get()
-                try call.reply { try $0.writeUInt64(generation.rawValue) }
-            } catch {
+            switch outcome {
+            case .success(let generation):
+                // A reply that cannot be sent has answered with that error, or nobody is there.
+                try? call.reply { try $0.writeUInt64(generation.rawValue) }
+            case .failure(let error):
                 call.fail(DefaultsError(refusing: error) ?? error)
             }
         }
@@ -30,7 +31,13 @@ extension DefaultsObject {
             return resume(.success(database.durableGeneration))
         }
         waiters.append(DurabilityWaiter(generation: database.generation, resume: resume))
-        flush()
+        demandFlush()
+    }
+
+    /// Has what is pending written at once; during a flush, what is not in it right after.
+    func demandFlush() {
+        schedule.demanded(at: .now)
+        scheduleFlush()
     }
 
     /// Says that a change is pending, and flushes when its time has come.
@@ -39,14 +46,15 @@ extension DefaultsObject {
         scheduleFlush()
     }
 
-    /// Sets the timer where none is set.
+    /// Flushes where it is time, and else sets the timer where none is set.
     ///
-    /// One that was set for an earlier change fires, sees that
-    /// a later change has moved the time, and is set again: cheaper than to move it each time.
+    /// A timer that was set for an earlier change fires, sees that a later one has moved the time,
+    /// and is set again: cheaper than to move it at each change.
     func scheduleFlush() {
-        guard flushTimer == nil, !isFlushing, let due = schedule.due else { return }
+        guard !isFlushing, let due = schedule.due else { return }
         let delay = ContinuousClock.now.duration(to: due)
         guard delay > .zero else { return flush() }
+        guard flushTimer == nil else { return }
         flushTimer = connection.loop.schedule(after: delay) {
             self.assumeIsolated { service in
                 service.flushTimer = nil
@@ -90,7 +98,7 @@ extension DefaultsObject {
         let reached = waiters.filter { $0.generation <= durable }
         waiters.removeAll { $0.generation <= durable }
         for waiter in reached { waiter.resume(.success(durable)) }
-        if waiters.isEmpty { scheduleFlush() } else { flush() }
+        scheduleFlush()
     }
 
     /// The changes stay pending, readable and in the crash journal; whoever waits is told, and

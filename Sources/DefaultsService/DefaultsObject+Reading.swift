@@ -38,7 +38,8 @@ extension DefaultsObject {
         }
         guard let stored = try database.value(domain, key) else {
             throw DefaultsError(
-                .notFound, "The domain \(domain.spelling(on: host)) has no key \(key).")
+                .notFound,
+                "The domain \(domain.spelling(on: host)) has no key \(key.name.quotedForMessage).")
         }
         return stored
     }

@@ -24,10 +24,26 @@ struct ToolError: Error {
         switch error {
         case let error as ToolError: self = error
         case let error as DefaultsError: self.init(error.message, Self.refused)
-        case let error as DBusError:
+        case let error as DBusError where Self.unreachable.contains(error.name):
             self.init("The defaults service cannot be reached: \(error.message)", Self.noService)
+        case let error as DBusError: self.init(error.message, Self.refused)
         default: self.init("\(error)", Self.refused)
         }
+    }
+
+    /// The errors that say that nobody answers; any other is an answer.
+    private static let unreachable: Set<ErrorName> = [
+        .serviceUnknown, .nameHasNoOwner, .noReply, .timeout, .disconnected, .ioError,
+        "org.freedesktop.DBus.Error.NoServer", "org.freedesktop.DBus.Error.FileNotFound",
+        "org.freedesktop.DBus.Error.BadAddress", "org.freedesktop.DBus.Error.NotSupported",
+        "org.freedesktop.DBus.Error.Spawn.ChildExited",
+        "org.freedesktop.DBus.Error.Spawn.ChildSignaled",
+        "org.freedesktop.DBus.Error.Spawn.ExecFailed", "org.freedesktop.DBus.Error.Spawn.Failed",
+        "org.freedesktop.DBus.Error.TimedOut",
+    ]
+
+    static func noKey(_ key: String, in domain: String) -> ToolError {
+        ToolError("The domain \(domain) has no key '\(key)'.", refused)
     }
 
     static func noKeys(in domain: String) -> ToolError {

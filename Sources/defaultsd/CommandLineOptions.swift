@@ -49,8 +49,8 @@ struct CommandLineOptions {
           --version       print the version
 
         Signals: SIGTERM and SIGINT write everything to disk and end; SIGHUP writes and goes on.
-        Exit status: 0 done, 64 wrong command line, 69 no bus or another daemon is there,
-        74 the database cannot be opened or written.
+        Exit status: 0 done, 64 wrong command line, 65 the database is damaged or not ours,
+        69 no bus or another daemon is there, 74 the database cannot be opened or written.
 
         """
 }

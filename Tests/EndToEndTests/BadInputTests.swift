@@ -103,7 +103,7 @@ import Testing
 
     @Test(arguments: [
         ("<handle 0>", "descriptor"), ("<{1: <true>}>", "keys"),
-        ("<{'$class': <'A'>, '$mystery': <1>}>", "$mystery"), ("<{'$ref': <1>}>", "$ref"),
+        ("<{'$class': <'A'>, '$mystery': <1>}>", "begins with $"), ("<{'$ref': <1>}>", "$ref"),
     ])
     func `A value that spells no archive is InvalidArgs`(value: String, fact: String) {
         let answer = desktop.call("SetValue", "org.example.App", "Key", value)

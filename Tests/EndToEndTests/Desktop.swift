@@ -119,13 +119,9 @@ extension Desktop {
         archive = dumps(contents)
         """
 
-    /// Starts a program that goes on, and gives the lines that it prints.
-    func start(_ command: String...) throws -> (Process, LineReader) {
-        let process = Process(command, environment: environment)
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        return (process, LineReader(output))
+    /// Starts a program that goes on, and whose lines are read as they come.
+    func start(_ command: String...) throws -> ChildProcess {
+        try ChildProcess(command, environment: environment, output: .lines)
     }
 }
 
@@ -154,17 +150,16 @@ extension Desktop {
     func killDaemon(_ signal: Int32) throws -> pid_t {
         let daemon = try daemonPID()
         kill(daemon, signal)
-        while try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(true,)\n" {}
+        try wait { try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(false,)\n" }
         return daemon
     }
 
     /// Starts the daemon as a child of the tests, so that its end can be waited for.
-    func startDaemon() throws -> Process {
-        let daemon = Process([Desktop.programs + "/defaultsd"], environment: environment)
-        daemon.standardError = FileHandle.nullDevice
-        try daemon.run()
-        while try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(false,)\n" {
+    func startDaemon() throws -> ChildProcess {
+        let daemon = try ChildProcess([Desktop.programs + "/defaultsd"], environment: environment)
+        try wait {
             try #require(daemon.isRunning)
+            return try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(true,)\n"
         }
         return daemon
     }
@@ -185,12 +180,28 @@ extension Desktop {
     }
 
     func waitForMatchRule(containing text: String) throws {
-        while try !run(
-            "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
-            "/org/freedesktop/DBus", "--method", "org.freedesktop.DBus.Debug.Stats.GetAllMatchRules"
-        ).requireOutput().contains(text) {}
+        try wait {
+            try run(
+                "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+                "/org/freedesktop/DBus", "--method",
+                "org.freedesktop.DBus.Debug.Stats.GetAllMatchRules"
+            ).requireOutput().contains(text)
+        }
     }
 }
+
+/// Asks again and again, each time by a call that takes its time, until something holds.
+///
+/// - Throws: ``NeverCame`` after a minute, long after anything that is to come has come.
+func wait(until holds: () throws -> Bool) throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while try !holds() {
+        guard ContinuousClock.now < deadline else { throw NeverCame() }
+    }
+}
+
+/// What a test waited for has not come.
+struct NeverCame: Error {}
 
 extension ProgramResult {
     /// The D-Bus error that gdbus reports.

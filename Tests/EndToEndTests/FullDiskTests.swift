@@ -52,4 +52,42 @@ final class FullDiskTests {
         let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
         #expect(log.split(separator: "\n").filter { $0.hasPrefix("<3>") }.count == 2, "\(log)")
     }
+
+    @Test func `SIGHUP tries at once where the next attempt is a minute away`() throws {
+        #expect(desktop.call("SetValue", "org.example.App", "Before", "<1>").status == 0)
+        #expect(desktop.call("Synchronize").status == 0)
+        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
+        #expect(desktop.call("SetValue", "org.example.App", "After", "<2>").status == 0)
+        // Each failure doubles the wait for the next attempt, from a second up to a minute.
+        for _ in 1...8 { #expect(desktop.call("Synchronize").status != 0) }
+        try FileManager.default.removeItem(atPath: disk + "/filler")
+        let daemon = try desktop.daemonPID()
+        kill(daemon, SIGHUP)
+        // Gives up before that minute is over.
+        try wait { try desktop.property("DurableGeneration") == "<uint64 3>" }
+        #expect(try desktop.daemonPID() == daemon)
+    }
+
+    @Test func `A bus that ends during a Synchronize ends the daemon in order`() throws {
+        let daemon = try desktop.startDaemon()
+        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
+        #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)
+        // Stopped, it finds the call and the end of the bus at once when it goes on. The bus answers
+        // in order, so the call has been passed on when the bus has said its own name twice.
+        daemon.send(SIGSTOP)
+        _ = try desktop.python(
+            """
+            from gi.repository import Gio, GLib
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+            bus.call(name, path, name, "Synchronize", None, None, 0, -1, None, print)
+            name, path = "org.freedesktop.DBus", "/org/freedesktop/DBus"
+            for _ in range(2): bus.call_sync(name, path, name, "GetId", None, None, 0, -1, None)
+            """
+        ).requireOutput()
+        try FileManager.default.removeItem(atPath: disk + "/filler")
+        desktop.bus.stop()
+        daemon.send(SIGCONT)
+        #expect(daemon.waitUntilExit() == 0)
+    }
 }

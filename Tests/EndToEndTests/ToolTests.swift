@@ -99,8 +99,9 @@ import Testing
     }
 
     @Test func `watch prints each change and removal as it is made`() throws {
-        let (watcher, lines) = try desktop.start(Desktop.programs + "/defaultsctl", "watch")
-        defer { watcher.terminate() }
+        let watcher = try desktop.start(Desktop.programs + "/defaultsctl", "watch")
+        let lines = try #require(watcher.lines)
+        defer { watcher.send(SIGTERM) }
         try desktop.waitForMatchRule(containing: "org.defaultsd.Defaults1")
         desktop.tool("write", "org.example.Game", "PlaySound", "-bool", "true")
         desktop.tool("delete", "org.example.Game", "PlaySound")

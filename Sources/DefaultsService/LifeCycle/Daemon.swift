@@ -69,7 +69,8 @@ extension Daemon {
             do {
                 try await self.start(at: location)
             } catch {
-                self.logger.critical("\(error)")
+                // Once the end has begun, it is what made the beginning fail.
+                if await !self.isEnding { self.logger.critical("\(error)") }
                 await self.end(with: ExitStatus(of: error))
             }
         }
@@ -123,7 +124,7 @@ extension Daemon {
 extension Daemon {
     private func receive(_ signal: ProcessSignals.Received) {
         switch signal {
-        case .flush: object?.assumeIsolated { $0.flush() }
+        case .flush: object?.assumeIsolated { $0.demandFlush() }
         case .stop: Task(executorPreference: loop) { await self.end(with: .success) }
         }
     }

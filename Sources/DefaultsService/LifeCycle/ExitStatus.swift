@@ -21,10 +21,14 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// The database cannot be opened or written (74).
     public static let inputOutput = ExitStatus(rawValue: EX_IOERR)
 
+    /// The database is none of ours, of a later version, or damaged (65).
+    public static let badDatabase = ExitStatus(rawValue: EX_DATAERR)
+
     init(of error: any Error) {
-        switch error {
-        case let error as StorageError where error.code != .inUse: self = .inputOutput
-        default: self = .unavailable
+        switch (error as? StorageError)?.code {
+        case nil, .inUse: self = .unavailable
+        case .notOurDatabase, .newerSchema, .damagedDatabase: self = .badDatabase
+        default: self = .inputOutput
         }
     }
 }

@@ -12,7 +12,9 @@ struct Delete: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         // The service counts the removal of nothing as done; a person who mistyped wants to know.
-        _ = try await defaults.archive(forKey: key, in: domain)
+        guard try await defaults.keys(in: domain).contains(key) else {
+            throw ToolError.noKey(key, in: domain)
+        }
         try await defaults.remove(key, in: domain)
     }
 }
