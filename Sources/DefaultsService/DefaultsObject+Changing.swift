@@ -99,7 +99,9 @@ extension DefaultsObject {
         return !current.isSame(as: archive)
     }
 
-    /// Sends the signal. The caller has its reply already, so a failure is the log's business.
+    /// Sends the signal.
+    ///
+    /// The caller has its reply already, so a failure is the log's business.
     private func announce(_ change: ChangeSet) {
         do {
             try connection.assumeIsolated { connection in
