@@ -22,10 +22,7 @@ struct Fields {
 
     /// The value of the field of this name.
     subscript(name: StaticString) -> ObjectIndex? {
-        for position in 0..<keys.count where isKey(at: position, equalTo: name) {
-            return value(at: position)
-        }
-        return nil
+        list.value(ofKey: name, keys: keys, values: values)
     }
 
     func key(at position: Int) -> ObjectIndex { list.element(position, of: keys) }
@@ -38,10 +35,5 @@ struct Fields {
             preconditionFailure("A key of a property list dictionary is no string.")
         }
         return name
-    }
-
-    func isKey(at position: Int, equalTo name: StaticString) -> Bool {
-        guard case .string(let range) = list.value(at: key(at: position)) else { return false }
-        return list.isEqual(range, to: name)
     }
 }

@@ -3,9 +3,11 @@ internal import PropertyList
 /// The walk over two archives' graphs in step.
 ///
 /// 1. Objects are matched one to one, each once, which keeps sharing and ends for circles.
-/// 2. Strings are compared by number, so that none is read twice.
-/// 3. What stands inline may still be shared between many objects of a property list. Only a list
-///    that is made to be expensive has much of that; it runs out of budget, and differs.
+/// 2. Names are compared where they stand as long as both sides have them in the same order, as one
+///    writer's archives do; only others are numbered, so that none is read twice, and sorted.
+/// 3. What stands inline, strings among it, may still be shared between many objects of a property
+///    list. Only a list that is made to be expensive has much of that; it runs out of budget, and
+///    differs.
 struct GraphComparison {
     private struct Pair {
         let left: ObjectIndex
@@ -31,22 +33,25 @@ struct GraphComparison {
 
     private var left: Side
     private var right: Side
-    private var numbering: TextNumbering
+    /// For each string of the left list, the one of the right list that it was found equal to last.
+    private var equals: [ObjectIndex?]
+    private lazy var numbering = TextNumbering(left.list, right.list)
     private var stack: [Pair] = []
     private var budget: Int
 
     init(of left: KeyedArchive, with right: KeyedArchive) {
         self.left = Side(left, isLeft: true)
         self.right = Side(right, isLeft: false)
-        numbering = TextNumbering(left.list, right.list)
-        // A reference takes a byte or more, and is looked at four times at most.
-        budget = 4 * min(left.bytes.count, right.bytes.count)
+        equals = Array(repeating: nil, count: left.list.objectCount)
+        // A reference takes a byte or more, and is looked at four times at most; a string is read
+        // once for each string that it is compared with.
+        budget = 4 * (left.bytes.count + right.bytes.count)
     }
 
     mutating func run() -> Bool {
         let (one, other) = (left.archive, right.archive)
         guard !one.hasUnknownKeys, !other.hasUnknownKeys,
-            one.list.text(at: one.archiver) == other.list.text(at: other.archiver),
+            areEqual(one.archiver, other.archiver),
             pushFields(
                 Fields(of: one.list, keys: one.topKeys, values: one.topValues),
                 Fields(of: other.list, keys: other.topKeys, values: other.topValues))
@@ -76,7 +81,7 @@ struct GraphComparison {
             budget -= one.count
             return left.list.data(of: one) == right.list.data(of: other)
         case (.string, .string):
-            return number(of: pair.left, in: left) == number(of: pair.right, in: right)
+            return areEqual(pair.left, pair.right)
         case (.array(let one), .array(let other)), (.set(let one), .set(let other)),
             (.orderedSet(let one), .orderedSet(let other)):
             return push(.references(one), .references(other))
@@ -88,6 +93,20 @@ struct GraphComparison {
         default:
             return false
         }
+    }
+
+    /// Whether both are strings of the same code units.
+    private mutating func areEqual(_ one: ObjectIndex, _ other: ObjectIndex) -> Bool {
+        if equals[one.position] == other { return true }
+        guard let oneString = left.list.string(at: one),
+            let otherString = right.list.string(at: other), oneString.count == otherString.count
+        else { return false }
+        budget -= oneString.count
+        guard budget > 0, left.list.isEqual(oneString, to: otherString, in: right.list) else {
+            return false
+        }
+        equals[one.position] = other
+        return true
     }
 
     /// Matches two references: both are nil, or their objects belong to each other and no other.
@@ -131,12 +150,13 @@ extension GraphComparison {
     ) -> Bool {
         budget -= one.count + other.count
         guard one.count == other.count, budget > 0 else { return false }
-        if areObjects, let oneClass = one["$class"], let otherClass = other["$class"],
+        if areObjects,
             let (oneKeys, oneValues) = left.archive.pairs(
                 of: one, className: left.archive.className(of: one)),
             let (otherKeys, otherValues) = right.archive.pairs(
                 of: other, className: right.archive.className(of: other)),
             oneKeys.isListed == otherKeys.isListed,
+            let oneClass = one["$class"], let otherClass = other["$class"],
             let oneOrder = order(of: oneKeys, in: left),
             let otherOrder = order(of: otherKeys, in: right)
         {
@@ -153,12 +173,24 @@ extension GraphComparison {
 
     /// Pushes the fields of the same names; there must be no others.
     private mutating func pushFields(_ one: Fields, _ other: Fields) -> Bool {
+        guard one.count == other.count else { return false }
+        guard !haveNamesInStep(one, other) else {
+            return push(.references(one.values), .references(other.values))
+        }
         let (oneNames, otherNames) = (
             sortedNames(of: one, in: left), sortedNames(of: other, in: right)
         )
         guard oneNames.map(\.number) == otherNames.map(\.number) else { return false }
         for (one, other) in zip(oneNames, otherNames) {
             stack.append(Pair(left: one.value, right: other.value))
+        }
+        return true
+    }
+
+    private mutating func haveNamesInStep(_ one: Fields, _ other: Fields) -> Bool {
+        for position in 0..<one.count
+        where !areEqual(one.key(at: position), other.key(at: position)) {
+            return false
         }
         return true
     }
