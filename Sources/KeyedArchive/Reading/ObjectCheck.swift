@@ -16,20 +16,20 @@ struct ObjectCheck {
         case object
     }
 
-    private let archive: KeyedArchive
     private let list: PropertyList
+    private let objects: PropertyList.References
     private var kinds: [Kind]
 
-    init(of archive: KeyedArchive) {
-        self.archive = archive
-        list = archive.list
+    init(of objects: PropertyList.References, in list: PropertyList) {
+        self.list = list
+        self.objects = objects
         kinds = Array(repeating: .unknown, count: list.objectCount)
     }
 
     mutating func run() throws(ArchiveError) {
         try checkReferences()
-        for position in 0..<archive.objects.count {
-            let index = list.element(position, of: archive.objects)
+        for position in 0..<objects.count {
+            let index = list.element(position, of: objects)
             guard kinds[index.position] == .unknown else { continue }
             kinds[index.position] = try kind(of: index)
         }
@@ -37,7 +37,7 @@ struct ObjectCheck {
 
     /// Checks every UID of the property list, those that nothing refers to among them.
     private func checkReferences() throws(ArchiveError) {
-        let count = archive.objects.count
+        let count = objects.count
         guard let largest = list.largestUID, largest >= count else { return }
         for index in list.indices {
             if case .uid(let uid) = list.value(at: index), uid >= count {
@@ -51,8 +51,8 @@ struct ObjectCheck {
         case .uid:
             throw .objectIsReference(at: list.byteOffset(of: index))
         case .dictionary(let keys, let values):
-            let fields = Fields(of: list, keys: keys, values: values)
-            guard let reference = fields["$class"] else {
+            let fields = Fields(keys: keys, values: values)
+            guard let reference = fields["$class", in: list] else {
                 try checkClassRecord(fields, at: list.byteOffset(of: index))
                 return .classRecord
             }
@@ -71,9 +71,10 @@ struct ObjectCheck {
     private mutating func checkClass(
         _ uid: UInt64, of index: ObjectIndex
     ) throws(ArchiveError) {
-        let record = archive.object(uid)
+        let record = list.element(Int(uid), of: objects)
         if kinds[record.position] == .unknown {
-            guard let fields = Fields(of: list, at: record), fields["$class"] == nil else {
+            guard let fields = Fields(of: list, at: record), fields["$class", in: list] == nil
+            else {
                 throw .notClassRecord(uid, at: list.byteOffset(of: index))
             }
             try checkClassRecord(fields, at: list.byteOffset(of: record))
@@ -85,17 +86,17 @@ struct ObjectCheck {
     }
 
     private func checkClassRecord(_ fields: Fields, at offset: Int) throws(ArchiveError) {
-        guard let name = fields["$classname"] else { throw .noClass(at: offset) }
+        guard let name = fields["$classname", in: list] else { throw .noClass(at: offset) }
         guard fields.count <= Self.classRecordLimit else {
             throw .badClassRecord("it has more than 16 entries", at: offset)
         }
         guard case .string(let range) = list.value(at: name), range.count > 0 else {
             throw .badClassRecord("its $classname is no name", at: offset)
         }
-        guard let classes = fields["$classes"], areStrings(classes) else {
+        guard let classes = fields["$classes", in: list], areStrings(classes) else {
             throw .badClassRecord("its $classes is no array of names", at: offset)
         }
-        if let hints = fields["$classhints"], !areStrings(hints) {
+        if let hints = fields["$classhints", in: list], !areStrings(hints) {
             throw .badClassRecord("its $classhints is no array of names", at: offset)
         }
     }

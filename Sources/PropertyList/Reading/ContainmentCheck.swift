@@ -11,11 +11,16 @@ struct ContainmentCheck {
 
         /// What is no collection.
         static let scalar = Mark(height: 0)
-        /// A collection that was not entered. There are never so many objects as these two say.
+        /// A collection that was not entered.
+        ///
+        /// There are never so many objects as this and `open` say.
         static let unvisited = Mark(height: .max - 1)
         /// A collection that holds the one at hand.
         static let open = Mark(height: .max)
     }
+
+    /// How deep a stack is made room for at first; hardly any list is deeper.
+    private static let usualDepth = 8
 
     private struct Frame {
         let index: ObjectIndex
@@ -30,14 +35,14 @@ struct ContainmentCheck {
     private var marks: [Mark]
     /// The collections that hold the one at hand, the outermost first.
     private var stack: [Frame] = []
-    private var keys: KeyCheck
+    private var keys = KeyCheck()
 
-    /// - Parameter marks: For each object, whether it is a scalar or an unvisited collection.
-    init(of list: PropertyList, marks: [Mark], depthLimit: Int) {
-        self.list = list
-        self.marks = marks
+    /// Makes the check that comes after that of the table, which found what is a collection.
+    init(after table: consuming TableCheck, depthLimit: Int) {
+        list = table.list
+        marks = table.marks
         self.depthLimit = depthLimit
-        keys = KeyCheck(of: list)
+        stack.reserveCapacity(Self.usualDepth)
     }
 
     mutating func run() throws(PropertyListError) {
@@ -70,7 +75,7 @@ struct ContainmentCheck {
         let layout = list.layout(of: index)
         var children = PropertyList.References(start: layout.start, count: layout.count)
         if layout.kind == .dictionary {
-            try keys.check(children, of: index)
+            try keys.check(children, of: index, in: list)
             children = list.valueReferences(of: layout)
         }
         guard stack.count < depthLimit else {

@@ -14,22 +14,20 @@ struct KeyCheck {
         let lastCodeUnit: UInt16
     }
 
-    private let list: PropertyList
     /// The hash of each object whose hash was asked for, else 0; empty before the first one.
     private var hashes: [Int] = []
     /// The keys of the dictionary at hand; kept to be filled again.
     private var keys: [Key] = []
 
-    init(of list: PropertyList) {
-        self.list = list
+    init() {
+        keys.reserveCapacity(Self.pairwiseLimit)
     }
 
     /// Checks the keys of the dictionary at `dictionary`.
     mutating func check(
-        _ references: PropertyList.References, of dictionary: ObjectIndex
+        _ references: PropertyList.References, of dictionary: ObjectIndex, in list: PropertyList
     ) throws(PropertyListError) {
         keys.removeAll(keepingCapacity: true)
-        keys.reserveCapacity(references.count)
         for position in 0..<references.count {
             let index = list.element(position, of: references)
             guard let range = list.string(at: index) else {
@@ -38,34 +36,39 @@ struct KeyCheck {
             let last = range.count > 0 ? list.codeUnit(range.count - 1, of: range) : 0
             keys.append(Key(index: index, range: range, lastCodeUnit: last))
         }
-        guard keys.count > Self.pairwiseLimit ? !hasDuplicateSorted() : !hasDuplicatePairwise()
-        else { throw .duplicateKey(at: list.byteOffset(of: dictionary)) }
+        let hasDuplicate =
+            keys.count > Self.pairwiseLimit
+            ? hasDuplicateSorted(in: list) : hasDuplicatePairwise(in: list)
+        guard !hasDuplicate else { throw .duplicateKey(at: list.byteOffset(of: dictionary)) }
     }
 
-    private mutating func hasDuplicatePairwise() -> Bool {
+    private mutating func hasDuplicatePairwise(in list: PropertyList) -> Bool {
         for position in keys.indices {
-            for earlier in 0..<position where areEqual(keys[position], keys[earlier]) {
+            for earlier in 0..<position where areEqual(keys[position], keys[earlier], in: list) {
                 return true
             }
         }
         return false
     }
 
-    private mutating func hasDuplicateSorted() -> Bool {
-        let sorted = keys.map { (key: $0, hash: hash(of: $0)) }.sorted { $0.hash < $1.hash }
-        return zip(sorted, sorted.dropFirst()).contains { areEqual($0.key, $1.key) }
+    private mutating func hasDuplicateSorted(in list: PropertyList) -> Bool {
+        let sorted = keys.map { (key: $0, hash: hash(of: $0, in: list)) }
+            .sorted { $0.hash < $1.hash }
+        return zip(sorted, sorted.dropFirst()).contains { areEqual($0.key, $1.key, in: list) }
     }
 
-    private mutating func areEqual(_ left: Key, _ right: Key) -> Bool {
+    private mutating func areEqual(
+        _ left: Key, _ right: Key, in list: PropertyList
+    ) -> Bool {
         guard left.range.count == right.range.count, left.lastCodeUnit == right.lastCodeUnit else {
             return false
         }
         return left.index == right.index
-            || hash(of: left) == hash(of: right)
+            || hash(of: left, in: list) == hash(of: right, in: list)
                 && list.isEqual(left.range, to: right.range, in: list)
     }
 
-    private mutating func hash(of key: Key) -> Int {
+    private mutating func hash(of key: Key, in list: PropertyList) -> Int {
         if hashes.isEmpty { hashes = Array(repeating: 0, count: list.objectCount) }
         let known = hashes[key.index.position]
         guard known == 0 else { return known }

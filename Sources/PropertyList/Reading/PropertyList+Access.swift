@@ -10,7 +10,7 @@ extension PropertyList {
             return try layout(at: byteOffset(of: index))
         } catch {
             // Every object was looked at once when the property list was read.
-            preconditionFailure("The index is of another property list: \(error)")
+            preconditionFailure("The index is of another property list.")
         }
     }
 

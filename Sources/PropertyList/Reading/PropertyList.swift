@@ -36,8 +36,8 @@ public struct PropertyList: Sendable {
         var table = TableCheck(of: self)
         try table.run()
         largestUID = table.largestUID
-        var containment = ContainmentCheck(
-            of: self, marks: table.marks, depthLimit: limits.depth)
+        // The table is given away, so that its marks are changed where they are, not in a copy.
+        var containment = ContainmentCheck(after: consume table, depthLimit: limits.depth)
         try containment.run()
     }
 

@@ -1,18 +1,17 @@
 /// The check of every object of the table, each looked at once (invariants 1, 2 and 3 of
 /// ``PropertyList``).
 struct TableCheck {
-    private let list: PropertyList
+    let list: PropertyList
     /// How many bytes the objects not yet looked at may take.
     private var room: Int
     /// The marks that the walk over the collections begins with.
-    private(set) var marks: [ContainmentCheck.Mark]
+    private(set) var marks: [ContainmentCheck.Mark] = []
     /// The largest of the UIDs.
     private(set) var largestUID: UInt64?
 
     init(of list: PropertyList) {
         self.list = list
         room = list.trailer.offsetTable - Trailer.header.count
-        marks = []
         marks.reserveCapacity(list.objectCount)
     }
 
@@ -20,7 +19,8 @@ struct TableCheck {
         for index in list.indices {
             let offset = try checkedOffset(of: index)
             let layout = try list.layout(at: offset)
-            try checkContent(of: layout, at: offset)
+            try spend(layout, at: offset)
+            try checkContent(of: layout)
             marks.append(layout.kind.isCollection ? .unvisited : .scalar)
         }
     }
@@ -34,32 +34,28 @@ struct TableCheck {
         return Int(offset)
     }
 
-    /// Checks what an object says beyond its extent: that ASCII is ASCII, and its references.
-    private mutating func checkContent(
-        of layout: Layout, at offset: Int
-    ) throws(PropertyListError) {
+    /// Takes an object from the room there is; numbers count as their markers alone.
+    private mutating func spend(_ layout: Layout, at offset: Int) throws(PropertyListError) {
         switch layout.kind {
-        case .ascii:
-            try spend(1 + layout.count, at: offset)
-            try checkASCII(layout)
-        case .data, .utf16:
-            try spend(1 + layout.count * list.unitWidth(of: layout.kind), at: offset)
-        case .array, .orderedSet, .set, .dictionary:
-            try spend(1 + layout.count * list.unitWidth(of: layout.kind), at: offset)
-            try checkReferences(of: layout)
-        case .uid:
-            try spend(1, at: offset)
-            let uid = list.bytes.unsigned(at: layout.start, width: layout.count)
-            largestUID = max(uid, largestUID ?? 0)
-        case .no, .yes, .integer, .real, .singleReal, .date:
-            try spend(1, at: offset)
+        case .no, .yes, .integer, .real, .singleReal, .date, .uid: room -= 1
+        case .data, .ascii, .utf16, .array, .orderedSet, .set, .dictionary: room -= 1 + layout.size
         }
+        guard room >= 0 else { throw .overlap(at: offset) }
     }
 
-    /// Takes the size of an object from the room there is.
-    private mutating func spend(_ size: Int, at offset: Int) throws(PropertyListError) {
-        room -= size
-        guard room >= 0 else { throw .overlap(at: offset) }
+    /// Checks what an object says beyond its extent: that ASCII is ASCII, and its references.
+    private mutating func checkContent(of layout: Layout) throws(PropertyListError) {
+        switch layout.kind {
+        case .ascii:
+            try checkASCII(layout)
+        case .array, .orderedSet, .set, .dictionary:
+            try checkReferences(of: layout)
+        case .uid:
+            let uid = list.bytes.unsigned(at: layout.start, width: layout.count)
+            largestUID = max(uid, largestUID ?? 0)
+        case .no, .yes, .integer, .real, .singleReal, .date, .data, .utf16:
+            break
+        }
     }
 
     private func checkASCII(_ string: Layout) throws(PropertyListError) {
@@ -74,8 +70,8 @@ struct TableCheck {
 
     private func checkReferences(of collection: Layout) throws(PropertyListError) {
         let width = list.trailer.referenceWidth
-        let size = collection.count * list.unitWidth(of: collection.kind)
-        for offset in stride(from: collection.start, to: collection.start + size, by: width) {
+        let end = collection.start + collection.size
+        for offset in stride(from: collection.start, to: end, by: width) {
             let reference = list.bytes.unsigned(at: offset, width: width)
             guard reference < list.objectCount else {
                 throw .referenceOutOfRange(reference, count: list.objectCount, at: offset)

@@ -90,7 +90,10 @@ extension [UInt8] {
     /// The big-endian number of `width` bytes, at most 8, at an offset that was checked before.
     func unsigned(at offset: Int, width: Int) -> UInt64 {
         // Nearly all numbers are this narrow.
-        if width == 1 { return UInt64(self[offset]) }
+        width == 1 ? UInt64(self[offset]) : wideUnsigned(at: offset, width: width)
+    }
+
+    private func wideUnsigned(at offset: Int, width: Int) -> UInt64 {
         var result: UInt64 = 0
         for position in offset..<offset + width {
             result = result << 8 | UInt64(self[position])
