@@ -61,7 +61,7 @@ public struct KeyedArchive: Sendable {
         topValues = root.topValues
         objects = root.objects
         hasUnknownKeys = root.hasUnknownKeys
-        var check = ObjectCheck(of: self)
+        var check = ObjectCheck(of: root.objects, in: list)
         try check.run()
     }
 }

@@ -2,12 +2,10 @@ internal import PropertyList
 
 /// The entries of a property list dictionary, found by name in the order of the file.
 struct Fields {
-    let list: PropertyList
     let keys: PropertyList.References
     let values: PropertyList.References
 
-    init(of list: PropertyList, keys: PropertyList.References, values: PropertyList.References) {
-        self.list = list
+    init(keys: PropertyList.References, values: PropertyList.References) {
         self.keys = keys
         self.values = values
     }
@@ -15,33 +13,29 @@ struct Fields {
     /// The fields of the object where it is a dictionary.
     init?(of list: PropertyList, at index: ObjectIndex) {
         guard case .dictionary(let keys, let values) = list.value(at: index) else { return nil }
-        self.init(of: list, keys: keys, values: values)
+        self.init(keys: keys, values: values)
     }
 
     var count: Int { keys.count }
 
     /// The value of the field of this name.
-    subscript(name: StaticString) -> ObjectIndex? {
-        for position in 0..<keys.count where isKey(at: position, equalTo: name) {
-            return value(at: position)
-        }
-        return nil
+    subscript(name: StaticString, in list: PropertyList) -> ObjectIndex? {
+        list.value(ofKey: name, keys: keys, values: values)
     }
 
-    func key(at position: Int) -> ObjectIndex { list.element(position, of: keys) }
+    func key(at position: Int, in list: PropertyList) -> ObjectIndex {
+        list.element(position, of: keys)
+    }
 
-    func value(at position: Int) -> ObjectIndex { list.element(position, of: values) }
+    func value(at position: Int, in list: PropertyList) -> ObjectIndex {
+        list.element(position, of: values)
+    }
 
     /// The name of a field; keys of a property list dictionary are strings.
-    func name(at position: Int) -> Text {
-        guard let name = list.text(at: key(at: position)) else {
+    func name(at position: Int, in list: PropertyList) -> Text {
+        guard let name = list.text(at: key(at: position, in: list)) else {
             preconditionFailure("A key of a property list dictionary is no string.")
         }
         return name
-    }
-
-    func isKey(at position: Int, equalTo name: StaticString) -> Bool {
-        guard case .string(let range) = list.value(at: key(at: position)) else { return false }
-        return list.isEqual(range, to: name)
     }
 }

@@ -16,7 +16,7 @@ extension KeyedArchive {
 
     /// The name of the class of an object, or of a class record itself.
     func className(of fields: Fields) -> PropertyList.StringRange {
-        if let reference = fields["$class"] {
+        if let reference = fields["$class", in: list] {
             guard case .uid(let uid) = list.value(at: reference),
                 let record = Fields(of: list, at: object(uid))
             else { preconditionFailure("The $class of an object is no class record.") }
@@ -26,7 +26,9 @@ extension KeyedArchive {
     }
 
     private func className(ofRecord fields: Fields) -> PropertyList.StringRange {
-        guard let name = fields["$classname"], case .string(let range) = list.value(at: name) else {
+        guard let name = fields["$classname", in: list],
+            case .string(let range) = list.value(at: name)
+        else {
             preconditionFailure("A class record has no name.")
         }
         return range

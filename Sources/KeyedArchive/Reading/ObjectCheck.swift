@@ -13,39 +13,32 @@ struct ObjectCheck {
         case unknown
         case plain
         case classRecord
-        case object(classUID: UInt64)
+        case object
     }
 
-    private let archive: KeyedArchive
     private let list: PropertyList
+    private let objects: PropertyList.References
     private var kinds: [Kind]
 
-    init(of archive: KeyedArchive) {
-        self.archive = archive
-        list = archive.list
+    init(of objects: PropertyList.References, in list: PropertyList) {
+        self.list = list
+        self.objects = objects
         kinds = Array(repeating: .unknown, count: list.objectCount)
     }
 
     mutating func run() throws(ArchiveError) {
         try checkReferences()
-        let count = archive.objects.count
-        for position in 0..<count {
-            let index = list.element(position, of: archive.objects)
-            guard case .unknown = kinds[index.position] else { continue }
+        for position in 0..<objects.count {
+            let index = list.element(position, of: objects)
+            guard kinds[index.position] == .unknown else { continue }
             kinds[index.position] = try kind(of: index)
-        }
-        for position in 0..<count {
-            let index = list.element(position, of: archive.objects)
-            guard case .object(let uid) = kinds[index.position] else { continue }
-            guard case .classRecord = kinds[archive.object(uid).position] else {
-                throw .notClassRecord(uid, at: list.byteOffset(of: index))
-            }
         }
     }
 
     /// Checks every UID of the property list, those that nothing refers to among them.
     private func checkReferences() throws(ArchiveError) {
-        let count = archive.objects.count
+        let count = objects.count
+        guard let largest = list.largestUID, largest >= count else { return }
         for index in list.indices {
             if case .uid(let uid) = list.value(at: index), uid >= count {
                 throw .uidOutOfRange(uid, count: count, at: list.byteOffset(of: index))
@@ -53,38 +46,57 @@ struct ObjectCheck {
         }
     }
 
-    private func kind(of index: ObjectIndex) throws(ArchiveError) -> Kind {
+    private mutating func kind(of index: ObjectIndex) throws(ArchiveError) -> Kind {
         switch list.value(at: index) {
         case .uid:
             throw .objectIsReference(at: list.byteOffset(of: index))
         case .dictionary(let keys, let values):
-            let fields = Fields(of: list, keys: keys, values: values)
-            if let reference = fields["$class"] {
-                guard case .uid(let uid) = list.value(at: reference) else {
-                    throw .classIsNoReference(at: list.byteOffset(of: index))
-                }
-                return .object(classUID: uid)
+            let fields = Fields(keys: keys, values: values)
+            guard let reference = fields["$class", in: list] else {
+                try checkClassRecord(fields, at: list.byteOffset(of: index))
+                return .classRecord
             }
-            try checkClassRecord(fields, at: list.byteOffset(of: index))
-            return .classRecord
+            guard case .uid(let uid) = list.value(at: reference) else {
+                throw .classIsNoReference(at: list.byteOffset(of: index))
+            }
+            try checkClass(uid, of: index)
+            return .object
         case .boolean, .integer, .real, .singleReal, .date, .data, .string, .array, .orderedSet,
             .set:
             return .plain
         }
     }
 
+    /// Checks that the class of an object is a class record, and that record where it comes later.
+    private mutating func checkClass(
+        _ uid: UInt64, of index: ObjectIndex
+    ) throws(ArchiveError) {
+        let record = list.element(Int(uid), of: objects)
+        if kinds[record.position] == .unknown {
+            guard let fields = Fields(of: list, at: record), fields["$class", in: list] == nil
+            else {
+                throw .notClassRecord(uid, at: list.byteOffset(of: index))
+            }
+            try checkClassRecord(fields, at: list.byteOffset(of: record))
+            kinds[record.position] = .classRecord
+        }
+        guard kinds[record.position] == .classRecord else {
+            throw .notClassRecord(uid, at: list.byteOffset(of: index))
+        }
+    }
+
     private func checkClassRecord(_ fields: Fields, at offset: Int) throws(ArchiveError) {
-        guard let name = fields["$classname"] else { throw .noClass(at: offset) }
+        guard let name = fields["$classname", in: list] else { throw .noClass(at: offset) }
         guard fields.count <= Self.classRecordLimit else {
             throw .badClassRecord("it has more than 16 entries", at: offset)
         }
         guard case .string(let range) = list.value(at: name), range.count > 0 else {
             throw .badClassRecord("its $classname is no name", at: offset)
         }
-        guard let classes = fields["$classes"], areStrings(classes) else {
+        guard let classes = fields["$classes", in: list], areStrings(classes) else {
             throw .badClassRecord("its $classes is no array of names", at: offset)
         }
-        if let hints = fields["$classhints"], !areStrings(hints) {
+        if let hints = fields["$classhints", in: list], !areStrings(hints) {
             throw .badClassRecord("its $classhints is no array of names", at: offset)
         }
     }
@@ -92,11 +104,7 @@ struct ObjectCheck {
     private func areStrings(_ index: ObjectIndex) -> Bool {
         guard case .array(let references) = list.value(at: index) else { return false }
         return (0..<references.count).allSatisfy { position in
-            if case .string = list.value(at: list.element(position, of: references)) {
-                true
-            } else {
-                false
-            }
+            list.string(at: list.element(position, of: references)) != nil
         }
     }
 }

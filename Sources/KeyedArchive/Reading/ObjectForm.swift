@@ -50,7 +50,9 @@ extension KeyedArchive {
         of fields: Fields, className: PropertyList.StringRange
     ) -> (keys: Elements, values: Elements)? {
         guard isClass(className, "NSDictionary", "NSMutableDictionary") else { return nil }
-        if fields.count == 3, let keys = fields["NS.keys"], let objects = fields["NS.objects"] {
+        if fields.count == 3, let keys = fields["NS.keys", in: list],
+            let objects = fields["NS.objects", in: list]
+        {
             guard let keys = inlineElements(at: keys), let values = inlineElements(at: objects),
                 keys.count == values.count
             else { return nil }
@@ -65,7 +67,7 @@ extension KeyedArchive {
 
     /// The same without keys.
     private func elements(of fields: Fields) -> Elements? {
-        if fields.count == 2, let objects = fields["NS.objects"] {
+        if fields.count == 2, let objects = fields["NS.objects", in: list] {
             return inlineElements(at: objects)
         }
         return numbered("NS.object.", count: fields.count - 1, of: fields)
@@ -84,11 +86,11 @@ extension KeyedArchive {
         var elements: [ObjectIndex?] = Array(repeating: nil, count: count)
         for position in 0..<fields.count {
             // Keys that are too long are not read: many objects may have them.
-            guard case .string(let range) = list.value(at: fields.key(at: position)),
+            guard case .string(let range) = list.value(at: fields.key(at: position, in: list)),
                 range.count <= prefix.utf8.count + 10,
                 let number = list.text(of: range).number(after: prefix), number < count
             else { continue }
-            elements[number] = fields.value(at: position)
+            elements[number] = fields.value(at: position, in: list)
         }
         let present = elements.compactMap(\.self)
         return present.count == count ? .listed(present) : nil
@@ -103,8 +105,8 @@ extension KeyedArchive {
         guard fields.count == 2, isClass(className, "NSString", "NSMutableString") else {
             return nil
         }
-        if let field = fields["NS.string"] { return list.text(at: target(of: field)) }
-        guard let field = fields["NS.bytes"],
+        if let field = fields["NS.string", in: list] { return list.text(at: target(of: field)) }
+        guard let field = fields["NS.bytes", in: list],
             case .data(let range) = list.value(at: target(of: field))
         else { return nil }
         return String(validating: list.data(of: range), as: UTF8.self).map { Text($0) }
@@ -112,14 +114,15 @@ extension KeyedArchive {
 
     /// `NS.data` or `NS.bytes`.
     private func data(of fields: Fields) -> ArraySlice<UInt8>? {
-        guard fields.count == 2, let field = fields["NS.data"] ?? fields["NS.bytes"],
+        guard fields.count == 2,
+            let field = fields["NS.data", in: list] ?? fields["NS.bytes", in: list],
             case .data(let range) = list.value(at: target(of: field))
         else { return nil }
         return list.data(of: range)
     }
 
     /// What a field holds, whether inline or behind a reference; nil is left as it is.
-    private func target(of index: ObjectIndex) -> ObjectIndex {
+    func target(of index: ObjectIndex) -> ObjectIndex {
         if case .uid(let uid) = list.value(at: index), !isNil(uid) { object(uid) } else { index }
     }
 
@@ -128,7 +131,8 @@ extension KeyedArchive {
         let key = target(of: index)
         if let text = list.text(at: key) { return text }
         // The fields are counted before they are searched: many dictionaries may have the key.
-        guard let fields = Fields(of: list, at: key), fields.count == 2, fields["$class"] != nil
+        guard let fields = Fields(of: list, at: key), fields.count == 2,
+            fields["$class", in: list] != nil
         else { return nil }
         return string(of: fields, className: className(of: fields))
     }

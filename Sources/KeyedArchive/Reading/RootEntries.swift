@@ -13,27 +13,29 @@ struct RootEntries {
         guard case .dictionary(let keys, let values) = list.value(at: list.root) else {
             throw .rootIsNoDictionary(at: rootOffset)
         }
-        let fields = Fields(of: list, keys: keys, values: values)
-        guard let archiver = fields["$archiver"] else {
+        let fields = Fields(keys: keys, values: values)
+        guard let archiver = fields["$archiver", in: list] else {
             throw .missing("$archiver", at: rootOffset)
         }
         // Subclasses of NSKeyedArchiver write their own name here, so any name is taken.
         guard case .string = list.value(at: archiver) else {
             throw .wrongEntry("$archiver", "a string", at: list.byteOffset(of: archiver))
         }
-        guard let version = fields["$version"] else {
+        guard let version = fields["$version", in: list] else {
             throw .missing("$version", at: rootOffset)
         }
         guard list.value(at: version) == .integer(KeyedArchive.version) else {
             throw .wrongEntry("$version", "100000", at: list.byteOffset(of: version))
         }
-        guard let top = fields["$top"] else { throw .missing("$top", at: rootOffset) }
+        guard let top = fields["$top", in: list] else { throw .missing("$top", at: rootOffset) }
         guard case .dictionary(let topKeys, let topValues) = list.value(at: top),
             topKeys.count > 0
         else {
             throw .wrongEntry("$top", "a dictionary with a key", at: list.byteOffset(of: top))
         }
-        guard let objects = fields["$objects"] else { throw .missing("$objects", at: rootOffset) }
+        guard let objects = fields["$objects", in: list] else {
+            throw .missing("$objects", at: rootOffset)
+        }
         guard case .array(let references) = list.value(at: objects) else {
             throw .wrongEntry("$objects", "an array", at: list.byteOffset(of: objects))
         }

@@ -3,10 +3,15 @@ internal import PropertyList
 /// The walk over two archives' graphs in step.
 ///
 /// 1. Objects are matched one to one, each once, which keeps sharing and ends for circles.
-/// 2. Strings are compared by number, so that none is read twice.
-/// 3. What stands inline may still be shared between many objects of a property list. Only a list
-///    that is made to be expensive has much of that; it runs out of budget, and differs.
+/// 2. Names are compared where they stand as long as both sides have them in the same order, as one
+///    writer's archives do; only others are numbered, so that none is read twice, and sorted.
+/// 3. What stands inline, strings among it, may still be shared between many objects of a property
+///    list. Only a list that is made to be expensive has much of that; it runs out of budget, and
+///    differs.
 struct GraphComparison {
+    /// How many pairs room is made for at first; few small archives need more.
+    private static let usualStack = 32
+
     private struct Pair {
         let left: ObjectIndex
         let right: ObjectIndex
@@ -14,42 +19,29 @@ struct GraphComparison {
         var areObjects = false
     }
 
-    /// One of the two archives, and which of the other's objects each of its objects is.
-    private struct Side {
-        let archive: KeyedArchive
-        let isLeft: Bool
-        var matches: [UInt64?]
-
-        var list: PropertyList { archive.list }
-
-        init(_ archive: KeyedArchive, isLeft: Bool) {
-            self.archive = archive
-            self.isLeft = isLeft
-            matches = Array(repeating: nil, count: archive.objects.count)
-        }
-    }
-
-    private var left: Side
-    private var right: Side
-    private var numbering: TextNumbering
+    private let left: KeyedArchive
+    private let right: KeyedArchive
+    private var matches: Matches
+    private lazy var numbering = TextNumbering(left.list, right.list)
     private var stack: [Pair] = []
     private var budget: Int
 
     init(of left: KeyedArchive, with right: KeyedArchive) {
-        self.left = Side(left, isLeft: true)
-        self.right = Side(right, isLeft: false)
-        numbering = TextNumbering(left.list, right.list)
-        // A reference takes a byte or more, and is looked at four times at most.
-        budget = 4 * min(left.bytes.count, right.bytes.count)
+        self.left = left
+        self.right = right
+        matches = Matches(of: left, with: right)
+        stack.reserveCapacity(Self.usualStack)
+        // A reference takes a byte or more, and is looked at four times at most; a string is read
+        // once for each string that it is compared with.
+        budget = 4 * (left.bytes.count + right.bytes.count)
     }
 
     mutating func run() -> Bool {
-        let (one, other) = (left.archive, right.archive)
-        guard !one.hasUnknownKeys, !other.hasUnknownKeys,
-            one.list.text(at: one.archiver) == other.list.text(at: other.archiver),
+        guard !left.hasUnknownKeys, !right.hasUnknownKeys,
+            areEqual(left.archiver, right.archiver),
             pushFields(
-                Fields(of: one.list, keys: one.topKeys, values: one.topValues),
-                Fields(of: other.list, keys: other.topKeys, values: other.topValues))
+                Fields(keys: left.topKeys, values: left.topValues),
+                Fields(keys: right.topKeys, values: right.topValues))
         else { return false }
         while let pair = stack.popLast() {
             budget -= 1
@@ -76,37 +68,49 @@ struct GraphComparison {
             budget -= one.count
             return left.list.data(of: one) == right.list.data(of: other)
         case (.string, .string):
-            return number(of: pair.left, in: left) == number(of: pair.right, in: right)
+            return areEqual(pair.left, pair.right)
         case (.array(let one), .array(let other)), (.set(let one), .set(let other)),
             (.orderedSet(let one), .orderedSet(let other)):
             return push(.references(one), .references(other))
         case (.dictionary(let oneKeys, let oneValues), .dictionary(let otherKeys, let otherValues)):
             return compareDictionaries(
-                Fields(of: left.list, keys: oneKeys, values: oneValues),
-                Fields(of: right.list, keys: otherKeys, values: otherValues),
+                Fields(keys: oneKeys, values: oneValues),
+                Fields(keys: otherKeys, values: otherValues),
                 areObjects: pair.areObjects)
         default:
             return false
         }
     }
 
+    /// Whether both are strings of the same code units.
+    private mutating func areEqual(_ one: ObjectIndex, _ other: ObjectIndex) -> Bool {
+        if matches.areEqual(one, other) { return true }
+        guard let oneString = left.list.string(at: one),
+            let otherString = right.list.string(at: other), oneString.count == otherString.count
+        else { return false }
+        budget -= oneString.count
+        guard budget > 0, left.list.isEqual(oneString, to: otherString, in: right.list) else {
+            return false
+        }
+        matches.noteEqual(one, other)
+        return true
+    }
+
     /// Matches two references: both are nil, or their objects belong to each other and no other.
     private mutating func match(_ one: UInt64, _ other: UInt64) -> Bool {
-        switch (left.archive.isNil(one), right.archive.isNil(other)) {
+        switch (left.isNil(one), right.isNil(other)) {
         case (true, true): return true
         case (false, false): break
         default: return false
         }
-        switch (left.matches[Int(one)], right.matches[Int(other)]) {
-        case (nil, nil):
-            left.matches[Int(one)] = other
-            right.matches[Int(other)] = one
-            let (one, other) = (left.archive.object(one), right.archive.object(other))
+        switch matches.match(one, other) {
+        case .new:
+            let (one, other) = (left.object(one), right.object(other))
             stack.append(Pair(left: one, right: other, areObjects: true))
             return true
-        case (other, one):
+        case .known:
             return true
-        default:
+        case .conflict:
             return false
         }
     }
@@ -131,43 +135,81 @@ extension GraphComparison {
     ) -> Bool {
         budget -= one.count + other.count
         guard one.count == other.count, budget > 0 else { return false }
-        if areObjects, let oneClass = one["$class"], let otherClass = other["$class"],
-            let (oneKeys, oneValues) = left.archive.pairs(
-                of: one, className: left.archive.className(of: one)),
-            let (otherKeys, otherValues) = right.archive.pairs(
-                of: other, className: right.archive.className(of: other)),
-            oneKeys.isListed == otherKeys.isListed,
-            let oneOrder = order(of: oneKeys, in: left),
-            let otherOrder = order(of: otherKeys, in: right)
+        if areObjects,
+            let onePairs = left.pairs(of: one, className: left.className(of: one)),
+            let otherPairs = right.pairs(of: other, className: right.className(of: other)),
+            !areInStep(onePairs.keys, otherPairs.keys),
+            onePairs.keys.isListed == otherPairs.keys.isListed,
+            let oneClass = one["$class", in: left.list],
+            let otherClass = other["$class", in: right.list],
+            let oneOrder = order(of: onePairs.keys, in: .left),
+            let otherOrder = order(of: otherPairs.keys, in: .right)
         {
             stack.append(Pair(left: oneClass, right: otherClass))
             return push(
-                oneKeys.reordered(oneOrder, in: left.list),
-                otherKeys.reordered(otherOrder, in: right.list))
+                onePairs.keys.reordered(oneOrder, in: left.list),
+                otherPairs.keys.reordered(otherOrder, in: right.list))
                 && push(
-                    oneValues.reordered(oneOrder, in: left.list),
-                    otherValues.reordered(otherOrder, in: right.list))
+                    onePairs.values.reordered(oneOrder, in: left.list),
+                    otherPairs.values.reordered(otherOrder, in: right.list))
         }
         return pushFields(one, other)
     }
 
+    /// Whether all keys of two dictionaries are strings, and the same in the same order.
+    private mutating func areInStep(_ one: Elements, _ other: Elements) -> Bool {
+        guard one.count == other.count else { return false }
+        for position in 0..<one.count {
+            let oneKey = left.target(of: one.element(position, in: left.list))
+            let otherKey = right.target(of: other.element(position, in: right.list))
+            guard areEqual(oneKey, otherKey) else { return false }
+        }
+        return true
+    }
+
+    /// Whether both have the same names in the same order.
+    private mutating func areInStep(_ one: Fields, _ other: Fields) -> Bool {
+        for position in 0..<one.count {
+            let oneKey = one.key(at: position, in: left.list)
+            let otherKey = other.key(at: position, in: right.list)
+            guard areEqual(oneKey, otherKey) else { return false }
+        }
+        return true
+    }
+
     /// Pushes the fields of the same names; there must be no others.
     private mutating func pushFields(_ one: Fields, _ other: Fields) -> Bool {
-        let (oneNames, otherNames) = (
-            sortedNames(of: one, in: left), sortedNames(of: other, in: right)
-        )
+        guard one.count == other.count else { return false }
+        guard !areInStep(one, other) else {
+            return push(.references(one.values), .references(other.values))
+        }
+        let oneNames = sortedNames(of: one, in: .left)
+        let otherNames = sortedNames(of: other, in: .right)
         guard oneNames.map(\.number) == otherNames.map(\.number) else { return false }
         for (one, other) in zip(oneNames, otherNames) {
             stack.append(Pair(left: one.value, right: other.value))
         }
         return true
     }
+}
+
+// MARK: Other orders
+
+extension GraphComparison {
+    private func archive(_ side: Side) -> KeyedArchive {
+        switch side {
+        case .left: left
+        case .right: right
+        }
+    }
 
     private mutating func sortedNames(
         of fields: Fields, in side: Side
     ) -> [(number: Int, value: ObjectIndex)] {
-        (0..<fields.count).map { position in
-            (number(of: fields.key(at: position), in: side) ?? -1, fields.value(at: position))
+        let list = archive(side).list
+        return (0..<fields.count).map { position in
+            let key = fields.key(at: position, in: list)
+            return (numbering.number(of: key, in: side) ?? -1, fields.value(at: position, in: list))
         }.sorted { $0.0 < $1.0 }
     }
 
@@ -175,12 +217,12 @@ extension GraphComparison {
     private mutating func order(of keys: Elements, in side: Side) -> [Int]? {
         budget -= keys.count
         guard budget > 0 else { return nil }
+        let archive = archive(side)
         var numbers: [Int] = []
         numbers.reserveCapacity(keys.count)
         for position in 0..<keys.count {
-            guard let number = number(ofKey: keys.element(position, in: side.list), in: side) else {
-                return nil
-            }
+            let key = keys.element(position, in: archive.list)
+            guard let number = number(ofKey: key, in: archive, side) else { return nil }
             numbers.append(number)
         }
         let order = numbers.indices.sorted { numbers[$0] < numbers[$1] }
@@ -188,19 +230,13 @@ extension GraphComparison {
         return areDifferent ? order : nil
     }
 
-    private mutating func number(ofKey index: ObjectIndex, in side: Side) -> Int? {
-        if case .uid(let uid) = side.list.value(at: index), !side.archive.isNil(uid),
-            let number = number(of: side.archive.object(uid), in: side)
-        {
-            return number
-        }
-        guard let text = side.archive.text(ofKey: index) else { return nil }
+    private mutating func number(
+        ofKey index: ObjectIndex, in archive: KeyedArchive, _ side: Side
+    ) -> Int? {
+        if let number = numbering.number(of: archive.target(of: index), in: side) { return number }
+        guard let text = archive.text(ofKey: index) else { return nil }
         budget -= text.byteCount
         return numbering.number(of: text)
-    }
-
-    private mutating func number(of index: ObjectIndex, in side: Side) -> Int? {
-        numbering.number(of: index, in: side.list, isLeft: side.isLeft)
     }
 }
 

@@ -1,27 +1,39 @@
 internal import PropertyList
 
+/// One of the two archives that are compared.
+enum Side {
+    case left, right
+}
+
 /// Numbers for the strings of two property lists: equal strings have equal numbers.
 ///
 /// Each string is read once, however many dictionaries have it as a key.
 struct TextNumbering {
+    private let left: PropertyList
+    private let right: PropertyList
     private var numbers: [Text: Int] = [:]
     private var known: (left: [Int?], right: [Int?])
 
     init(_ left: PropertyList, _ right: PropertyList) {
+        self.left = left
+        self.right = right
         known.left = Array(repeating: nil, count: left.objectCount)
         known.right = Array(repeating: nil, count: right.objectCount)
     }
 
-    /// The number of a string of the left list, or of the right one.
-    mutating func number(
-        of index: ObjectIndex, in list: PropertyList, isLeft: Bool
-    ) -> Int? {
+    /// The number of a string of one side's list.
+    mutating func number(of index: ObjectIndex, in side: Side) -> Int? {
         let position = index.position
-        if let number = isLeft ? known.left[position] : known.right[position] { return number }
-        guard let text = list.text(at: index) else { return nil }
-        let number = number(of: text)
-        if isLeft { known.left[position] = number } else { known.right[position] = number }
-        return number
+        switch side {
+        case .left:
+            if let number = known.left[position] { return number }
+            known.left[position] = left.text(at: index).map { number(of: $0) }
+            return known.left[position]
+        case .right:
+            if let number = known.right[position] { return number }
+            known.right[position] = right.text(at: index).map { number(of: $0) }
+            return known.right[position]
+        }
     }
 
     mutating func number(of text: Text) -> Int {

@@ -41,7 +41,7 @@ extension ValueFormRenderer {
     mutating func inline(
         _ keys: PropertyList.References, _ values: PropertyList.References
     ) throws(ArchiveError) -> Item {
-        let fields = Fields(of: list, keys: keys, values: values)
+        let fields = Fields(keys: keys, values: values)
         let entries = try entries(of: fields, at: .element)
         guard !entries.contains(where: { $0.key.hasPrefix("$") }) else {
             return pairs("NSDictionary", .references(keys), .references(values))
@@ -65,9 +65,10 @@ extension ValueFormRenderer {
         var entries: [Entry] = []
         entries.reserveCapacity(fields.count)
         for number in 0..<fields.count {
-            let key = fields.name(at: number)
+            let key = fields.name(at: number, in: list)
             try spend(key.byteCount)
-            entries.append(Entry(key: key, item: .value(fields.value(at: number), position)))
+            entries.append(
+                Entry(key: key, item: .value(fields.value(at: number, in: list), position)))
         }
         entries.sort { $0.key < $1.key }
         return entries

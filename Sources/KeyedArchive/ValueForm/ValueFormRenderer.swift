@@ -71,8 +71,8 @@ struct ValueFormRenderer {
 
     /// What stands under the one key `root`, or the whole `$top`.
     private mutating func rootItem() throws(ArchiveError) -> Item {
-        let top = Fields(of: list, keys: archive.topKeys, values: archive.topValues)
-        if top.count == 1, let root = top["root"], case .uid = list.value(at: root) {
+        let top = Fields(keys: archive.topKeys, values: archive.topValues)
+        if top.count == 1, let root = top["root", in: list], case .uid = list.value(at: root) {
             return .value(root, .element)
         }
         return .dictionary([Entry(key: "$top", item: .dictionary(try entries(of: top, at: .field)))]
@@ -181,7 +181,7 @@ extension ValueFormRenderer {
             ]
             try show(.dictionary(entries), of: nil, into: &sink)
         case .dictionary(let keys, let values):
-            try show(Fields(of: list, keys: keys, values: values), of: uid, into: &sink)
+            try show(Fields(keys: keys, values: values), of: uid, into: &sink)
         default:
             try show(value, of: uid, into: &sink)
         }
@@ -221,7 +221,7 @@ extension ValueFormRenderer {
         _ fields: Fields, of uid: UInt64, into sink: inout some ValueFormSink
     ) throws {
         let name = list.text(of: archive.className(of: fields))
-        guard fields["$class"] != nil else {
+        guard fields["$class", in: list] != nil else {
             let entry = Entry(key: "$classdef", item: .text(name))
             return try show(.dictionary([entry]), of: uid, into: &sink)
         }

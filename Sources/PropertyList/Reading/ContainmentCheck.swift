@@ -4,8 +4,23 @@
 /// Each collection is entered once, however many refer to it, so that a short list whose collections
 /// share each other is no work; the stack is an array.
 struct ContainmentCheck {
-    private static let unvisited: UInt32 = 0
-    private static let open = UInt32.max
+    /// What is known of an object: nothing yet, that it is on the stack, or its height.
+    struct Mark: Equatable {
+        /// How many levels of collections the object is, where it is known.
+        let height: UInt32
+
+        /// What is no collection.
+        static let scalar = Mark(height: 0)
+        /// A collection that was not entered.
+        ///
+        /// There are never so many objects as this and `open` say.
+        static let unvisited = Mark(height: .max - 1)
+        /// A collection that holds the one at hand.
+        static let open = Mark(height: .max)
+    }
+
+    /// How deep a stack is made room for at first; hardly any list is deeper.
+    private static let usualDepth = 8
 
     private struct Frame {
         let index: ObjectIndex
@@ -17,72 +32,66 @@ struct ContainmentCheck {
 
     private let list: PropertyList
     private let depthLimit: Int
-    /// For each object: not visited, on the stack, or how many levels of collections it is.
-    private var heights: [UInt32]
+    private var marks: [Mark]
+    /// The collections that hold the one at hand, the outermost first.
     private var stack: [Frame] = []
-    private var keys: KeyCheck
+    private var keys = KeyCheck()
 
-    init(of list: PropertyList, depthLimit: Int) {
-        self.list = list
+    /// Makes the check that comes after that of the table, which found what is a collection.
+    init(after table: consuming TableCheck, depthLimit: Int) {
+        list = table.list
+        marks = table.marks
         self.depthLimit = depthLimit
-        heights = Array(repeating: Self.unvisited, count: list.objectCount)
-        keys = KeyCheck(of: list)
+        stack.reserveCapacity(Self.usualDepth)
     }
 
     mutating func run() throws(PropertyListError) {
-        if list.isCollection(list.root) { try enter(list.root) }
-        while var frame = stack.popLast() {
-            if frame.next == frame.children.count {
-                try close(frame)
+        guard marks[list.root.position] == .unvisited else { return }
+        var frame = try enter(list.root)
+        while true {
+            guard frame.next < frame.children.count else {
+                let height = try close(frame)
+                guard let parent = stack.popLast() else { return }
+                frame = parent
+                frame.height = max(frame.height, height)
                 continue
             }
             let child = list.element(frame.next, of: frame.children)
             frame.next += 1
-            switch heights[child.position] {
-            case Self.unvisited:
+            switch marks[child.position] {
+            case .unvisited:
                 stack.append(frame)
-                if list.isCollection(child) { try enter(child) }
-            case Self.open:
+                frame = try enter(child)
+            case .open:
                 throw .cycle(at: list.byteOffset(of: child))
-            case let height:
-                frame.height = max(frame.height, height)
-                stack.append(frame)
+            case let mark:
+                frame.height = max(frame.height, mark.height)
             }
         }
     }
 
-    /// Puts a collection on the stack.
-    private mutating func enter(_ index: ObjectIndex) throws(PropertyListError) {
-        switch list.value(at: index) {
-        case .array(let elements), .orderedSet(let elements), .set(let elements):
-            try push(index, elements)
-        case .dictionary(let keys, let values):
-            try self.keys.check(keys, of: index)
-            try push(index, values)
-        case .boolean, .integer, .real, .singleReal, .date, .data, .string, .uid:
-            preconditionFailure("A scalar has no elements to check.")
+    /// Begins with a collection, which is the next level below the stack.
+    private mutating func enter(_ index: ObjectIndex) throws(PropertyListError) -> Frame {
+        let layout = list.layout(of: index)
+        var children = PropertyList.References(start: layout.start, count: layout.count)
+        if layout.kind == .dictionary {
+            try keys.check(children, of: index, in: list)
+            children = list.valueReferences(of: layout)
         }
-    }
-
-    private mutating func push(
-        _ index: ObjectIndex, _ children: PropertyList.References
-    ) throws(PropertyListError) {
         guard stack.count < depthLimit else {
             throw .tooDeep(limit: depthLimit, at: list.byteOffset(of: index))
         }
-        heights[index.position] = Self.open
-        stack.append(Frame(index: index, children: children))
+        marks[index.position] = .open
+        return Frame(index: index, children: children)
     }
 
-    private mutating func close(_ frame: Frame) throws(PropertyListError) {
+    /// Ends with a collection whose children are done: its height.
+    private mutating func close(_ frame: Frame) throws(PropertyListError) -> UInt32 {
         let height = frame.height + 1
         guard height <= depthLimit else {
             throw .tooDeep(limit: depthLimit, at: list.byteOffset(of: frame.index))
         }
-        heights[frame.index.position] = height
-        if var parent = stack.popLast() {
-            parent.height = max(parent.height, height)
-            stack.append(parent)
-        }
+        marks[frame.index.position] = Mark(height: height)
+        return height
     }
 }

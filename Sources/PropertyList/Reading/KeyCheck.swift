@@ -1,69 +1,80 @@
 /// The check that the keys of dictionaries are strings, all different.
 ///
-/// Many dictionaries may share long keys, so no key is read for each of them: every key is hashed
-/// once, and only keys of the same hash are compared. The hash is seeded anew in each process, so
-/// nobody can make keys that collide.
+/// Keys differ nearly always in their length or their last character, which is seen at once. Of
+/// those that do not, each is hashed once, however many dictionaries share it, and only keys of the
+/// same hash are read against each other. The hash is seeded anew in each process, so nobody can
+/// make keys that collide.
 struct KeyCheck {
     /// Up to how many keys are compared each with each, which needs no sorting.
     private static let pairwiseLimit = 16
 
     private struct Key {
-        let hash: Int
         let index: ObjectIndex
+        let range: PropertyList.StringRange
+        let lastCodeUnit: UInt16
     }
 
-    private let list: PropertyList
-    /// The hash of each object that was a key so far, else 0.
-    private var hashes: [Int]
+    /// The hash of each object whose hash was asked for, else 0; empty before the first one.
+    private var hashes: [Int] = []
     /// The keys of the dictionary at hand; kept to be filled again.
     private var keys: [Key] = []
 
-    init(of list: PropertyList) {
-        self.list = list
-        hashes = Array(repeating: 0, count: list.objectCount)
+    init() {
+        keys.reserveCapacity(Self.pairwiseLimit)
     }
 
     /// Checks the keys of the dictionary at `dictionary`.
     mutating func check(
-        _ references: PropertyList.References, of dictionary: ObjectIndex
+        _ references: PropertyList.References, of dictionary: ObjectIndex, in list: PropertyList
     ) throws(PropertyListError) {
         keys.removeAll(keepingCapacity: true)
         for position in 0..<references.count {
             let index = list.element(position, of: references)
-            keys.append(Key(hash: try hash(of: index, in: dictionary), index: index))
-        }
-        guard !hasDuplicate() else {
-            throw .duplicateKey(at: list.byteOffset(of: dictionary))
-        }
-    }
-
-    private mutating func hash(
-        of index: ObjectIndex, in dictionary: ObjectIndex
-    ) throws(PropertyListError) -> Int {
-        let known = hashes[index.position]
-        guard known == 0 else { return known }
-        guard case .string(let range) = list.value(at: index) else {
-            throw .keyIsNoString(at: list.byteOffset(of: dictionary))
-        }
-        let hash = list.contentHash(of: range)
-        hashes[index.position] = hash
-        return hash
-    }
-
-    private mutating func hasDuplicate() -> Bool {
-        guard keys.count > Self.pairwiseLimit else {
-            for (position, key) in keys.enumerated() {
-                for earlier in keys[..<position] where areEqual(key, earlier) { return true }
+            guard let range = list.string(at: index) else {
+                throw .keyIsNoString(at: list.byteOffset(of: dictionary))
             }
+            let last = range.count > 0 ? list.codeUnit(range.count - 1, of: range) : 0
+            keys.append(Key(index: index, range: range, lastCodeUnit: last))
+        }
+        let hasDuplicate =
+            keys.count > Self.pairwiseLimit
+            ? hasDuplicateSorted(in: list) : hasDuplicatePairwise(in: list)
+        guard !hasDuplicate else { throw .duplicateKey(at: list.byteOffset(of: dictionary)) }
+    }
+
+    private mutating func hasDuplicatePairwise(in list: PropertyList) -> Bool {
+        for position in keys.indices {
+            for earlier in 0..<position where areEqual(keys[position], keys[earlier], in: list) {
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func hasDuplicateSorted(in list: PropertyList) -> Bool {
+        let sorted = keys.map { (key: $0, hash: hash(of: $0, in: list)) }
+            .sorted { $0.hash < $1.hash }
+        return zip(sorted, sorted.dropFirst()).contains { areEqual($0.key, $1.key, in: list) }
+    }
+
+    private mutating func areEqual(
+        _ left: Key, _ right: Key, in list: PropertyList
+    ) -> Bool {
+        guard left.range.count == right.range.count, left.lastCodeUnit == right.lastCodeUnit else {
             return false
         }
-        keys.sort { $0.hash < $1.hash }
-        return zip(keys, keys.dropFirst()).contains { areEqual($0, $1) }
+        return left.index == right.index
+            || hash(of: left, in: list) == hash(of: right, in: list)
+                && list.isEqual(left.range, to: right.range, in: list)
     }
 
-    private func areEqual(_ left: Key, _ right: Key) -> Bool {
-        guard left.hash == right.hash else { return false }
-        return left.index == right.index || list.text(at: left.index) == list.text(at: right.index)
+    private mutating func hash(of key: Key, in list: PropertyList) -> Int {
+        if hashes.isEmpty { hashes = Array(repeating: 0, count: list.objectCount) }
+        let known = hashes[key.index.position]
+        guard known == 0 else { return known }
+        let hash = list.contentHash(of: key.range)
+        hashes[key.index.position] = hash
+        return hash
     }
 }
 

@@ -1,11 +1,16 @@
 extension PropertyList {
     /// The value of an object of this property list.
     public func value(at index: ObjectIndex) -> Value {
+        value(of: layout(of: index))
+    }
+
+    /// What an object of this property list is, and where its content is.
+    func layout(of index: ObjectIndex) -> Layout {
         do {
-            return try decode(at: byteOffset(of: index))
+            return try layout(at: byteOffset(of: index))
         } catch {
-            // Every object was decoded once when the property list was read.
-            preconditionFailure("The index is of another property list: \(error)")
+            // Every object was looked at once when the property list was read.
+            preconditionFailure("The index is of another property list.")
         }
     }
 
@@ -17,11 +22,6 @@ extension PropertyList {
     /// Where the offset table says where an object begins.
     func offsetEntry(of index: ObjectIndex) -> Int {
         trailer.offsetTable + index.position * trailer.offsetWidth
-    }
-
-    /// Whether the object is an array, a set or a dictionary, as its marker says.
-    func isCollection(_ index: ObjectIndex) -> Bool {
-        bytes[byteOffset(of: index)] >= 0xA0
     }
 
     /// The element at `position` of a collection.
@@ -51,6 +51,35 @@ extension PropertyList {
         return Text(utf16: (0..<range.count).map { codeUnit($0, of: range) })
     }
 
+    /// The text of the object where it is a string, else nil.
+    public func text(at index: ObjectIndex) -> Text? {
+        string(at: index).map(text(of:))
+    }
+
+    /// Where the code units of the object are, where it is a string, else nil.
+    public func string(at index: ObjectIndex) -> StringRange? {
+        let layout = layout(of: index)
+        guard layout.kind == .ascii || layout.kind == .utf16 else { return nil }
+        return StringRange(
+            start: layout.start, count: layout.count, isUTF16: layout.kind == .utf16)
+    }
+
+    /// The value of a dictionary's key, where it has that; nothing is allocated.
+    public func value(
+        ofKey name: StaticString, keys: References, values: References
+    ) -> ObjectIndex? {
+        for position in 0..<keys.count {
+            if let key = string(at: element(position, of: keys)), isEqual(key, to: name) {
+                return element(position, of: values)
+            }
+        }
+        return nil
+    }
+}
+
+// MARK: Strings in place
+
+extension PropertyList {
     /// Whether a string is these ASCII characters; nothing is allocated.
     public func isEqual(_ range: StringRange, to name: StaticString) -> Bool {
         guard range.count == name.utf8CodeUnitCount else { return false }
@@ -63,9 +92,16 @@ extension PropertyList {
         return true
     }
 
-    /// The text of the object where it is a string, else nil.
-    public func text(at index: ObjectIndex) -> Text? {
-        if case .string(let range) = value(at: index) { text(of: range) } else { nil }
+    /// Whether a string and one of `other` have the same code units; nothing is allocated.
+    public func isEqual(
+        _ range: StringRange, to otherRange: StringRange, in other: PropertyList
+    ) -> Bool {
+        guard range.count == otherRange.count else { return false }
+        for position in 0..<range.count
+        where codeUnit(position, of: range) != other.codeUnit(position, of: otherRange) {
+            return false
+        }
+        return true
     }
 
     func codeUnit(_ position: Int, of range: StringRange) -> UInt16 {

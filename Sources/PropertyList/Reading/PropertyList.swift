@@ -23,6 +23,8 @@ public struct PropertyList: Sendable {
     /// The bytes that were read, unchanged.
     public let bytes: [UInt8]
     let trailer: Trailer
+    /// The largest UID among the objects, where there is one; whoever reads UIDs checks it once.
+    public private(set) var largestUID: UInt64?
 
     /// Reads a binary property list and checks all of it.
     ///
@@ -31,9 +33,12 @@ public struct PropertyList: Sendable {
         let trailer = try Trailer(of: bytes, limits: limits)
         self.bytes = bytes
         self.trailer = trailer
-        try checkObjects()
-        var walk = ContainmentCheck(of: self, depthLimit: limits.depth)
-        try walk.run()
+        var table = TableCheck(of: self)
+        try table.run()
+        largestUID = table.largestUID
+        // The table is given away, so that its marks are changed where they are, not in a copy.
+        var containment = ContainmentCheck(after: consume table, depthLimit: limits.depth)
+        try containment.run()
     }
 
     /// The object that the property list is.

@@ -35,7 +35,7 @@ struct Trailer: Sendable {
         guard objectCount > 0, objectCount <= offsetTable - UInt64(Self.header.count) else {
             throw .badTrailer(at: start + 8, "the file has no room for \(objectCount) objects")
         }
-        guard objectCount <= limits.objectCount, objectCount < UInt32.max else {
+        guard objectCount <= limits.objectCount, objectCount < UInt32.max - 1 else {
             throw .tooManyObjects(objectCount, limit: limits.objectCount, at: start + 8)
         }
         guard UInt64(start) - offsetTable >= objectCount * UInt64(offsetWidth) else {
@@ -89,6 +89,11 @@ struct Trailer: Sendable {
 extension [UInt8] {
     /// The big-endian number of `width` bytes, at most 8, at an offset that was checked before.
     func unsigned(at offset: Int, width: Int) -> UInt64 {
+        // Nearly all numbers are this narrow.
+        width == 1 ? UInt64(self[offset]) : wideUnsigned(at: offset, width: width)
+    }
+
+    private func wideUnsigned(at offset: Int, width: Int) -> UInt64 {
         var result: UInt64 = 0
         for position in offset..<offset + width {
             result = result << 8 | UInt64(self[position])

@@ -1,0 +1,53 @@
+internal import PropertyList
+
+/// Which objects and strings of two archives were found to belong to each other.
+///
+/// All is in one array: most archives are so small that each array more would take longer to make
+/// than the objects take to compare.
+struct Matches {
+    enum Outcome {
+        /// Neither object was matched before.
+        case new
+        /// They were matched with each other before.
+        case known
+        /// One of them was matched with another before.
+        case conflict
+    }
+
+    private static let none = -1
+
+    /// For each object of the left archive the UID of the right one; then the other way round; then
+    /// for each string of the left list the number of the one of the right list.
+    private var partners: [Int]
+    private let rightStart: Int
+    private let stringStart: Int
+
+    init(of left: KeyedArchive, with right: KeyedArchive) {
+        rightStart = left.objects.count
+        stringStart = rightStart + right.objects.count
+        partners = Array(repeating: Self.none, count: stringStart + left.list.objectCount)
+    }
+
+    /// Matches two objects, which were matched with no other.
+    mutating func match(_ left: UInt64, _ right: UInt64) -> Outcome {
+        let (left, right) = (Int(left), Int(right))
+        switch (partners[left], partners[rightStart + right]) {
+        case (Self.none, Self.none):
+            partners[left] = right
+            partners[rightStart + right] = left
+            return .new
+        case (right, left): return .known
+        default: return .conflict
+        }
+    }
+
+    /// Whether these two strings are those that `noteEqual` was told of last.
+    func areEqual(_ left: ObjectIndex, _ right: ObjectIndex) -> Bool {
+        partners[stringStart + left.position] == right.position
+    }
+
+    /// Notes that two strings are equal; a string has one such partner at a time.
+    mutating func noteEqual(_ left: ObjectIndex, _ right: ObjectIndex) {
+        partners[stringStart + left.position] = right.position
+    }
+}
