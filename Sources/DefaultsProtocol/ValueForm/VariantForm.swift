@@ -29,13 +29,21 @@ public enum VariantForm {
     ///   no archive has, or spells an object wrongly; `tooLarge` where it is larger than any
     ///   archive that is stored.
     public static func readArchive(from reader: inout MessageReader) throws -> KeyedArchive {
-        var builder = ValueFormBuilder()
+        var builder = ValueFormBuilder(limits: limits)
         do {
             try VariantReader.read(from: &reader, into: &builder)
             return builder.finish()
         } catch let error as ValueFormError {
-            let isTooLarge = error.code == .limitExceeded
-            throw DefaultsError(isTooLarge ? .tooLarge : .invalidArguments, error.description)
+            guard error.code == .limitExceeded else {
+                throw DefaultsError(.invalidArguments, error.description)
+            }
+            throw DefaultsError(.tooLarge, "\(error) Set takes it as an archive, in one piece.")
         }
     }
+
+    /// What a caller may send as one value: hardly more than an archive may hold, in so few pieces
+    /// that others do not wait for seconds until they are put together.
+    private static let limits = ValueFormLimits(
+        size: Limits.maximumValueSize + 8 * Limits.maximumValueCount, depth: 64,
+        count: Limits.maximumValueCount)
 }

@@ -142,6 +142,8 @@ extension Text {
     /// The number that the text spells after `prefix`, in decimal digits without leading zeros.
     fileprivate func number(after prefix: String) -> Int? {
         guard hasPrefix(prefix), let digits = string?.utf8.dropFirst(prefix.utf8.count),
+            // Int would take a sign too.
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Int(Substring(digits)), String(number).utf8.elementsEqual(digits)
         else { return nil }
         return number

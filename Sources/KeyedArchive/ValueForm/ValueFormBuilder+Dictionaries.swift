@@ -10,7 +10,7 @@ extension ValueFormBuilder {
         case "$classdef": throw .classRecord
         case "$class", "$value", "$bytes", "$data", "$date", "$real", "$top": return
         default:
-            guard key.isFieldName else { throw .unknownKey(key) }
+            guard key.isFieldName else { throw .unknownKey }
         }
     }
 
@@ -25,10 +25,7 @@ extension ValueFormBuilder {
         if let entry = entries.first(where: { $0.name == "$class" }) {
             return try object(of: entry.node, entries.filter { $0.name != "$class" })
         }
-        guard entries.count == 1, let entry = entries.first else {
-            let key = entries.first { $0.name.hasPrefix("$") }?.name ?? ""
-            throw .misplacedKey(key)
-        }
+        guard entries.count == 1, let entry = entries.first else { throw .misplacedKey }
         return try spelledScalar(entry, isRoot: isRoot)
     }
 
@@ -36,7 +33,7 @@ extension ValueFormBuilder {
     mutating func top(_ entries: [ValueTree.Field]) throws(ValueFormError) -> ValueTree.Node {
         guard !entries.isEmpty else { throw .badValue("$top", needs: "a dictionary with a key") }
         for entry in entries where entry.name.hasPrefix("$") && !entry.name.isFieldName {
-            throw .misplacedKey(entry.name)
+            throw .misplacedKey
         }
         return .top(tree.add(entries))
     }
@@ -60,7 +57,7 @@ extension ValueFormBuilder {
             guard case .top = node else { throw .badValue("$top", needs: "a dictionary") }
             return node
         default:
-            throw .misplacedKey(entry.name)
+            throw .misplacedKey
         }
     }
 
@@ -72,7 +69,7 @@ extension ValueFormBuilder {
             throw .badValue("$class", needs: "the name of a class")
         }
         if name == "$null" {
-            if let field = fields.first { throw .misplacedKey(field.name) }
+            if !fields.isEmpty { throw .misplacedKey }
             return .scalar(.null)
         }
         guard !name.hasPrefix("$") else {
@@ -82,7 +79,7 @@ extension ValueFormBuilder {
             return .numberObject(try number(tree.nodes[field.node]))
         }
         for field in fields where field.name.hasPrefix("$") && !field.name.isFieldName {
-            throw .misplacedKey(field.name)
+            throw .misplacedKey
         }
         if name == "NSDictionary" || name == "NSMutableDictionary" { try checkPairs(fields) }
         return .object(className: name, tree.add(fields))

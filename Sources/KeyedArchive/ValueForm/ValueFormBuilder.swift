@@ -150,6 +150,7 @@ extension ValueFormBuilder {
 extension ValueFormBuilder {
     private mutating func add(_ node: ValueTree.Node, size: Int) throws(ValueFormError) {
         try spend(size)
+        guard tree.nodes.count < limits.count else { throw .tooMany(limit: limits.count) }
         let index = tree.add(node)
         guard var frame = frames.popLast() else {
             precondition(root == nil, "A second value came.")

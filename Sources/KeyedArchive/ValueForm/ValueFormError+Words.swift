@@ -2,17 +2,15 @@ internal import PropertyList
 
 /// What this module says when it refuses a value.
 extension ValueFormError {
-    static func unknownKey(_ key: Text) -> ValueFormError {
-        ValueFormError(
-            .unknownKey,
-            "The key \"\(key)\" begins with $ and is none of $class, $value, $data, $bytes, $date, "
-                + "$real and $top. A dictionary with such a key is written as NSDictionary "
-                + "with NS.keys and NS.objects; the field $x of an object as $$x.")
-    }
+    // A key is part of the value, so it is not repeated.
+    static let unknownKey = ValueFormError(
+        .unknownKey,
+        "A key begins with $ and is none of $class, $value, $data, $bytes, $date, $real and $top. "
+            + "A dictionary with such a key is written as NSDictionary with NS.keys and "
+            + "NS.objects; the field $x of an object as $$x.")
 
-    static func misplacedKey(_ key: Text) -> ValueFormError {
-        ValueFormError(.unknownKey, "The key \"\(key)\" has no meaning beside these other keys.")
-    }
+    static let misplacedKey = ValueFormError(
+        .unknownKey, "A key that begins with $ has no meaning beside the other keys.")
 
     static let duplicateKey = ValueFormError(
         .duplicateKey, "The dictionary has the same key twice.")
@@ -38,6 +36,10 @@ extension ValueFormError {
 
     static func tooLarge(limit: Int) -> ValueFormError {
         ValueFormError(.limitExceeded, "The value is larger than \(limit) bytes.")
+    }
+
+    static func tooMany(limit: Int) -> ValueFormError {
+        ValueFormError(.limitExceeded, "The value is made of more than \(limit) values.")
     }
 
     static func tooDeep(limit: Int) -> ValueFormError {

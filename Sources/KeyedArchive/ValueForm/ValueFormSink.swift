@@ -47,13 +47,16 @@ public struct ValueFormLimits: Hashable, Sendable {
     public var size: Int
     /// The most levels of arrays and dictionaries in each other.
     public var depth: Int
+    /// The most values, small and large, that are read; each takes some hundred bytes meanwhile.
+    public var count: Int
 
     /// Makes limits of your own.
-    public init(size: Int, depth: Int) {
+    public init(size: Int, depth: Int, count: Int = 4 << 20) {
         self.size = size
         self.depth = depth
+        self.count = count
     }
 
-    /// 64 MiB, 10 000 levels.
+    /// 64 MiB, 10 000 levels, 4 194 304 values.
     public static let standard = ValueFormLimits(size: 64 << 20, depth: 10_000)
 }
