@@ -45,6 +45,20 @@ struct SamenessTests {
                 ],
                 dictionary, "a", "b", 1, 2)),
         Case(
+            "with their keys in the same order, their objects not",
+            Tree.archive(
+                [
+                    "$class": .uid(2), "NS.keys": [.uid(3), .uid(4)],
+                    "NS.objects": [.uid(5), .uid(6)],
+                ],
+                dictionary, "a", "b", 1, 2),
+            Tree.archive(
+                [
+                    "$class": .uid(2), "NS.keys": [.uid(6), .uid(5)],
+                    "NS.objects": [.uid(4), .uid(3)],
+                ],
+                dictionary, 2, 1, "b", "a")),
+        Case(
             "with an object that nothing refers to", Tree.archive("a"), Tree.archive("a", "b")),
         Case(
             "with nil by number and by name",
@@ -106,6 +120,18 @@ struct SamenessTests {
                     "NS.objects": [.uid(5), .uid(6)],
                 ],
                 dictionary, "a", "b", 1, 2)),
+        Case(
+            "with other values for keys in the same order",
+            Tree.archive(
+                ["$class": .uid(2), "NS.keys": [.uid(3)], "NS.objects": [.uid(4)]],
+                dictionary, "a", 1),
+            Tree.archive(
+                ["$class": .uid(2), "NS.keys": [.uid(3)], "NS.objects": [.uid(4)]],
+                dictionary, "a", 2)),
+        Case(
+            "with names that differ in the middle alone",
+            Tree.archive(["$class": .uid(2), "field": 1], Tree.record("A")),
+            Tree.archive(["$class": .uid(2), "fiend": 1], Tree.record("A"))),
         Case(
             "that share an object and do not",
             Tree.archive(

@@ -55,6 +55,9 @@ struct ValidationTests {
         Case("a class that is inline", Tree.archive(["$class": "Account"]), .badClass),
         Case("a class that is a string", Tree.archive(["$class": .uid(2)], "Account"), .badClass),
         Case(
+            "a class whose record is wrong and comes later",
+            Tree.archive(["$class": .uid(2)], ["$classname": "A", "$classes": "A"]), .badClass),
+        Case(
             "a class that is an object",
             Tree.archive(["$class": .uid(1)]), .badClass),
         Case(

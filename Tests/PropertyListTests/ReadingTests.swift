@@ -108,4 +108,12 @@ struct ReadingTests {
         let list = try PropertyList(RawList(objects: levels + [[0x09]]).bytes)
         #expect(list.objectCount == 41)
     }
+
+    @Test("knows the largest UID of all objects, where there is one")
+    func largestUID() throws {
+        #expect(try PropertyList(RawList([0x08]).bytes).largestUID == nil)
+        #expect(try PropertyList(RawList([0x80, 0]).bytes).largestUID == 0)
+        let list = try PropertyList(RawList([0xA1, 1], [0x81, 1, 4], [0x80, 9]).bytes)
+        #expect(list.largestUID == 260)
+    }
 }

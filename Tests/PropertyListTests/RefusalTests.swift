@@ -106,6 +106,16 @@ struct RefusalTests {
         #expect(throws: PropertyListError.self) { try PropertyList(twice.bytes) }
     }
 
+    @Test("includes a key twice among keys of one length and end, but not those (invariant 5)")
+    func keysThatDifferInTheMiddle() {
+        let keys: [[UInt8]] = ["abz", "acz", "adz"].map { [0x53] + Array($0.utf8) }
+        let unique = RawList(objects: [[0xD3, 1, 2, 3, 1, 2, 3]] + keys)
+        #expect(throws: Never.self) { try PropertyList(unique.bytes) }
+        var twice = unique
+        twice.objects[3] = [0x63, 0, 0x61, 0, 0x62, 0, 0x7A]
+        #expect(throws: PropertyListError.self) { try PropertyList(twice.bytes) }
+    }
+
     @Test("includes objects that overlap until they are larger than the file (invariant 3)")
     func overlap() throws {
         let string: [UInt8] = [0x5F, 0x10, 60] + Array(repeating: 0x61, count: 60)
