@@ -90,6 +90,7 @@ extension DefaultsObject {
     private func flushSucceeded() {
         isFlushing = false
         schedule.flushSucceeded()
+        Memory.returnFreePages()
         if !storageError.isEmpty {
             logger.notice("The disk takes changes again; everything pending is written.")
             report(storageError: "")

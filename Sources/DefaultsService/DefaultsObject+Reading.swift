@@ -15,7 +15,14 @@ extension DefaultsObject {
 
     func getValue(_ call: MethodCall) throws {
         let stored = try storedValue(of: call)
-        let value = try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+        let value: Value
+        do {
+            value = try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+        } catch {
+            // A few hundred bytes of shared objects can stand for millions of values.
+            Memory.returnFreePages()
+            throw error
+        }
         try call.reply {
             try $0.writeValue(.variant(value))
             try $0.writeUInt64(stored.generation.rawValue)

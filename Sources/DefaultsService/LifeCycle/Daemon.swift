@@ -34,7 +34,7 @@ public actor Daemon {
     ///   - location: Where the database and its crash journal are.
     ///   - logger: Where the daemon says what it does.
     public static func run(at location: DatabaseLocation, logger: Logger) -> ExitStatus {
-        Memory.giveBackWhatIsFree()
+        Memory.returnLargeBlocks()
         do {
             let signals = try ProcessSignals()
             let loop = try EventLoop()
