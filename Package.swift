@@ -63,7 +63,7 @@ let package = Package(
                 "CLinux", logging,
             ]),
         module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
-        program("defaultsd", ["DefaultsService", "DefaultsProtocol", "DefaultsStorage", logging]),
+        program("defaultsd", ["DefaultsService", logging]),
         program(
             "defaultsctl",
             [

@@ -36,9 +36,10 @@ extension RemoteDefaults {
 
     /// Follows the changes of one domain, in all its layers, or of all domains.
     ///
-    /// - Parameter domain: The name of a domain, without a suffix; nil for all.
     /// The watch has begun when this returns. A watcher that does not keep up is told so by
     /// ``ChangeNotice/missed``.
+    ///
+    /// - Parameter domain: The name of a domain, without a suffix; nil for all.
     public func changes(
         in domain: String? = nil
     ) async throws -> some AsyncSequence<ChangeNotice, any Error> & Sendable {

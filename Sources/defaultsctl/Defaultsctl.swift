@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsProtocol
+@preconcurrency import Glibc
 
 /// `defaultsctl`: reads, writes and watches the user's defaults.
 @main
@@ -8,6 +9,8 @@ struct Defaultsctl: AsyncParsableCommand {
         commandName: "defaultsctl",
         abstract: "Reads, writes and watches the user's defaults.",
         discussion: """
+            A key or value that begins with a hyphen goes after --.
+
             Exit status: 0 done, 1 not found or refused, 64 wrong command line, 69 the service \
             cannot be reached.
             """,
@@ -15,4 +18,22 @@ struct Defaultsctl: AsyncParsableCommand {
         subcommands: [
             Read.self, Write.self, Delete.self, Domains.self, Watch.self, Sync.self, Status.self,
         ])
+
+    /// Runs the command that the arguments name. Of a wrong command line it says one sentence,
+    /// where the library would print a page.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch  where exitCode(for: error) == .validationFailure {
+            fputs("defaultsctl: \(message(for: error)) See defaultsctl --help\n", stderr)
+            Glibc.exit(ExitCode.validationFailure.rawValue)
+        } catch {
+            exit(withError: error)
+        }
+    }
 }

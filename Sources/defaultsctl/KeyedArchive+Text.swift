@@ -18,11 +18,27 @@ extension KeyedArchive {
         }
         return try string.text?.description ?? jsonText()
     }
+}
 
-    /// A string as JSON writes it.
-    static func jsonText(of string: String) throws -> String {
-        var builder = ValueFormBuilder()
-        try builder.string(Text(string))
-        return try builder.finish().jsonText()
+/// How the tool prints a key.
+extension String {
+    /// As JSON writes it.
+    var quoted: String {
+        get throws {
+            var builder = ValueFormBuilder()
+            try builder.string(Text(self))
+            return try builder.finish().jsonText()
+        }
+    }
+
+    /// Bare where it is printable, else with escapes.
+    var onOneLine: String {
+        unicodeScalars.map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                "\\u{\(String(scalar.value, radix: 16))}"
+            default: String(scalar)
+            }
+        }.joined()
     }
 }

@@ -3,6 +3,7 @@ import DBus
 import DefaultsClient
 import DefaultsProtocol
 import Glibc
+import KeyedArchive
 
 /// A failure of the tool: one sentence for standard error, and an exit status.
 struct ToolError: Error {
@@ -43,7 +44,11 @@ struct ToolError: Error {
     ]
 
     static func noKey(_ key: String, in domain: String) -> ToolError {
-        ToolError("The domain \(domain) has no key '\(key)'.", refused)
+        ToolError("The domain \(domain) has no key '\(key.onOneLine)'.", refused)
+    }
+
+    static func cannotShow(_ key: String, because error: ArchiveError) -> ToolError {
+        ToolError("The value of '\(key.onOneLine)' cannot be shown: \(error)", refused)
     }
 
     static func noKeys(in domain: String) -> ToolError {

@@ -45,7 +45,7 @@ struct ValueOptions: ParsableArguments {
         var builder = ValueFormBuilder()
         if let bool { try builder.boolean(boolean(bool)) }
         if let int { try builder.integer(Self.number(int, "an integer, such as 42 or -7")) }
-        if let float { try builder.real(Self.number(float, "a real number, such as 1.5 or 2e3")) }
+        if let float { try builder.real(Self.real(float)) }
         if let string { try builder.string(Text(string)) }
         return builder.finish()
     }
@@ -70,6 +70,15 @@ struct ValueOptions: ParsableArguments {
         _ word: String, _ what: String
     ) throws -> Number {
         guard let number = Number(word) else { throw ValidationError("'\(word)' is not \(what).") }
+        return number
+    }
+
+    /// A real number; digits that are too large for one are not taken for infinity.
+    private static func real(_ word: String) throws -> Double {
+        let number: Double = try number(word, "a real number, such as 1.5 or 2e3")
+        guard number.isFinite || !word.contains(where: \.isNumber) else {
+            throw ValidationError("'\(word)' is larger than any real number.")
+        }
         return number
     }
 }

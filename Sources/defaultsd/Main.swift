@@ -1,6 +1,4 @@
-import DefaultsProtocol
 import DefaultsService
-import DefaultsStorage
 @preconcurrency import Glibc
 import Logging
 
@@ -11,7 +9,7 @@ enum Main {
             let options = try CommandLineOptions(CommandLine.arguments.dropFirst())
             switch options.action {
             case .help: print(CommandLineOptions.help, terminator: "")
-            case .version: print("defaultsd \(Version.current)")
+            case .version: print("defaultsd \(Daemon.version)")
             case .serve: exit(serve(options).rawValue)
             }
         } catch {
@@ -26,13 +24,6 @@ enum Main {
         let logger = Logger(label: "defaultsd") { _ in
             JournalLogHandler(logLevel: options.isVerbose ? .debug : .info)
         }
-        do {
-            let location = try DatabaseLocation.fromEnvironment(
-                directory: options.databaseDirectory)
-            return Daemon.run(at: location, logger: logger)
-        } catch {
-            logger.critical("\(error)")
-            return ExitStatus.usage
-        }
+        return Daemon.run(databaseDirectory: options.databaseDirectory, logger: logger)
     }
 }

@@ -129,6 +129,22 @@ import Testing
         #expect(output == "as told\n")
     }
 
+    @Test func `An object whose field is named like an element before the first is an object`()
+        throws
+    {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            odd = dumps({**contents, "$objects": ["$null", {"$class": UID(2), "NS.object.-1": UID(0)},
+                {"$classname": "NSArray", "$classes": ["NSArray", "NSObject"]}]})
+            service.Set("(ssay)", "org.example.App", "Key", odd)
+            print(service.GetValue("(ss)", "org.example.App", "Key"))
+            """
+        ).requireOutput()
+        #expect(
+            output == "({'$class': 'NSArray', 'NS.object.-1': {'$class': '$null'}}, 2)\n")
+    }
+
     @Test func `The same graph in other bytes is no change`() throws {
         let output = try desktop.python(
             """

@@ -145,6 +145,12 @@ extension Desktop {
         return try #require(pid_t(answer.split { !$0.isNumber }.last ?? ""))
     }
 
+    /// The memory of the daemon that is its own, in kilobytes.
+    func residentKilobytes() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(daemonPID())/status", encoding: .utf8)
+        return try #require(status.firstMatch(of: /RssAnon:\s+(\d+)/).flatMap { Int($0.1) })
+    }
+
     /// Sends a signal to the daemon and waits until the bus has seen it go.
     @discardableResult
     func killDaemon(_ signal: Int32) throws -> pid_t {

@@ -72,12 +72,16 @@ import Testing
         ["write", "org.example.App", "Key"], ["write", "org.example.App", "Key", "-int", "many"],
         ["write", "org.example.App", "Key", "-bool", "perhaps"],
         ["write", "org.example.App", "Key", "-float", "nothing"],
+        ["write", "org.example.App", "Key", "-float", "1e400"],
         ["write", "org.example.App", "Key", "-int", "1", "-string", "1"],
         ["write", "org.example.App", "Key", "--json", "{"], ["raed"], ["read"],
         ["read", "a", "b", "c"],
     ])
     func `A wrong command line is 64`(arguments: [String]) {
-        #expect(desktop.tool(arguments).status == 64)
+        let answer = desktop.tool(arguments)
+        #expect(answer.status == 64)
+        #expect(answer.error.hasPrefix("defaultsctl: "))
+        #expect(answer.error.split(separator: "\n").count == 1, "\(answer.error)")
     }
 
     @Test func `Without a bus it ends with 69 and one sentence`() {
@@ -107,6 +111,41 @@ import Testing
         desktop.tool("delete", "org.example.Game", "PlaySound")
         #expect(lines.next() == "org.example.Game PlaySound = true")
         #expect(lines.next() == "org.example.Game PlaySound removed")
+    }
+
+    @Test func `watch goes on over a value that cannot be shown, and names its key`() throws {
+        let watcher = try desktop.start(Desktop.programs + "/defaultsctl", "watch", "org.example.A")
+        let lines = try #require(watcher.lines)
+        defer { watcher.send(SIGTERM) }
+        try desktop.waitForMatchRule(containing: "org.defaultsd.Defaults1")
+        _ = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            levels = 40
+            pairs = [{"$class": UID(levels + 2), "NS.objects": [UID(i + 2), UID(i + 2)]}
+                     for i in range(levels)]
+            bomb = dumps({**contents, "$objects": ["$null", *pairs, True,
+                {"$classname": "NSArray", "$classes": ["NSArray", "NSObject"]}]})
+            service.Set("(ssay)", "org.example.A", "Bomb\\n", bomb)
+            """
+        ).requireOutput()
+        desktop.tool("write", "org.example.A@host", "Key", "-int", "1")
+        #expect(lines.next()?.hasPrefix("org.example.A Bomb\\u{a} has changed") == true)
+        #expect(lines.next() == "org.example.A@host Key = 1")
+        let read = desktop.tool("read", "org.example.A")
+        #expect(read.status == 1 && read.error.contains("Bomb"))
+    }
+
+    @Test func `watch refuses a domain that cannot be, and watches one layer where told`() throws {
+        #expect(desktop.tool("watch", "org..example").status == 1)
+        let watcher = try desktop.start(
+            Desktop.programs + "/defaultsctl", "watch", "org.example.A@host")
+        let lines = try #require(watcher.lines)
+        defer { watcher.send(SIGTERM) }
+        try desktop.waitForMatchRule(containing: "org.defaultsd.Defaults1")
+        desktop.tool("write", "org.example.A", "Key", "-int", "1")
+        desktop.tool("write", "org.example.A@host", "Key", "-int", "2")
+        #expect(lines.next() == "org.example.A@host Key = 2")
     }
 
     @Test func `It tells its version and every subcommand`() throws {

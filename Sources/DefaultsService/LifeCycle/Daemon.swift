@@ -1,7 +1,7 @@
 import DBus
 import DefaultsModel
 import DefaultsProtocol
-public import DefaultsStorage
+import DefaultsStorage
 public import Logging
 
 /// The life of the process: from opening the database to the last flush.
@@ -26,16 +26,21 @@ public actor Daemon {
     private var isEnding = false
     private var status = ExitStatus.success
 
+    /// The version of the daemon.
+    public static let version = Version.current
+
     /// Serves until a signal comes or the bus goes away, and gives the status to exit with.
     ///
     /// To be called once, on the main thread, before any other thread exists.
     ///
     /// - Parameters:
-    ///   - location: Where the database and its crash journal are.
+    ///   - databaseDirectory: Where to keep the database; nil for the place that the environment
+    ///     names.
     ///   - logger: Where the daemon says what it does.
-    public static func run(at location: DatabaseLocation, logger: Logger) -> ExitStatus {
+    public static func run(databaseDirectory: String?, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
         do {
+            let location = try DatabaseLocation.fromEnvironment(directory: databaseDirectory)
             let signals = try ProcessSignals()
             let loop = try EventLoop()
             let connection = try Connection(to: .session, on: loop)

@@ -19,7 +19,7 @@ struct Read: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         if let key {
             let archive = try await defaults.archive(forKey: key, in: domain).archive
-            print(try json ? archive.jsonText() : archive.plainText())
+            print(try text(of: archive, key: key))
         } else {
             try await printDomain(of: defaults)
         }
@@ -30,11 +30,21 @@ struct Read: ServiceCommand {
         guard !entries.isEmpty else { throw ToolError.noKeys(in: domain) }
         if json {
             let members = try entries.map {
-                "\(try KeyedArchive.jsonText(of: $0.key)):\(try $0.archive.jsonText())"
+                "\(try $0.key.quoted):\(try text(of: $0.archive, key: $0.key))"
             }
             print("{\(members.joined(separator: ","))}")
         } else {
-            for entry in entries { print("\(entry.key) = \(try entry.archive.plainText())") }
+            for (key, archive) in entries {
+                print("\(key.onOneLine) = \(try text(of: archive, key: key))")
+            }
+        }
+    }
+
+    private func text(of archive: KeyedArchive, key: String) throws -> String {
+        do {
+            return try json ? archive.jsonText() : archive.plainText()
+        } catch let error as ArchiveError {
+            throw ToolError.cannotShow(key, because: error)
         }
     }
 
