@@ -19,8 +19,9 @@ struct Defaultsctl: AsyncParsableCommand {
             Read.self, Write.self, Delete.self, Domains.self, Watch.self, Sync.self, Status.self,
         ])
 
-    /// Runs the command that the arguments name. Of a wrong command line it says one sentence,
-    /// where the library would print a page.
+    /// Runs the command that the arguments name.
+    ///
+    /// Of a wrong command line it says one sentence, where the library would print a page.
     static func main() async {
         do {
             var command = try parseAsRoot()

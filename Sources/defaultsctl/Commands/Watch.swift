@@ -38,8 +38,9 @@ struct Watch: ServiceCommand {
         return change.domainWithLayer == domain
     }
 
-    /// Prints the newest value of each key that changed. Where it was removed since, the next
-    /// notice tells so.
+    /// Prints the newest value of each key that changed.
+    ///
+    /// Where it was removed since, the next notice tells so.
     private func show(_ change: DefaultsChange, of defaults: RemoteDefaults) async throws {
         let domain = change.domainWithLayer
         for key in change.changed {
