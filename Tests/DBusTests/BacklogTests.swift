@@ -121,7 +121,8 @@ import TestSupport
         }
     }
 
-    @Test func `A dispatch without memory is tried again, though no event comes (5)`() async throws {
+    @Test func `A dispatch without memory is tried again, though no event comes (5)`() async throws
+    {
         await connection.failNextDispatch()
         let reply = try await connection.call(.bus, "/", "org.freedesktop.DBus", "GetId")
         #expect(reply.count == 1)
