@@ -50,7 +50,7 @@ let package = Package(
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
         module("SQLite", ["CSQLite"]),
-        module("DBus", ["CDBus"]),
+        module("DBus", ["CDBus", "CLinux"]),
         module("DefaultsModel"),
         module("DefaultsStorage", ["DefaultsModel", "SQLite"]),
         module(

@@ -1,8 +1,16 @@
-/* Linux headers that Swift's Glibc module leaves out. */
+/* What Swift's Glibc module leaves out of Linux. */
 #ifndef DEFAULTSD_CLINUX_SHIM_H
 #define DEFAULTSD_CLINUX_SHIM_H
 
 #include <malloc.h>       /* mallopt and malloc_trim, which are GNU's own */
+#include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
+#include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
+
+/* prctl(2) takes variable arguments, and pthread_setname_np is declared for _GNU_SOURCE only; Swift
+ * imports neither. */
+static inline void clinux_name_this_thread(const char *name) {
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+}
 
 #endif

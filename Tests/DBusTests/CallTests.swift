@@ -142,6 +142,22 @@ import TestSupport
         try await getId(replying: "s") { _ = try $0.readString() }
     }
 
+    @Test func `What reads a reply may close the connection`() async throws {
+        let connection = try await session.connect()
+        let silent = try await session.connectApart()
+        var calls = await serveSilence(on: silent).makeAsyncIterator()
+        let other = Task { try await wait(for: silent, from: connection, timeout: nil) }
+        _ = await calls.next()
+        let identifier = try await connection.call(
+            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId"
+        ) { reader in
+            connection.assumeIsolated { $0.close() }
+            return try reader.readString()
+        }
+        #expect(!identifier.isEmpty)
+        await #expect(throws: DBusError.self) { try await other.value }
+    }
+
     @Test func `What cannot be written is thrown, and nothing is sent`() async throws {
         let connection = try await session.connect()
         await #expect(throws: DBusError.self) {

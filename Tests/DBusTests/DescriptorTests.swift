@@ -103,6 +103,20 @@ import TestSupport
         #expect(try await send(0) == .array(of: "h", []))
     }
 
+    @Test func `A descriptor that was not attached is its sender's mistake`() async throws {
+        let session = try PrivateSession()
+        let connection = try await session.connect()
+        await connection.export([Self.echo()], at: "/")
+        let result = await session.run(
+            "gdbus", "call", "--session", "--dest", connection.uniqueName.string,
+            "--object-path", "/", "--method", "a.Echo.Echo", "[handle 0]")
+        #expect(
+            result.error.contains(
+                "org.freedesktop.DBus.Error.InvalidArgs: A file descriptor cannot be had: the sender "
+                    + "named one and did not attach it, or this process has too many open."),
+            "\(result)")
+    }
+
     /// Sends as many descriptors as its argument says to the peer that its second one names.
     private static let sender = """
         import os, sys

@@ -63,6 +63,23 @@ import TestSupport
         await connection.close()
     }
 
+    @Test func `A call that it left behind is answered as any other, to nobody`() async throws {
+        let (connection, caller) = (try await session.connect(), try await session.connectApart())
+        let keeper = Keeper(on: connection.loop)
+        let (called, calls) = AsyncStream.makeStream(of: Void.self)
+        let method = Method("Wait") { call in
+            keeper.assumeIsolated { $0.keep(call) }
+            calls.finish()
+        }
+        await connection.export([Interface("a.Silence", methods: [method])], at: "/")
+        let call = Task { try await caller.call(connection.uniqueName, "/", "a.Silence", "Wait") }
+        for await _ in called {}
+        await disconnect(connection)
+        await #expect(throws: DBusError.disconnected) { try await call.value }
+        // No error, which the keeper could do nothing about.
+        try await keeper.answer()
+    }
+
     @Test func `libdbus would take a message after it, and never say that it is lost`() async throws
     {
         let connection = try await session.connect()

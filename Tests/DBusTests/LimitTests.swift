@@ -122,6 +122,25 @@ import TestSupport
         _ = try await connection.call(.bus, "/", "org.freedesktop.DBus", "GetId")
     }
 
+    @Test func `A handler may answer a reply that is too large with its error (4)`() async throws {
+        let connection = try await session.connect()
+        let interface = Interface(
+            "a.Large",
+            methods: [
+                Method("Get", out: [Argument("bytes", "ay")]) { call in
+                    do {
+                        try call.reply { try $0.writeBytes([UInt8](repeating: 0, count: 65 << 20)) }
+                    } catch {
+                        call.fail(error)
+                    }
+                }
+            ])
+        await connection.export([interface], at: "/")
+        await #expect(throws: DBusError.arrayTooLong) {
+            try await connection.call(connection.uniqueName, "/", "a.Large", "Get")
+        }
+    }
+
     private static func sink(for type: Signature) -> Interface {
         Interface(
             "a.Sink", methods: [Method("Take", in: [Argument("value", type)]) { try $0.reply() }])

@@ -1,13 +1,15 @@
 import Foundation
 import Glibc
 
-/// A real dbus-daemon on a socket of its own, ended with its last reference.
+/// A real dbus-daemon on a socket of its own, ended with its last reference, and also where the tests
+/// end without a chance to let go of it.
 public final class PrivateBus: Sendable {
     /// Where to reach it, as `DBUS_SESSION_BUS_ADDRESS` takes it.
     public let address: String
 
     private let directory: TemporaryDirectory
     private let daemon: ChildProcess
+    private let guardian: Guardian
 
     /// Starts it, and waits until it listens.
     ///
@@ -48,6 +50,7 @@ public final class PrivateBus: Sendable {
                 result: ProgramResult(status: 1, output: "", error: "dbus-daemon did not start"))
         }
         self.address = address
+        guardian = try Guardian(of: daemon.processIdentifier, in: directory)
     }
 
     /// Those of a session's bus; a bus without a word on it has far lower ones.
@@ -65,6 +68,8 @@ public final class PrivateBus: Sendable {
 
     /// Ends the bus, as at the end of a session; whoever is connected sees its socket closed.
     public func stop() {
+        // First, so that it never sees the daemon's number become another process's.
+        guardian.stop()
         daemon.send(SIGKILL)
         daemon.waitUntilExit()
     }

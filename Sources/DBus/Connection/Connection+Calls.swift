@@ -37,7 +37,9 @@ extension Connection {
             // This may be any thread. Either the call is not sent, for its task has been cancelled,
             // or it is in the table by the time that this is performed.
             loop.perform {
-                self.assumeIsolated { $0.pendingCalls.fail(number, with: CancellationError()) }
+                self.assumeIsolated { connection in
+                    connection.pendingCalls.take(number: number)?.fail(CancellationError())
+                }
             }
         }
     }
@@ -67,9 +69,8 @@ extension Connection {
             let serial = try link.send(message)
             let timer = timeout.map { timeout in
                 loop.schedule(after: timeout) {
-                    self.pendingCalls.fail(
-                        number,
-                        with: DBusError.timeout(target.destination, target.member, after: timeout))
+                    self.pendingCalls.take(number: number)?.fail(
+                        DBusError.timeout(target.destination, target.member, after: timeout))
                 }
             }
             pendingCalls.add(

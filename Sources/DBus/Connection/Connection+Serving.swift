@@ -81,8 +81,12 @@ extension Connection {
 
 /// Answers to calls, for ``MethodCall``.
 extension Connection {
+    /// Answers a call, if anybody is there still.
     nonisolated func sendAnswer(_ message: borrowing Message) throws {
-        try assumeIsolated { connection in _ = try connection.link.send(message) }
+        try assumeIsolated { connection in
+            guard connection.link.isConnected else { return }
+            try connection.link.send(message)
+        }
     }
 
     /// Answers a call with an error.

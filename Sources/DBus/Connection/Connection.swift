@@ -93,7 +93,7 @@ public actor Connection {
     private func receive(_ message: borrowing Message) {
         switch message.kind {
         case .call: serve(message)
-        case .reply, .error: pendingCalls.complete(with: message)
+        case .reply, .error: pendingCalls.take(serial: message.replySerial)?.end(with: message)
         case .signal: message.isDisconnection ? disconnected() : deliver(message)
         case nil: break
         }
@@ -150,7 +150,7 @@ extension Connection {
 
     private func end() {
         isOpen = false
-        pendingCalls.failAll(with: .disconnected)
+        for call in pendingCalls.takeAll() { call.fail(DBusError.disconnected) }
         subscriptions.finishAll()
         endFlushes()
     }

@@ -5,12 +5,22 @@
 struct PendingCalls {
     /// What ends a call.
     ///
-    /// Whoever takes a call out of the table calls one of the two, once.
+    /// Whoever takes a call out of the table calls one of the two, once, and when the table is not
+    /// being changed any more: they lead to code of the program, which may come back here.
     struct Waiting {
         let number: UInt64
         let timer: EventLoop.Timer?
         let succeed: (borrowing Message) -> Void
         let fail: (any Error) -> Void
+
+        /// Ends the call with the reply or the error that came for it.
+        func end(with message: borrowing Message) {
+            if message.kind == .error {
+                fail(message.error)
+            } else {
+                succeed(message)
+            }
+        }
     }
 
     private var waiting: [UInt32: Waiting] = [:]
@@ -28,32 +38,21 @@ struct PendingCalls {
         serials[call.number] = serial
     }
 
-    /// Ends a call with the reply or the error that came for it; one that nobody waits for any more
-    /// is dropped.
-    mutating func complete(with message: borrowing Message) {
-        guard let call = remove(message.replySerial) else { return }
-        if message.kind == .error {
-            call.fail(message.error)
-        } else {
-            call.succeed(message)
-        }
-    }
-
-    /// Ends a call with an error, where it still waits.
-    mutating func fail(_ number: UInt64, with error: any Error) {
-        guard let serial = serials[number] else { return }
-        remove(serial)?.fail(error)
-    }
-
-    /// Ends every call with an error.
-    mutating func failAll(with error: DBusError) {
-        for serial in waiting.keys { remove(serial)?.fail(error) }
-    }
-
-    private mutating func remove(_ serial: UInt32) -> Waiting? {
+    /// Takes out the call that a reply refers to; nil where nobody waits for it any more.
+    mutating func take(serial: UInt32) -> Waiting? {
         guard let call = waiting.removeValue(forKey: serial) else { return nil }
         serials[call.number] = nil
         call.timer?.cancel()
         return call
+    }
+
+    /// Takes out a call of ours; nil where it does not wait any more.
+    mutating func take(number: UInt64) -> Waiting? {
+        serials[number].flatMap { take(serial: $0) }
+    }
+
+    /// Takes out every call.
+    mutating func takeAll() -> [Waiting] {
+        waiting.keys.compactMap { take(serial: $0) }
     }
 }

@@ -103,8 +103,9 @@ extension DBusError {
     }
 
     static let missingDescriptor = DBusError(
-        .limitsExceeded,
-        "A file descriptor of the message cannot be had; this process may have too many open.")
+        .invalidArguments,
+        "A file descriptor cannot be had: the sender named one and did not attach it, or this "
+            + "process has too many open.")
 
     // MARK: Serving
 

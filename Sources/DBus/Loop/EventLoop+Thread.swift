@@ -1,4 +1,4 @@
-import CDBus
+import CLinux
 import Glibc
 
 /// A loop on a thread of its own.
@@ -44,7 +44,7 @@ private final class ThreadStart {
 private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
     let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
-    cdbus_name_this_thread(start.name)
+    clinux_name_this_thread(start.name)
     start.loop.run()
     return nil
 }

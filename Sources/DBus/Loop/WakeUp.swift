@@ -1,4 +1,4 @@
-import CDBus
+import CLinux
 import Glibc
 
 /// An eventfd(2): a descriptor that one thread makes readable to wake another from poll(2).

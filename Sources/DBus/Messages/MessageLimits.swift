@@ -1,4 +1,4 @@
-/// What a message may hold, so that a bus takes it.
+/// What a message may hold, so that a bus takes it, and how much of them may wait.
 enum MessageLimits {
     /// Containers inside each other, all kinds together, as the receiver counts them: twice the 32
     /// that the specification allows for arrays and for structures.
@@ -11,6 +11,11 @@ enum MessageLimits {
 
     /// The bytes of a message, header included.
     static let maximumMessage = 128 << 20
+
+    /// The bytes that may wait to be written before a connection takes no more calls in.
+    ///
+    /// Two of the largest replies of 16 MiB, so that one is under way while the next is made.
+    static let maximumBacklog = 32 << 20
 
     /// What every header has room in: its fixed part and its names of 255 bytes at most, that of
     /// the sender included, which the bus adds.

@@ -48,7 +48,8 @@ extension MessageReader {
 
     /// Reads an `h`: a descriptor of the reader's own, closed with the last reference to it.
     ///
-    /// - Throws: ``DBusError``, of the name `LimitsExceeded` where the process has no number left.
+    /// - Throws: ``DBusError``, of the name `InvalidArgs`, too, where the message has no descriptor at
+    ///   the index that its sender wrote, or this process no number left; libdbus does not tell which.
     public mutating func readUnixFD() throws(DBusError) -> FileDescriptor {
         var number: Int32 = -1
         // libdbus duplicates it, close-on-exec set.

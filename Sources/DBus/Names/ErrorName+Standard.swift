@@ -8,8 +8,6 @@ extension ErrorName {
     public static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"
     /// A unique name that has left the bus, or a name without an owner.
     public static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
-    /// The bus waited in vain for the reply of the peer.
-    public static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
     /// We waited in vain for the reply of the peer.
     public static let timeout: ErrorName = "org.freedesktop.DBus.Error.Timeout"
     /// The connection to the bus is gone.
@@ -18,8 +16,6 @@ extension ErrorName {
     public static let ioError: ErrorName = "org.freedesktop.DBus.Error.IOError"
     /// A quota or a size of the protocol is exceeded.
     public static let limitsExceeded: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
-    /// The caller may not do this.
-    public static let accessDenied: ErrorName = "org.freedesktop.DBus.Error.AccessDenied"
     /// The arguments are of the wrong types, or say something impossible.
     public static let invalidArguments: ErrorName = "org.freedesktop.DBus.Error.InvalidArgs"
     /// A signature is not one.

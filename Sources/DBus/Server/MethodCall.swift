@@ -3,6 +3,8 @@
 // 1. A caller that expects a reply gets exactly one; one that expects none gets none.
 // 2. A call that is let go of without an answer answers `Failed`.
 // 3. The message is touched and let go of on the loop's thread only.
+// 4. Nothing from outside leads to a second answer: not the end of the connection, and not a reply
+//    that cannot be carried, which the handler may well answer by `fail`.
 
 /// A call that came over the bus, to be answered once.
 ///
@@ -27,6 +29,8 @@ public final class MethodCall {
     public let isReplyExpected: Bool
     /// Whether the call has been answered.
     public private(set) var isAnswered = false
+    /// Whether the answer was the error of a reply that could not be written.
+    private var isReplyRefused = false
 
     let connection: Connection
     private let outputSignature: Signature
@@ -70,16 +74,17 @@ public final class MethodCall {
 
     /// Answers the call with what a closure writes.
     ///
-    /// The closure is not called where no reply is expected.
+    /// The closure is not called where no reply is expected. Where the connection has ended, nobody
+    /// is there to be answered, and that is no error.
     ///
     /// A second answer is a mistake in the program and traps, and so is a reply of other types than
     /// the declared ones.
     ///
     /// - Throws: What the closure throws, or ``DBusError`` where D-Bus cannot carry the reply. The
-    ///   caller has been answered with that error then.
+    ///   caller has been answered with that error then, and a further answer does nothing: it is
+    ///   right to call ``fail(_:)`` for whatever was thrown, here or before.
     public func reply(_ write: (inout MessageWriter) throws -> Void = { _ in }) throws {
-        takeAnswer()
-        guard isReplyExpected else { return }
+        guard takeAnswer() else { return }
         do {
             try withMessage { message in
                 let reply = try Message.reply(to: message)
@@ -91,6 +96,7 @@ public final class MethodCall {
                 try connection.sendAnswer(reply)
             }
         } catch {
+            isReplyRefused = true
             sendError(error)
             throw error
         }
@@ -100,18 +106,24 @@ public final class MethodCall {
     ///
     /// - Parameter error: An ``ErrorReply``, which names itself. Any other becomes `Failed`, and its
     ///   text stays here.
+    ///
+    /// After a ``reply(_:)`` that threw, the caller has its answer, and this does nothing. After one
+    /// that did not throw it is a second answer, and traps.
     public func fail(_ error: any Error) {
-        takeAnswer()
-        sendError(error)
+        if takeAnswer() { sendError(error) }
     }
 
-    private func takeAnswer() {
+    /// Takes the one answer.
+    ///
+    /// - Returns: Whether it is to be sent.
+    private func takeAnswer() -> Bool {
+        if isReplyRefused { return false }
         precondition(!isAnswered, "\(interface).\(member) was answered twice.")
         isAnswered = true
+        return isReplyExpected
     }
 
     private func sendError(_ error: any Error) {
-        guard isReplyExpected else { return }
         withMessage { connection.sendError(DBusError(replying: error), to: $0) }
     }
 

@@ -18,7 +18,7 @@ public struct SignalStream: AsyncSequence, Sendable {
         /// A signal that matches the rule.
         case signal(Signal)
         /// So many signals were lost here, because those before them had not been fetched or because
-        /// this process had no descriptor left for one that they carried.
+        /// a descriptor that they name cannot be had.
         case overflow(dropped: Int)
     }
 

@@ -53,7 +53,7 @@ struct Subscriptions {
         let isOwnerChange = Self.isOwnerChange(header)
         guard !wanting.isEmpty || isOwnerChange else { return }
         guard let arguments = try? read() else {
-            // libdbus has checked the message, so this is a descriptor without a number here.
+            // libdbus has checked the message, so this is a descriptor that cannot be had.
             for entry in wanting { entry.buffer.addLoss() }
             return
         }
