@@ -5,8 +5,15 @@ extension Notice {
     static func foreignSegment(_ path: String, setAside: String) -> Notice {
         Notice(
             severity: .warning,
-            description: "The journal \(path) belongs to another database or is damaged at its "
-                + "beginning. It was not read and is kept as \(setAside).")
+            description: "The journal \(path) belongs to another database. It was not read and is "
+                + "kept as \(setAside).")
+    }
+
+    static func damagedSegment(_ path: String, setAside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal \(path) is damaged at its beginning, and with it any change "
+                + "that stood only there. It was not read and is kept as \(setAside).")
     }
 
     static func tornTail(_ path: String, offset: Int, length: Int) -> Notice {

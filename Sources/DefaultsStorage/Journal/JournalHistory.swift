@@ -14,7 +14,8 @@ struct JournalHistory {
     /// Looks through the directories in which a journal may stand.
     ///
     /// A segment of another database is set aside: it may be what is left of one that was
-    /// replaced, and is not ours to delete. What an earlier process left unfinished, or had taken
+    /// replaced, and is not ours to delete. So is one whose header cannot be read, which counts as
+    /// damage to this database's journal. What an earlier process left unfinished, or had taken
     /// over in a rewrite, is removed.
     init(
         of database: UniqueID, boot: UniqueID, in directories: [PrivateDirectory],
@@ -91,13 +92,18 @@ struct JournalHistory {
         }
     }
 
-    private func examine(
+    private mutating func examine(
         _ name: String, in directory: PrivateDirectory
     ) throws(SystemError) -> SealedSegment? {
         let path = directory.file(name)
-        guard let reader = try JournalReader(path), reader.header.database == database else {
-            let aside = try directory.setAside(name)
-            report(.foreignSegment(path, setAside: aside))
+        guard let reader = try JournalReader(path) else {
+            // It may have been ours, with the last numbers that were given.
+            isDamaged = true
+            report(.damagedSegment(path, setAside: try directory.setAside(name)))
+            return nil
+        }
+        guard reader.header.database == database else {
+            report(.foreignSegment(path, setAside: try directory.setAside(name)))
             return nil
         }
         return SealedSegment(
