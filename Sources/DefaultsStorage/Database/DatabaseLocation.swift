@@ -24,9 +24,11 @@ public struct DatabaseLocation: Hashable, Sendable {
     /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
     ///
     /// - Parameters:
-    ///   - directory: The directory of the database where the user has named one.
+    ///   - directory: The directory of the database where the user has named one. A relative path
+    ///     begins at the working directory.
     ///   - variable: Looks up a variable.
-    /// - Throws: `.directoryUnusable` where no place is named at all.
+    /// - Throws: `.directoryUnusable` where no place is named at all, or a relative one in a
+    ///   working directory that is gone.
     public static func fromEnvironment(
         directory: String? = nil,
         variable: (String) -> String? = DatabaseLocation.variable
