@@ -108,6 +108,13 @@ import Testing
         #expect(named == DatabaseLocation(directory: "/x", runtimeDirectory: runtime))
     }
 
+    @Test("A relative path that the user has named begins at the working directory")
+    func relative() throws {
+        let working = FileManager.default.currentDirectoryPath
+        let location = try DatabaseLocation.fromEnvironment(directory: "here/../there") { _ in nil }
+        #expect(location.directory == "\(working)/here/../there")
+    }
+
     @Test("An environment that names no place is refused, unless the user has named one")
     func noEnvironment() throws {
         let error = #expect(throws: StorageError.self) {

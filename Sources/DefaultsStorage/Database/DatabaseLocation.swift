@@ -37,8 +37,26 @@ public struct DatabaseLocation: Hashable, Sendable {
             variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
         let home = path("XDG_CONFIG_HOME") ?? path("HOME").map { "\($0)/.config" }
-        guard let directory = directory ?? home.map({ "\($0)/defaultsd" }) else { throw .noHome() }
-        return DatabaseLocation(directory: directory, runtimeDirectory: path("XDG_RUNTIME_DIR"))
+        let runtimeDirectory = path("XDG_RUNTIME_DIR")
+        if let directory {
+            return DatabaseLocation(
+                directory: try absolute(directory), runtimeDirectory: runtimeDirectory)
+        }
+        guard let home else { throw .noHome() }
+        return DatabaseLocation(
+            directory: "\(home)/defaultsd", runtimeDirectory: runtimeDirectory)
+    }
+
+    /// The path from the root, with its links as they are.
+    private static func absolute(_ path: String) throws(StorageError) -> String {
+        if path.hasPrefix("/") { return path }
+        // The result is malloc's and freed here once it is copied.
+        guard let working = getcwd(nil, 0) else {
+            throw .directoryUnusable(path, .last("getcwd", path))
+        }
+        defer { free(working) }
+        let directory = String(cString: working)
+        return directory == "/" ? "/\(path)" : "\(directory)/\(path)"
     }
 
     /// Looks up a variable of this process's environment.
