@@ -51,7 +51,8 @@ public final class Database {
     init(
         at location: DatabaseLocation, boot: UniqueID, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        let directory = try PrivateDirectory(making: location.directory)
+        let directory = try PrivateDirectory(
+            making: location.directory, isOurs: location.isStandard)
         lock = try DatabaseLock.take(in: directory)
         let opening = try DatabaseOpening(of: directory, report: report)
         let recovered = try opening.recover(from: location, boot: boot)

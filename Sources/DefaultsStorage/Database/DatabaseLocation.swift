@@ -8,11 +8,21 @@ public struct DatabaseLocation: Hashable, Sendable {
     ///
     /// Where there is none the journal stands beside the database.
     public let runtimeDirectory: String?
+    /// Whether the directory is this program's own by its name, the standard one, or one that the
+    /// user has named and that may serve other ends, too.
+    let isStandard: Bool
 
-    /// Names a place.
+    /// Names a place of the user's choice.
+    ///
+    /// A directory that is there already must be closed to other users.
     public init(directory: String, runtimeDirectory: String?) {
+        self.init(directory: directory, runtimeDirectory: runtimeDirectory, isStandard: false)
+    }
+
+    init(directory: String, runtimeDirectory: String?, isStandard: Bool) {
         self.directory = directory
         self.runtimeDirectory = runtimeDirectory
+        self.isStandard = isStandard
     }
 
     /// The place that the environment names: `defaultsd` in `$XDG_CONFIG_HOME`, or in `~/.config`;
@@ -44,7 +54,7 @@ public struct DatabaseLocation: Hashable, Sendable {
         }
         guard let home else { throw .noHome() }
         return DatabaseLocation(
-            directory: "\(home)/defaultsd", runtimeDirectory: runtimeDirectory)
+            directory: "\(home)/defaultsd", runtimeDirectory: runtimeDirectory, isStandard: true)
     }
 
     /// The path from the root, with its links as they are.
