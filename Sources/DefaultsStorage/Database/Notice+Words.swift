@@ -44,6 +44,13 @@ extension Notice {
                 + "generations go on from \(later) instead of \(earlier): none is given twice.")
     }
 
+    static func placeNotNoted(_ path: String, _ error: SystemError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "It could not be noted that the journal is in \(path): \(error). A "
+                + "process with another runtime directory would not find it.")
+    }
+
     static func ceilingNotRaised(_ error: StorageError) -> Notice {
         Notice(
             severity: .warning,

@@ -33,7 +33,10 @@ final class Journal {
     /// Where a rewrite failed: the footprint above which it is tried again.
     private var retryFootprint = 0
 
-    /// Begins a segment after those that a start has found.
+    /// Begins a segment after those that a start has found, in this directory or another.
+    ///
+    /// Where some stand in another one, `takeOver(_:at:)` is next: the segments' own account of
+    /// which are needed knows one directory only.
     init(
         in directory: PrivateDirectory, database: UniqueID, boot: UniqueID,
         after sealed: [SealedSegment], at counter: GenerationCounter
@@ -46,7 +49,7 @@ final class Journal {
         let sequence = (sealed.map(\.header.sequence).max() ?? 0) + 1
         let header = JournalHeader(
             database: database, boot: boot, sequence: sequence,
-            firstNeeded: Journal.first(of: sealed, in: directory) ?? sequence, at: counter)
+            firstNeeded: sealed.map(\.header.sequence).min() ?? sequence, at: counter)
         current = try JournalSegment.make(header, in: directory)
     }
 
@@ -78,6 +81,11 @@ final class Journal {
         }
     }
 
+    /// Removes all segments but the one that is written to.
+    func removeSealed() throws(SystemError) {
+        if let lastSealed { try remove(through: lastSealed) }
+    }
+
     /// Writes the journal anew, with nothing in it but what is pending, if it has far outgrown
     /// that: because a disk fails for long, or one large value changes often during a flush.
     ///
@@ -90,21 +98,26 @@ final class Journal {
             footprint > 2 * pending.bytes + Journal.slack || sealed.count > Journal.maximumSealed
         guard isOutgrown, footprint > retryFootprint else { return }
         retryFootprint = 2 * footprint
+        try takeOver(pending, at: counter)
+        try removeSealed()
+        retryFootprint = 0
+    }
+
+    /// Writes all that is pending into a new segment, so that those before it are not needed.
+    func takeOver(_ pending: PendingOverlay, at counter: GenerationCounter) throws(SystemError) {
         let sequence = current.header.sequence + 1
         let header = JournalHeader(
             database: database, boot: boot, sequence: sequence, firstNeeded: sequence,
             base: counter.durable, at: counter)
-        let rewritten = try JournalSegment.make(
-            header, in: directory, changes: pending.changeSets)
-        seal(andGoOnWith: rewritten)
-        try remove(through: sequence - 1)
-        retryFootprint = 0
+        seal(
+            andGoOnWith: try JournalSegment.make(
+                header, in: directory, changes: pending.changeSets))
     }
 
     private func beginSegment(at counter: GenerationCounter) throws(SystemError) {
         let header = JournalHeader(
             database: database, boot: boot, sequence: current.header.sequence + 1,
-            firstNeeded: Journal.first(of: sealed, in: directory) ?? current.header.sequence,
+            firstNeeded: sealed.map(\.header.sequence).min() ?? current.header.sequence,
             at: counter)
         seal(andGoOnWith: try JournalSegment.make(header, in: directory))
     }
@@ -114,14 +127,5 @@ final class Journal {
         sealed.append(segment)
         sealedFootprint += segment.footprint
         current = next
-    }
-
-    /// The number of the oldest segment in a directory.
-    ///
-    /// Those of an earlier process may stand in another one, with numbers of their own.
-    private static func first(
-        of segments: [SealedSegment], in directory: PrivateDirectory
-    ) -> UInt64? {
-        segments.filter { $0.directory == directory.path }.map(\.header.sequence).min()
     }
 }

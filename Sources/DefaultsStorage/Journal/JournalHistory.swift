@@ -39,35 +39,34 @@ struct JournalHistory {
         newest = segments.map(\.header.generation).max()
     }
 
-    /// Reads all changes that are not in the store, in order.
-    ///
-    /// - Returns: Their number.
+    /// Reads all changes in order, each once, whether the store has them or not.
     mutating func replay(
-        above durable: Generation, _ body: (ChangeSet) throws(StorageError) -> Void
-    ) throws(StorageError) -> Int {
-        var count = 0
-        var last = durable
+        _ body: (ChangeSet) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        var last: Generation?
         for segment in segments {
             try read(segment) { (change) throws(StorageError) in
-                guard change.generation > last else { return }
+                if let last, change.generation <= last { return }
                 last = change.generation
-                count += 1
                 try body(change)
             }
         }
-        return count
     }
 
     /// From where the counter goes on.
     ///
-    /// Where the journal is of this boot, whole, and reaches back to the store, it proves every
-    /// number that was given. Otherwise numbers may have been given that nothing here tells of;
-    /// none of them is above the ceiling.
-    func generation(after store: StoreState) -> Generation {
+    /// Where the last journal is here, of this boot, whole, and reaches back to the store, it proves
+    /// every number that was given. Otherwise numbers may have been given that nothing here tells
+    /// of; none of them is above the ceiling.
+    ///
+    /// - Parameter place: Where the last journal stood.
+    func generation(after store: StoreState, last place: JournalPlace?) -> Generation {
         let proven = max(newest ?? store.generation, store.generation)
-        let base = segments.map(\.header.base).min()
-        let isContinuous = segments.last?.header.boot == boot && !isDamaged
-        if isContinuous, let base, base <= store.generation { return proven }
+        let base = segments.filter { segment in
+            place == JournalPlace(boot: boot, path: segment.directory)
+                && segment.header.boot == boot
+        }.map(\.header.base).min()
+        if !isDamaged, let base, base <= store.generation { return proven }
         let ceiling = segments.map(\.header.ceiling).reduce(max(proven, store.ceiling), max)
         report(.jumped(from: proven, to: ceiling))
         return ceiling
