@@ -86,6 +86,13 @@ extension StorageError {
             domain: domain, cause: cause)
     }
 
+    static func journalLost(_ domain: Domain, _ cause: StorageError) -> StorageError {
+        StorageError(
+            .cannotJournal,
+            "The change of \(domain) was refused: the crash journal is gone, and no other can be "
+                + "begun. \(cause)", domain: domain, cause: cause)
+    }
+
     static func pendingFull(_ domain: Domain) -> StorageError {
         StorageError(
             .pendingFull,

@@ -107,10 +107,19 @@ struct DatabaseOpening {
             // The note comes when everything stands in the new place, and before it is gone from
             // the old one: a process that dies here leaves a note that leads to all of it.
             place.note(in: self.directory, report: report)
-            if isElsewhere || pending.isEmpty { try journal.removeSealed() }
+            if isElsewhere || pending.isEmpty { tidy(journal) }
             return journal
         } catch {
             throw .cannotOpen(directory.path, error)
+        }
+    }
+
+    private func tidy(_ journal: Journal) {
+        do {
+            try journal.removeSealed()
+        } catch {
+            // They are not needed; the end of the next flush tries again.
+            report(.journalNotTidied(error))
         }
     }
 }

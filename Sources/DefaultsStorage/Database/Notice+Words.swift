@@ -44,6 +44,13 @@ extension Notice {
                 + "generations go on from \(later) instead of \(earlier): none is given twice.")
     }
 
+    static func journalLost(_ path: String, now: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal in \(path) is gone while it was in use. All that is not in "
+                + "the database yet stands in \(now) now.")
+    }
+
     static func placeNotNoted(_ path: String, _ error: SystemError) -> Notice {
         Notice(
             severity: .warning,
@@ -57,7 +64,7 @@ extension Notice {
             description: "Changes are refused until the database can be written. \(error)")
     }
 
-    static func journalNotTidied(_ error: SystemError) -> Notice {
+    static func journalNotTidied(_ error: any Error) -> Notice {
         Notice(
             severity: .warning,
             description: "The journal could not be tidied up, which will be tried again: \(error).")

@@ -22,7 +22,7 @@ final class Journal {
     /// leaves one behind.
     static let maximumSealed = 16
 
-    private let directory: PrivateDirectory
+    private(set) var directory: PrivateDirectory
     private let database: UniqueID
     private let boot: UniqueID
     private var current: JournalSegment
@@ -103,8 +103,31 @@ final class Journal {
         retryFootprint = 0
     }
 
+    /// Whether the next process would not find what is written here: somebody has removed the
+    /// directory, or the file system that it was on.
+    var isLost: Bool { !current.isInPlace(in: directory) }
+
+    /// Goes on in another directory, or in this one made anew, with all that is pending.
+    ///
+    /// The segments in the lost one are forgotten. Those that turn up again hold nothing that the
+    /// new one does not hold as well.
+    func move(
+        to directory: PrivateDirectory, with pending: PendingOverlay, at counter: GenerationCounter
+    ) throws(SystemError) {
+        try takeOver(pending, in: directory, at: counter)
+        self.directory = directory
+        sealed = []
+        sealedFootprint = 0
+    }
+
     /// Writes all that is pending into a new segment, so that those before it are not needed.
     func takeOver(_ pending: PendingOverlay, at counter: GenerationCounter) throws(SystemError) {
+        try takeOver(pending, in: directory, at: counter)
+    }
+
+    private func takeOver(
+        _ pending: PendingOverlay, in directory: PrivateDirectory, at counter: GenerationCounter
+    ) throws(SystemError) {
         let sequence = current.header.sequence + 1
         let header = JournalHeader(
             database: database, boot: boot, sequence: sequence, firstNeeded: sequence,
