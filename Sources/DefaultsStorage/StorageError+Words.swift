@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import Glibc
 internal import SQLite
 
 /// The words of every error of this module.
@@ -15,6 +16,14 @@ extension StorageError {
             .directoryUnusable,
             "The directory \(path) cannot be used: \(cause). It must be this user's own and "
                 + "shared with nobody.", cause: cause)
+    }
+
+    static func directoryShared(_ path: String, mode: mode_t) -> StorageError {
+        StorageError(
+            .directoryUnusable,
+            "The directory \(path) lets other users in (its mode is \(String(mode, radix: 8))), "
+                + "and is not this program's own, so it was left as it is. Close it with "
+                + "'chmod 700', or name another directory.")
     }
 
     static func inUse(_ path: String, holder: (host: String, process: String)?) -> StorageError {
@@ -75,6 +84,13 @@ extension StorageError {
             .cannotJournal,
             "The change of \(domain) was refused: the crash journal cannot be written (\(cause)).",
             domain: domain, cause: cause)
+    }
+
+    static func journalLost(_ domain: Domain, _ cause: StorageError) -> StorageError {
+        StorageError(
+            .cannotJournal,
+            "The change of \(domain) was refused: the crash journal is gone, and no other can be "
+                + "begun. \(cause)", domain: domain, cause: cause)
     }
 
     static func pendingFull(_ domain: Domain) -> StorageError {

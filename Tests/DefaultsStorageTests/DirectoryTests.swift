@@ -33,6 +33,7 @@ import Testing
             for (name, mode) in try modes(below: path) {
                 let isFile =
                     name.hasSuffix(".journal") || name.hasSuffix("lock")
+                    || name.hasSuffix("journal-place")
                     || name.contains("defaults.db")
                 #expect(mode == (isFile ? 0o600 : 0o700), "\(path)/\(name)")
             }
@@ -40,15 +41,47 @@ import Testing
         }
     }
 
-    @Test("A directory that lets others in is closed to them")
+    @Test("The standard directory, and ours in the runtime directory, are closed to others")
     func tightens() throws {
         let scratch = try Scratch()
-        try scratch.open().close()
-        try setMode(0o755, scratch.location.directory)
+        let variables = [
+            "XDG_CONFIG_HOME": "\(scratch.root)/config", "XDG_RUNTIME_DIR": "\(scratch.root)/run",
+        ]
+        let location = try DatabaseLocation.fromEnvironment { variables[$0] }
+        try Database(at: location) { _ in }.close()
+        try setMode(0o755, location.directory)
         try setMode(0o777, "\(scratch.root)/run/defaultsd")
-        try scratch.open().close()
-        #expect(try mode(scratch.location.directory) == 0o700)
+        try Database(at: location) { _ in }.close()
+        #expect(try mode(location.directory) == 0o700)
         #expect(try mode("\(scratch.root)/run/defaultsd") == 0o700)
+    }
+
+    @Test(
+        "A directory that the user has named and others can enter is refused and left as it is",
+        arguments: [0o755, 0o710, 0o704, 0o2770, 0o1777])
+    func named(mode: Int) throws {
+        let scratch = try Scratch()
+        let directory = scratch.location.directory
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        try setMode(mode, directory)
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .directoryUnusable)
+        #expect(error?.description.contains("(its mode is \(String(mode, radix: 8)))") == true)
+        #expect(error?.description.contains("chmod 700") == true)
+        #expect(try self.mode(directory) == mode)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
+    }
+
+    @Test(
+        "A directory that the user has named and nobody else can enter is used as it is",
+        arguments: [0o700, 0o2700])
+    func namedAndPrivate(mode: Int) throws {
+        let scratch = try Scratch()
+        try scratch.open().close()
+        try setMode(mode, scratch.location.directory)
+        try scratch.open().close()
+        #expect(try self.mode(scratch.location.directory) == mode)
     }
 
     @Test(
@@ -59,14 +92,14 @@ import Testing
         #expect(HostID.ofThisMachine().name + "\n" == text)
     }
 
-    @Test("A directory that is shared by intent is refused and left as it is")
+    @Test("A directory that is shared by intent is refused though it has our name")
     func sticky() throws {
         let scratch = try Scratch()
         try scratch.open().close()
-        try setMode(0o1777, scratch.location.directory)
+        try setMode(0o1777, "\(scratch.root)/run/defaultsd")
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
         #expect(error?.code == .directoryUnusable)
-        #expect(try mode(scratch.location.directory) == 0o1777)
+        #expect(try mode("\(scratch.root)/run/defaultsd") == 0o1777)
     }
 
     @Test("A directory that cannot be made is named, with the reason")
@@ -103,9 +136,19 @@ import Testing
         ] as [([String: String], String, String?)])
     func environment(variables: [String: String], directory: String, runtime: String?) throws {
         let location = try DatabaseLocation.fromEnvironment { variables[$0] }
-        #expect(location == DatabaseLocation(directory: directory, runtimeDirectory: runtime))
+        #expect(
+            location
+                == DatabaseLocation(
+                    directory: directory, runtimeDirectory: runtime, isStandard: true))
         let named = try DatabaseLocation.fromEnvironment(directory: "/x") { variables[$0] }
         #expect(named == DatabaseLocation(directory: "/x", runtimeDirectory: runtime))
+    }
+
+    @Test("A relative path that the user has named begins at the working directory")
+    func relative() throws {
+        let working = FileManager.default.currentDirectoryPath
+        let location = try DatabaseLocation.fromEnvironment(directory: "here/../there") { _ in nil }
+        #expect(location.directory == "\(working)/here/../there")
     }
 
     @Test("An environment that names no place is refused, unless the user has named one")

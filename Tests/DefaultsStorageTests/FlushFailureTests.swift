@@ -65,6 +65,24 @@ import Testing
         #expect(database.generation.rawValue == 6)
     }
 
+    /// Invariant 5 of `Journal`.
+    @Test("Flushes that fail, over and over, leave no heap of segments, and lose nothing")
+    func segmentsAreBounded() throws {
+        let scratch = try Scratch()
+        try scratch.process { database in
+            for number in 0..<200 {
+                try database.set(["key": [UInt8(number)], "key\(number)": [1]])
+                let batch = try #require(database.beginFlush())
+                database.finishFlush(batch, .failure(.noHome()))
+                #expect(try scratch.journal().count <= Journal.maximumSealed + 2)
+            }
+        }
+        let database = try scratch.open()
+        #expect(try database.keys().count == 201)
+        #expect(try database.archive("key") == [199])
+        #expect(database.generation.rawValue == 201)
+    }
+
     @Test("A flush with nothing pending is none")
     func nothingToFlush() throws {
         let scratch = try Scratch()

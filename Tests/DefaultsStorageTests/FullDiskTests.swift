@@ -33,6 +33,24 @@ struct FullDiskTests {
         database.close()
     }
 
+    @Test("On a disk too full for the name of the lock's holder the database opens, locked")
+    func fullForLockHolder() throws {
+        let disk = try SmallFileSystem()
+        let scratch = try Scratch(in: "\(disk.path)/scratch")
+        let runtime = try Scratch()
+        let location = DatabaseLocation(
+            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
+        try Database(at: location) { _ in }.close()
+        // An empty file has no block that the name could be written to.
+        try Data().write(to: URL(fileURLWithPath: "\(scratch.location.directory)/lock"))
+        try disk.fill()
+        let database = try Database(at: location) { _ in }
+        let error = #expect(throws: StorageError.self) { _ = try Database(at: location) { _ in } }
+        #expect(error?.code == .inUse)
+        #expect(error?.description.contains("by another process.") == true)
+        database.close()
+    }
+
     @Test("In a full runtime directory changes are refused, and taken when there is space")
     func fullRuntimeDirectory() async throws {
         let memory = try SmallFileSystem()

@@ -100,7 +100,8 @@ import Testing
     func foreignDatabase() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
-            atPath: scratch.location.directory, withIntermediateDirectories: true)
+            atPath: scratch.location.directory, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
         try execute("CREATE TABLE theirs (x)", in: scratch)
         let path = "\(scratch.location.directory)/defaults.db"
         let before = FileManager.default.contents(atPath: path)
@@ -113,7 +114,8 @@ import Testing
     func noDatabase() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
-            atPath: scratch.location.directory, withIntermediateDirectories: true)
+            atPath: scratch.location.directory, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
         let path = "\(scratch.location.directory)/defaults.db"
         let bytes = Data(repeating: 7, count: 10_000)
         try bytes.write(to: URL(fileURLWithPath: path))

@@ -45,11 +45,15 @@ private final class History {
     private var batch: FlushBatch?
     private var expected: [String: [String: [UInt8]]] = [:]
     private var last: Generation
+    /// Whether processes are started in turn with one runtime directory, with another, and with
+    /// none.
+    private let wanders: Bool
 
     init(seed: UInt64) throws {
         random = SeededGenerator(state: seed)
         // Beside the database the journal outlives a boot, so that a boot loses nothing either.
-        scratch = try Scratch(hasRuntimeDirectory: seed.isMultiple(of: 2))
+        scratch = try Scratch(hasRuntimeDirectory: !seed.isMultiple(of: 3))
+        wanders = seed % 3 == 1
         database = try scratch.open(boot: boot)
         last = database.generation
     }
@@ -112,7 +116,15 @@ private final class History {
         // A close gives up the lock and the connection and nothing else: what is pending is lost
         // to this process, as in a death.
         database.close()
-        database = try scratch.open(boot: boot)
+        database = try Database(at: place(), boot: boot) { _ in }
+    }
+
+    private func place() -> DatabaseLocation {
+        guard wanders else { return scratch.location }
+        return DatabaseLocation(
+            directory: scratch.location.directory,
+            runtimeDirectory: ["run", "other", nil].randomElement(using: &random)?
+                .map { "\(scratch.root)/\($0)" })
     }
 
     private func write(_ batch: FlushBatch) async throws {

@@ -78,7 +78,7 @@ import Testing
             #expect(try scratch.journal().map { try scratch.size($0) } == [JournalHeader.size])
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: scratch.location.directory)
-                    .sorted() == ["defaults.db", "lock"])
+                    .sorted() == ["defaults.db", "journal-place", "lock"])
         }
         #expect(try scratch.open().generation.rawValue == 4)
         #expect(!scratch.noticed("no whole journal"))

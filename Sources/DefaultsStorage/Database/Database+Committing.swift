@@ -18,17 +18,26 @@ extension Database {
         let totals = try contents.totals(after: proposal)
         try checkLimits(proposal, totals)
         let change = ChangeSet(generation: try counter.next(), proposal: proposal)
-        do {
-            try journal.append(change)
-        } catch {
-            throw .cannotJournal(proposal.domain, error)
-        }
+        try write(change)
         contents.overlay.add(change, totals: totals)
         counter.noteAcknowledged(change)
-        tidyJournal { () throws(SystemError) in
+        tidyJournal {
             try journal.rewriteIfOutgrown(by: contents.overlay, at: counter)
         }
         return change
+    }
+
+    private func write(_ change: ChangeSet) throws(StorageError) {
+        do throws(StorageError) {
+            try renewJournalIfLost()
+        } catch {
+            throw .journalLost(change.domain, error)
+        }
+        do throws(SystemError) {
+            try journal.append(change)
+        } catch {
+            throw .cannotJournal(change.domain, error)
+        }
     }
 
     private func checkLimits(

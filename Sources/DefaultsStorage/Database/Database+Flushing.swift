@@ -19,7 +19,10 @@ extension Database {
     ///   `finishFlush(_:_:)` what came of it.
     public func beginFlush() -> FlushBatch? {
         guard needsFlush else { return nil }
-        tidyJournal { () throws(SystemError) in try journal.rotate(at: counter) }
+        tidyJournal {
+            try renewJournalIfLost()
+            try journal.rotate(at: counter)
+        }
         return FlushBatch(
             generation: counter.current, changes: contents.overlay.beginFlush(),
             lastSegment: journal.lastSealed)
@@ -31,13 +34,13 @@ extension Database {
         contents.overlay.finishFlush()
         counter.noteDurable(batch)
         if let last = batch.lastSegment {
-            tidyJournal { () throws(SystemError) in try journal.remove(through: last) }
+            tidyJournal { try journal.remove(through: last) }
         }
     }
 
     /// Does work on the journal that can be put off: where it fails, the journal holds more than
     /// it need, and a later attempt makes up for it.
-    func tidyJournal(_ work: () throws(SystemError) -> Void) {
+    func tidyJournal(_ work: () throws -> Void) {
         do {
             try work()
         } catch {

@@ -27,6 +27,9 @@ public final class Database {
     /// The file of the store.
     public let path: String
 
+    let location: DatabaseLocation
+    let directory: PrivateDirectory
+    let boot: UniqueID
     private var lock: DatabaseLock?
     let report: (Notice) -> Void
     let journal: Journal
@@ -51,11 +54,14 @@ public final class Database {
     init(
         at location: DatabaseLocation, boot: UniqueID, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        let directory = try PrivateDirectory(making: location.directory)
+        directory = try PrivateDirectory(
+            making: location.directory, isOurs: location.isStandard)
         lock = try DatabaseLock.take(in: directory)
         let opening = try DatabaseOpening(of: directory, report: report)
         let recovered = try opening.recover(from: location, boot: boot)
         path = opening.file.path
+        self.location = location
+        self.boot = boot
         self.report = report
         journal = recovered.journal
         contents = recovered.contents

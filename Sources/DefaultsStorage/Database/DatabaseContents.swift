@@ -50,6 +50,25 @@ struct DatabaseContents {
         return totals
     }
 
+    /// The part of a change for whose keys the store has nothing as new; nil where there is none.
+    func notStored(of change: ChangeSet) throws(StorageError) -> ChangeSet? {
+        var set: [ChangeProposal.Assignment] = []
+        var removed: [Key] = []
+        for assignment in change.set
+        where try !store.hasRow(change.domain, assignment.key, from: change.generation) {
+            set.append(assignment)
+        }
+        for key in change.removed
+        where try !store.hasRow(change.domain, key, from: change.generation) {
+            removed.append(key)
+        }
+        guard !set.isEmpty || !removed.isEmpty else { return nil }
+        return ChangeSet(
+            generation: change.generation,
+            proposal: ChangeProposal(
+                domain: change.domain, set: set, removed: removed, origin: change.origin))
+    }
+
     /// Folds the write-ahead log back and closes the store.
     mutating func close() throws(StorageError) {
         defer { opened = nil }

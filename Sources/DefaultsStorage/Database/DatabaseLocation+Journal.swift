@@ -1,37 +1,66 @@
 internal import Glibc
 
 extension DatabaseLocation {
-    /// The directory of the journal when there is no runtime directory.
-    private var journalBesideDatabase: String { "\(directory)/journal" }
-
     /// Makes the directory of the journal.
     ///
     /// In the runtime directory it bears the hash of the database directory's real path, so that
     /// every database has its own, by whatever name it is reached.
     func makeJournalDirectory() throws(StorageError) -> PrivateDirectory {
-        guard let runtimeDirectory else {
-            return try PrivateDirectory(making: journalBesideDatabase)
-        }
+        let database = try DatabaseLocation.realPath(directory)
+        guard let runtimeDirectory else { return try makeJournalBesideDatabase() }
         let ours = try PrivateDirectory(making: "\(runtimeDirectory)/defaultsd")
-        return try PrivateDirectory(making: ours.file(try hashOfRealPath()))
+        let made = try PrivateDirectory(making: ours.file(DatabaseLocation.hash(of: database)))
+        return PrivateDirectory(existing: try DatabaseLocation.realPath(made.path))
     }
 
-    /// The directories in which changes may stand that are not in the store: that of the journal,
-    /// and, where an earlier process had no runtime directory, the one beside the database.
-    func journalDirectories(now current: PrivateDirectory) -> [PrivateDirectory] {
-        let beside = PrivateDirectory(existing: journalBesideDatabase)
-        let isOther = beside.path != current.path && access(beside.path, F_OK) == 0
-        return isOther ? [beside, current] : [current]
+    /// Makes the directory of the journal where there is no runtime directory.
+    func makeJournalBesideDatabase() throws(StorageError) -> PrivateDirectory {
+        let database = try DatabaseLocation.realPath(directory)
+        return try PrivateDirectory(
+            making: DatabaseLocation.journalBesideDatabase(in: database))
     }
 
-    private func hashOfRealPath() throws(StorageError) -> String {
+    /// The directories in which changes may stand that are not in the store: that of the journal
+    /// from now on, that of the last one, and the one beside the database.
+    ///
+    /// One that is not there, or not this user's, is left out: a runtime directory ends with its
+    /// session, and another user may have taken its name. So is one whose name is not the hash of
+    /// this directory: in a copy of a database the note leads to the journal of the original.
+    func journalDirectories(
+        now current: PrivateDirectory, last: JournalPlace?
+    ) throws(StorageError) -> [PrivateDirectory] {
+        let database = try DatabaseLocation.realPath(directory)
+        var paths = [current.path]
+        let name = "/\(DatabaseLocation.hash(of: database))"
+        let noted = last.flatMap { $0.path.hasSuffix(name) ? $0.path : nil }
+        for path in [noted, DatabaseLocation.journalBesideDatabase(in: database)] {
+            if let path, !paths.contains(path), DatabaseLocation.isOwnDirectory(path) {
+                paths.append(path)
+            }
+        }
+        return paths.map(PrivateDirectory.init(existing:))
+    }
+
+    private static func journalBesideDatabase(in directory: String) -> String {
+        "\(directory)/journal"
+    }
+
+    private static func isOwnDirectory(_ path: String) -> Bool {
+        guard let directory = try? File(path, O_RDONLY | O_DIRECTORY) else { return false }
+        return (try? directory.status().st_uid) == geteuid()
+    }
+
+    private static func realPath(_ path: String) throws(StorageError) -> String {
         // The result is malloc's and freed here once it is copied.
-        guard let resolved = realpath(directory, nil) else {
-            throw .directoryUnusable(directory, .last("realpath", directory))
+        guard let resolved = realpath(path, nil) else {
+            throw .directoryUnusable(path, .last("realpath", path))
         }
         defer { free(resolved) }
-        let hash = XXH64.hash(Array(String(cString: resolved).utf8), seed: 0)
-        let digits = String(hash, radix: 16)
+        return String(cString: resolved)
+    }
+
+    private static func hash(of path: String) -> String {
+        let digits = String(XXH64.hash(Array(path.utf8), seed: 0), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

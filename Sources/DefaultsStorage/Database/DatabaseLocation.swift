@@ -8,11 +8,21 @@ public struct DatabaseLocation: Hashable, Sendable {
     ///
     /// Where there is none the journal stands beside the database.
     public let runtimeDirectory: String?
+    /// Whether the directory is this program's own by its name, the standard one, or one that the
+    /// user has named and that may serve other ends, too.
+    let isStandard: Bool
 
-    /// Names a place.
+    /// Names a place of the user's choice.
+    ///
+    /// A directory that is there already must be closed to other users.
     public init(directory: String, runtimeDirectory: String?) {
+        self.init(directory: directory, runtimeDirectory: runtimeDirectory, isStandard: false)
+    }
+
+    init(directory: String, runtimeDirectory: String?, isStandard: Bool) {
         self.directory = directory
         self.runtimeDirectory = runtimeDirectory
+        self.isStandard = isStandard
     }
 
     /// The place that the environment names: `defaultsd` in `$XDG_CONFIG_HOME`, or in `~/.config`;
@@ -24,9 +34,11 @@ public struct DatabaseLocation: Hashable, Sendable {
     /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
     ///
     /// - Parameters:
-    ///   - directory: The directory of the database where the user has named one.
+    ///   - directory: The directory of the database where the user has named one. A relative path
+    ///     begins at the working directory.
     ///   - variable: Looks up a variable.
-    /// - Throws: `.directoryUnusable` where no place is named at all.
+    /// - Throws: `.directoryUnusable` where no place is named at all, or a relative one in a
+    ///   working directory that is gone.
     public static func fromEnvironment(
         directory: String? = nil,
         variable: (String) -> String? = DatabaseLocation.variable
@@ -35,8 +47,26 @@ public struct DatabaseLocation: Hashable, Sendable {
             variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
         let home = path("XDG_CONFIG_HOME") ?? path("HOME").map { "\($0)/.config" }
-        guard let directory = directory ?? home.map({ "\($0)/defaultsd" }) else { throw .noHome() }
-        return DatabaseLocation(directory: directory, runtimeDirectory: path("XDG_RUNTIME_DIR"))
+        let runtimeDirectory = path("XDG_RUNTIME_DIR")
+        if let directory {
+            return DatabaseLocation(
+                directory: try absolute(directory), runtimeDirectory: runtimeDirectory)
+        }
+        guard let home else { throw .noHome() }
+        return DatabaseLocation(
+            directory: "\(home)/defaultsd", runtimeDirectory: runtimeDirectory, isStandard: true)
+    }
+
+    /// The path from the root, with its links as they are.
+    private static func absolute(_ path: String) throws(StorageError) -> String {
+        if path.hasPrefix("/") { return path }
+        // The result is malloc's and freed here once it is copied.
+        guard let working = getcwd(nil, 0) else {
+            throw .directoryUnusable(path, .last("getcwd", path))
+        }
+        defer { free(working) }
+        let directory = String(cString: working)
+        return directory == "/" ? "/\(path)" : "\(directory)/\(path)"
     }
 
     /// Looks up a variable of this process's environment.

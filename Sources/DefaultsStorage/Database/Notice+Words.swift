@@ -5,8 +5,15 @@ extension Notice {
     static func foreignSegment(_ path: String, setAside: String) -> Notice {
         Notice(
             severity: .warning,
-            description: "The journal \(path) belongs to another database or is damaged at its "
-                + "beginning. It was not read and is kept as \(setAside).")
+            description: "The journal \(path) belongs to another database. It was not read and is "
+                + "kept as \(setAside).")
+    }
+
+    static func damagedSegment(_ path: String, setAside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal \(path) is damaged at its beginning, and with it any change "
+                + "that stood only there. It was not read and is kept as \(setAside).")
     }
 
     static func tornTail(_ path: String, offset: Int, length: Int) -> Notice {
@@ -37,13 +44,27 @@ extension Notice {
                 + "generations go on from \(later) instead of \(earlier): none is given twice.")
     }
 
+    static func journalLost(_ path: String, now: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal in \(path) is gone while it was in use. All that is not in "
+                + "the database yet stands in \(now) now.")
+    }
+
+    static func placeNotNoted(_ path: String, _ error: SystemError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "It could not be noted that the journal is in \(path): \(error). A "
+                + "process with another runtime directory would not find it.")
+    }
+
     static func ceilingNotRaised(_ error: StorageError) -> Notice {
         Notice(
             severity: .warning,
             description: "Changes are refused until the database can be written. \(error)")
     }
 
-    static func journalNotTidied(_ error: SystemError) -> Notice {
+    static func journalNotTidied(_ error: any Error) -> Notice {
         Notice(
             severity: .warning,
             description: "The journal could not be tidied up, which will be tried again: \(error).")

@@ -18,7 +18,7 @@ struct DatabaseLock: ~Copyable {
         self.file = file
     }
 
-    /// Takes the lock and writes down who holds it.
+    /// Takes the lock and writes down who holds it, where there is space for that.
     ///
     /// - Throws: `.inUse` where another process holds it; the error names it.
     static func take(in directory: PrivateDirectory) throws(StorageError) -> DatabaseLock {
@@ -27,8 +27,7 @@ struct DatabaseLock: ~Copyable {
             let file = try File(directory.file("lock"), O_RDWR | O_CREAT)
             try file.setMode(0o600)
             if try file.tryLock() {
-                try file.truncate(to: 0)
-                try file.write(Array("\(HostName.current) \(getpid())\n".utf8), at: 0)
+                noteHolder(in: file)
                 return DatabaseLock(holding: file)
             }
             holder = try self.holder(in: file)
@@ -36,6 +35,13 @@ struct DatabaseLock: ~Copyable {
             throw .lockFailed(directory.path, error)
         }
         throw .inUse(directory.path, holder: holder)
+    }
+
+    /// Writes down who holds the lock.
+    ///
+    /// It is the lock that counts: where the disk is full the next process is told of no name.
+    private static func noteHolder(in file: borrowing File) {
+        try? file.replaceContents(with: "\(HostName.current) \(getpid())\n")
     }
 
     /// The host and the process that hold the lock; nil where they have not written that yet.

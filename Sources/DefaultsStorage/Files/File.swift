@@ -78,6 +78,22 @@ struct File: ~Copyable {
         }
     }
 
+    /// Makes a short text the whole of the file, or leaves it empty.
+    ///
+    /// The text is written over the old one, which needs no space where that was as long. Nothing
+    /// waits for the medium.
+    func replaceContents(with text: String) throws(SystemError) {
+        let bytes = Array(text.utf8)
+        do throws(SystemError) {
+            try write(bytes, at: 0)
+            try truncate(to: bytes.count)
+        } catch {
+            // An old text would be taken for the new one.
+            try? truncate(to: 0)
+            throw error
+        }
+    }
+
     /// Waits until what was written, or the names in a directory, are on the medium.
     func synchronize() throws(SystemError) {
         guard retrying({ fsync(descriptor) }) == 0 else { throw .last("fsync", path) }

@@ -6,27 +6,37 @@ struct PrivateDirectory {
 
     /// Makes the directory and those above it that are missing, each on disk before this returns.
     ///
-    /// One that is there already and lets others in is closed to them.
-    ///
+    /// - Parameter isOurs: Whether one that is there already is this program's by its name, and is
+    ///   closed where it lets others in. The user may have other plans for any other one: its
+    ///   permissions are not changed.
     /// - Throws: `.directoryUnusable` where it cannot be made, or belongs to or is shared with
     ///   other users.
-    init(making path: String) throws(StorageError) {
+    init(making path: String, isOurs: Bool = true) throws(StorageError) {
         self.path = path
+        let mode: mode_t
         do throws(SystemError) {
-            try PrivateDirectory.make(path)
-            let directory = try File(path, O_RDONLY | O_DIRECTORY)
-            let status = try directory.status()
-            guard status.st_uid == geteuid() else {
-                throw SystemError(call: "open", path: path, number: EACCES)
-            }
-            // A sticky directory is shared by intent, /tmp for one: it is not ours to close.
-            guard status.st_mode & S_ISVTX == 0 else {
-                throw SystemError(call: "open", path: path, number: EPERM)
-            }
-            if status.st_mode & 0o7777 != 0o700 { try directory.setMode(0o700) }
+            let isMade = try PrivateDirectory.make(path)
+            mode = try PrivateDirectory.restrict(path, mayClose: isOurs || isMade)
         } catch {
             throw .directoryUnusable(path, error)
         }
+        guard mode & 0o077 == 0 else { throw .directoryShared(path, mode: mode) }
+    }
+
+    /// Checks that the directory is this user's, and closes it to others where that is wanted.
+    ///
+    /// - Returns: Its permissions after that.
+    private static func restrict(_ path: String, mayClose: Bool) throws(SystemError) -> mode_t {
+        let directory = try File(path, O_RDONLY | O_DIRECTORY)
+        let status = try directory.status()
+        guard status.st_uid == geteuid() else {
+            throw SystemError(call: "open", path: path, number: EACCES)
+        }
+        let mode = status.st_mode & 0o7777
+        // A sticky directory is shared by intent, /tmp for one: it is not ours to close.
+        guard mayClose, mode & S_ISVTX == 0, mode != 0o700 else { return mode }
+        try directory.setMode(0o700)
+        return 0o700
     }
 
     /// A directory that may be there, as it is.
@@ -79,7 +89,8 @@ struct PrivateDirectory {
         try File(path, O_RDONLY | O_DIRECTORY).synchronize()
     }
 
-    private static func make(_ path: String) throws(SystemError) {
+    /// - Returns: Whether it was missing.
+    private static func make(_ path: String) throws(SystemError) -> Bool {
         // From the deepest directory that is there down to the one asked for.
         var missing: [String] = []
         var existing = path
@@ -95,6 +106,7 @@ struct PrivateDirectory {
             }
             try File(parent(of: directory), O_RDONLY | O_DIRECTORY).synchronize()
         }
+        return !missing.isEmpty
     }
 
     private static func parent(of path: String) -> String {

@@ -21,6 +21,9 @@ struct JournalHeader: Equatable {
     static let size = 104
     private static let magic = Array("dfltjrnl".utf8)
     private static let format: UInt32 = 1
+    /// The largest sequence number that a file may claim; counting on from there does not
+    /// overflow.
+    private static let largestSequence: UInt64 = 1 << 61
 
     let database: UniqueID
     let boot: UniqueID
@@ -75,8 +78,8 @@ extension JournalHeader {
             reader.integer(UInt32.self) == UInt32(JournalHeader.size),
             let database = reader.bytes(UniqueID.length).flatMap(UniqueID.init),
             let boot = reader.bytes(UniqueID.length).flatMap(UniqueID.init),
-            let sequence = reader.integer(UInt64.self),
-            let firstNeeded = reader.integer(UInt64.self),
+            let sequence = reader.integer(UInt64.self), sequence <= JournalHeader.largestSequence,
+            let firstNeeded = reader.integer(UInt64.self), firstNeeded <= sequence,
             let base = reader.integer(UInt64.self).flatMap(Generation.init(fromFile:)),
             let generation = reader.integer(UInt64.self).flatMap(Generation.init(fromFile:)),
             let ceiling = reader.integer(UInt64.self).flatMap(Generation.init(fromFile:)),

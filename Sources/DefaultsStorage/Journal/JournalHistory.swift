@@ -14,7 +14,8 @@ struct JournalHistory {
     /// Looks through the directories in which a journal may stand.
     ///
     /// A segment of another database is set aside: it may be what is left of one that was
-    /// replaced, and is not ours to delete. What an earlier process left unfinished, or had taken
+    /// replaced, and is not ours to delete. So is one whose header cannot be read, which counts as
+    /// damage to this database's journal. What an earlier process left unfinished, or had taken
     /// over in a rewrite, is removed.
     init(
         of database: UniqueID, boot: UniqueID, in directories: [PrivateDirectory],
@@ -38,35 +39,34 @@ struct JournalHistory {
         newest = segments.map(\.header.generation).max()
     }
 
-    /// Reads all changes that are not in the store, in order.
-    ///
-    /// - Returns: Their number.
+    /// Reads all changes in order, each once, whether the store has them or not.
     mutating func replay(
-        above durable: Generation, _ body: (ChangeSet) throws(StorageError) -> Void
-    ) throws(StorageError) -> Int {
-        var count = 0
-        var last = durable
+        _ body: (ChangeSet) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        var last: Generation?
         for segment in segments {
             try read(segment) { (change) throws(StorageError) in
-                guard change.generation > last else { return }
+                if let last, change.generation <= last { return }
                 last = change.generation
-                count += 1
                 try body(change)
             }
         }
-        return count
     }
 
     /// From where the counter goes on.
     ///
-    /// Where the journal is of this boot, whole, and reaches back to the store, it proves every
-    /// number that was given. Otherwise numbers may have been given that nothing here tells of;
-    /// none of them is above the ceiling.
-    func generation(after store: StoreState) -> Generation {
+    /// Where the last journal is here, of this boot, whole, and reaches back to the store, it proves
+    /// every number that was given. Otherwise numbers may have been given that nothing here tells
+    /// of; none of them is above the ceiling.
+    ///
+    /// - Parameter place: Where the last journal stood.
+    func generation(after store: StoreState, last place: JournalPlace?) -> Generation {
         let proven = max(newest ?? store.generation, store.generation)
-        let base = segments.map(\.header.base).min()
-        let isContinuous = segments.last?.header.boot == boot && !isDamaged
-        if isContinuous, let base, base <= store.generation { return proven }
+        let base = segments.filter { segment in
+            place == JournalPlace(boot: boot, path: segment.directory)
+                && segment.header.boot == boot
+        }.map(\.header.base).min()
+        if !isDamaged, let base, base <= store.generation { return proven }
         let ceiling = segments.map(\.header.ceiling).reduce(max(proven, store.ceiling), max)
         report(.jumped(from: proven, to: ceiling))
         return ceiling
@@ -91,13 +91,18 @@ struct JournalHistory {
         }
     }
 
-    private func examine(
+    private mutating func examine(
         _ name: String, in directory: PrivateDirectory
     ) throws(SystemError) -> SealedSegment? {
         let path = directory.file(name)
-        guard let reader = try JournalReader(path), reader.header.database == database else {
-            let aside = try directory.setAside(name)
-            report(.foreignSegment(path, setAside: aside))
+        guard let reader = try JournalReader(path) else {
+            // It may have been ours, with the last numbers that were given.
+            isDamaged = true
+            report(.damagedSegment(path, setAside: try directory.setAside(name)))
+            return nil
+        }
+        guard reader.header.database == database else {
+            report(.foreignSegment(path, setAside: try directory.setAside(name)))
             return nil
         }
         return SealedSegment(

@@ -5,11 +5,14 @@ internal import Glibc
 struct JournalSegment: ~Copyable {
     let header: JournalHeader
     private let file: File
+    /// Which file it is, whatever its name.
+    private let identity: FileIdentity
     /// Where the last whole record ends.
     private(set) var size: Int
 
-    private init(_ header: JournalHeader, in file: consuming File) {
+    private init(_ header: JournalHeader, in file: consuming File) throws(SystemError) {
         self.header = header
+        identity = FileIdentity(try file.status())
         self.file = file
         size = JournalHeader.size
     }
@@ -37,7 +40,7 @@ struct JournalSegment: ~Copyable {
         let file = try File(directory.file(unfinished), O_RDWR | O_CREAT | O_TRUNC)
         try file.setMode(0o600)
         try file.write(header.encoded, at: 0)
-        var segment = JournalSegment(header, in: file)
+        var segment = try JournalSegment(header, in: file)
         for change in changes { try segment.append(change) }
         // Changes given here stand in older segments too, which the caller then removes. On a
         // medium that outlives a power cut the name must not come before the content, nor the
@@ -50,6 +53,11 @@ struct JournalSegment: ~Copyable {
 
     /// Whether it holds no record.
     var isEmpty: Bool { size == JournalHeader.size }
+
+    /// Whether it still has its name in the directory.
+    func isInPlace(in directory: PrivateDirectory) -> Bool {
+        FileIdentity(of: directory.file(JournalSegment.name(header.sequence))) == identity
+    }
 
     /// Appends a change with one write, whole or not at all.
     mutating func append(_ change: ChangeSet) throws(SystemError) {

@@ -8,6 +8,9 @@ struct SealedSegment {
     /// The size in bytes.
     let size: Int
 
+    /// What it takes up in bytes: a page at least, however little is in it.
+    var footprint: Int { max(size, 4096) }
+
     /// Unlinks it.
     ///
     /// One that is gone already is no failure.

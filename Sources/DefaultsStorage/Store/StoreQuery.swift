@@ -7,6 +7,7 @@
 enum StoreQuery {
     static let value = "SELECT generation, checksum, archive \(entries) AND key = ?3"
     static let presence = "SELECT \(isPresent) \(entries) AND key = ?3"
+    static let generation = "SELECT generation \(entries) AND key = ?3"
     static let keys = "SELECT key \(entries) AND \(isPresent) ORDER BY key"
     static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
     static let domains = "SELECT name, host FROM domains WHERE key_count > 0"

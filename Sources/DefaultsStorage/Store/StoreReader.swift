@@ -10,6 +10,7 @@ final class StoreReader {
     private let connection: Connection
     private let selectValue: Statement
     private let selectPresence: Statement
+    private let selectGeneration: Statement
     private let selectTotals: Statement
     private let selectKeys: Statement
     private let selectDomains: Statement
@@ -20,6 +21,7 @@ final class StoreReader {
         do throws(SQLiteError) {
             selectValue = try connection.prepare(StoreQuery.value)
             selectPresence = try connection.prepare(StoreQuery.presence)
+            selectGeneration = try connection.prepare(StoreQuery.generation)
             selectTotals = try connection.prepare(StoreQuery.totals)
             selectKeys = try connection.prepare(StoreQuery.keys)
             selectDomains = try connection.prepare(StoreQuery.domains)
@@ -55,6 +57,21 @@ final class StoreReader {
             defer { selectPresence.reset() }
             try bind(selectPresence, domain, key)
             return try selectPresence.step() && selectPresence.integer(at: 0) != 0
+        }
+    }
+
+    /// Whether the row of a key, a value or a removal, is as new as a generation or newer.
+    ///
+    /// A row whose generation makes no sense counts: nothing proves that it is older.
+    func hasRow(
+        _ domain: Domain, _ key: Key, from generation: Generation
+    ) throws(StorageError) -> Bool {
+        try reading { () throws(SQLiteError) in
+            defer { selectGeneration.reset() }
+            try bind(selectGeneration, domain, key)
+            guard try selectGeneration.step() else { return false }
+            return Generation(column: selectGeneration.integer(at: 0)).map { $0 >= generation }
+                ?? true
         }
     }
 

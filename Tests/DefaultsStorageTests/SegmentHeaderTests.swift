@@ -1,0 +1,75 @@
+import DefaultsModel
+import Foundation
+import Testing
+
+@testable import DefaultsStorage
+
+/// A journal of two segments of which one has a header that is not to be trusted.
+@Suite struct SegmentHeaderTests {
+    private let scratch: Scratch
+    /// The two segments, the older first.
+    private let segments: [String]
+    /// The last number that was given.
+    private let last: Generation
+
+    init() throws {
+        scratch = try Scratch()
+        let scratch = scratch
+        (segments, last) = try scratch.process { database in
+            try database.set(["a": [1]])
+            _ = try #require(database.beginFlush())
+            let last = try database.set(["b": [2]]).generation
+            return (try scratch.journal(), last)
+        }
+        try #require(segments.count == 2)
+    }
+
+    private func header(of segment: String) throws -> (JournalHeader, rest: Data) {
+        let bytes = try #require(FileManager.default.contents(atPath: segment))
+        let header = try #require(JournalHeader(decoding: Array(bytes.prefix(JournalHeader.size))))
+        return (header, bytes.dropFirst(JournalHeader.size))
+    }
+
+    /// Invariant 3 of `Database`.
+    @Test("A segment whose header is damaged may have held numbers: none is given twice")
+    func damaged() throws {
+        var bytes = try #require(FileManager.default.contents(atPath: segments[1]))
+        bytes[40] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: segments[1]))
+        let database = try scratch.open()
+        #expect(try database.keys() == ["a"])
+        #expect(try database.set(["c": [3]]).generation > last)
+        #expect(scratch.noticed("is damaged at its beginning"))
+        #expect(!scratch.noticed("belongs to another database"))
+        #expect(FileManager.default.contents(atPath: "\(segments[1]).aside-1") == bytes)
+    }
+
+    @Test("A segment of another database beside ours is no damage to ours")
+    func foreign() throws {
+        let other = try Scratch()
+        try other.process { try $0.set(["other": [1]]) }
+        let foreign = (segments[0] as NSString).deletingLastPathComponent + "/0.journal"
+        try FileManager.default.copyItem(atPath: other.journalWithRecords(), toPath: foreign)
+        let database = try scratch.open()
+        #expect(try database.keys() == ["a", "b"])
+        #expect(database.generation == last)
+        #expect(scratch.noticed("belongs to another database"))
+        #expect(!scratch.noticed("is damaged at its beginning"))
+    }
+
+    @Test(
+        "A header whose numbers make no sense is damaged, not a trap",
+        arguments: [(UInt64.max, 1), (1 << 61 + 1, 1), (5, 6)] as [(UInt64, UInt64)])
+    func numbers(sequence: UInt64, firstNeeded: UInt64) throws {
+        let (header, rest) = try header(of: segments[1])
+        let forged = JournalHeader(
+            database: header.database, boot: header.boot, sequence: sequence,
+            firstNeeded: firstNeeded, base: header.base, generation: header.generation,
+            ceiling: header.ceiling, salt: header.salt)
+        try (Data(forged.encoded) + rest).write(to: URL(fileURLWithPath: segments[1]))
+        let database = try scratch.open()
+        #expect(try database.keys() == ["a"])
+        #expect(database.generation > last)
+        #expect(scratch.noticed("is damaged at its beginning"))
+    }
+}
