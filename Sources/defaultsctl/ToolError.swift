@@ -34,7 +34,8 @@ struct ToolError: Error {
 
     /// The errors that say that nobody answers; any other is an answer.
     private static let unreachable: Set<ErrorName> = [
-        .serviceUnknown, .nameHasNoOwner, .noReply, .timeout, .disconnected, .ioError,
+        .serviceUnknown, .timeout, .disconnected, .ioError,
+        .nameHasNoOwner, "org.freedesktop.DBus.Error.NoReply",
         "org.freedesktop.DBus.Error.NoServer", "org.freedesktop.DBus.Error.FileNotFound",
         "org.freedesktop.DBus.Error.BadAddress", "org.freedesktop.DBus.Error.NotSupported",
         "org.freedesktop.DBus.Error.Spawn.ChildExited",
