@@ -4,6 +4,9 @@ import DefaultsProtocol
 import DefaultsStorage
 
 extension DefaultsObject {
+    /// How long the end waits for the bus.
+    private static let patience = Duration.seconds(5)
+
     /// Ends the service: nothing that was acknowledged is left off the disk, and no call that
     /// has reached the service is left without an answer.
     ///
@@ -14,10 +17,16 @@ extension DefaultsObject {
     /// - Throws: ``StorageError`` where the disk refuses. The crash journal keeps the changes.
     public func stop() async throws {
         _ = await durability()
+        let connection = connection
+        // A bus that does not answer, or takes nothing, holds up the end no longer than this.
+        let patience = connection.loop.schedule(after: Self.patience) {
+            connection.assumeIsolated { $0.close() }
+        }
         // Where the bus is gone there is no name to give back.
         _ = try? await connection.releaseName(Contract.busName)
         await connection.flush()
         await connection.close()
+        patience.cancel()
         let outcome = await durability()
         flushTimer?.cancel()
         flushTimer = nil
