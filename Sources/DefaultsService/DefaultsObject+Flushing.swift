@@ -108,7 +108,7 @@ extension DefaultsObject {
         isFlushing = false
         schedule.flushFailed(at: .now)
         if storageError != error.description {
-            logger.error("\(error) The changes stay pending and are tried again.")
+            logger.error("\(error)")
             report(storageError: error.description)
         }
         let refused = waiters

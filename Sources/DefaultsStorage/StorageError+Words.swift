@@ -133,13 +133,13 @@ extension StorageError {
             StorageError(
                 .inUse, "\(path) is open in another program. Close that one first.", cause: cause)
         case (_, .cannotOpen):
-            StorageError(.cannotOpen, "\(path) cannot be opened: \(cause).", cause: cause)
+            StorageError(.cannotOpen, "\(path) cannot be opened: \(cause.reason).", cause: cause)
         case (_, .cannotRead):
-            StorageError(.cannotRead, "\(path) cannot be read: \(cause).", cause: cause)
+            StorageError(.cannotRead, "\(path) cannot be read: \(cause.reason).", cause: cause)
         default:
             StorageError(
                 code,
-                "\(path) cannot be written: \(cause). The changes stay pending and will be "
+                "\(path) cannot be written: \(cause.reason). The changes stay pending and will be "
                     + "written when it can.", cause: cause)
         }
     }

@@ -20,8 +20,11 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         self.sql = sql
     }
 
+    /// The reason in SQLite's words, with its number.
+    public var reason: String { "\(message) (SQLite code \(extendedCode.rawValue))" }
+
     /// What failed, the reason and SQLite's number of it.
     public var description: String {
-        "SQLite refused '\(sql)': \(message) (code \(extendedCode.rawValue))"
+        "SQLite refused '\(sql)': \(reason)"
     }
 }

@@ -89,6 +89,30 @@ import Testing
         #expect(try desktop.daemonPID() == first)
     }
 
+    @Test(arguments: ["a file", "a full file system"])
+    func `Where the runtime directory cannot be used the journal stands beside the database`(
+        runtime: String
+    ) throws {
+        let desktop = try Desktop()
+        let path = desktop.directory.path + "/runtime"
+        if runtime == "a file" {
+            try FileManager.default.removeItem(atPath: path)
+            try desktop.directory.write("", to: "runtime")
+        } else {
+            guard geteuid() == 0 else { return }
+            let mounted = desktop.run("mount", "-t", "tmpfs", "-o", "size=16k,mode=700", "x", path)
+            try #require(mounted.status == 0)
+            desktop.run("sh", "-c", "cat /dev/zero > '\(path)/filler' 2>/dev/null")
+        }
+        defer { desktop.run("umount", "--lazy", path) }
+        #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").output == "(uint64 2,)\n")
+        _ = try desktop.killDaemon(SIGKILL)
+        #expect(
+            desktop.call("GetValue", "org.example.App", "Key").output == "(<int64 1>, uint64 2)\n")
+        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
+        #expect(log.contains("/config/defaultsd/journal meanwhile"))
+    }
+
     @Test func `Files are the user's alone, whatever the umask`() throws {
         let desktop = try Desktop()
         desktop.call("SetValue", "org.example.App", "Key", "<1>")

@@ -34,7 +34,7 @@ struct DatabaseOpening {
     ) throws(StorageError) -> Recovered {
         let state = try file.state(connection)
         let lastPlace = JournalPlace(notedIn: directory)
-        let journalDirectory = try location.makeJournalDirectory()
+        let journalDirectory = try makeJournalDirectory(at: location)
         var contents = DatabaseContents(over: try StoreReader(connection, path: file.path))
         var history = try JournalHistory(
             of: state.uuid, boot: boot,
@@ -46,10 +46,38 @@ struct DatabaseOpening {
                 ? state.generation : history.generation(after: state, last: lastPlace),
             durable: state.generation, ceiling: state.ceiling)
         if counter.isExhausted { raiseCeiling(of: &counter, writing: &contents) }
-        let journal = try startJournal(
-            in: journalDirectory, of: state.uuid, boot, after: history.segments, at: counter,
-            holding: contents.overlay)
+        func start(in directory: PrivateDirectory) throws(StorageError) -> Journal {
+            try startJournal(
+                in: directory, of: state.uuid, boot, after: history.segments, at: counter,
+                holding: contents.overlay)
+        }
+        let journal: Journal
+        do throws(StorageError) {
+            journal = try start(in: journalDirectory)
+        } catch {
+            journal = try start(in: makeJournalBesideDatabase(at: location, because: error))
+        }
         return Recovered(journal: journal, contents: contents, counter: counter)
+    }
+
+    /// Makes the directory of the journal; beside the database where the runtime directory is
+    /// not to be used, as `su` leaves that of another user behind.
+    private func makeJournalDirectory(
+        at location: DatabaseLocation
+    ) throws(StorageError) -> PrivateDirectory {
+        do throws(StorageError) {
+            return try location.makeJournalDirectory()
+        } catch {
+            return try makeJournalBesideDatabase(at: location, because: error)
+        }
+    }
+
+    private func makeJournalBesideDatabase(
+        at location: DatabaseLocation, because error: StorageError
+    ) throws(StorageError) -> PrivateDirectory {
+        let directory = try location.makeJournalBesideDatabase()
+        report(.journalBesideDatabase(directory.path, error))
+        return directory
     }
 
     /// Takes every change that the store has nothing newer for.

@@ -51,6 +51,12 @@ extension Notice {
                 + "the database yet stands in \(now) now.")
     }
 
+    static func journalBesideDatabase(_ path: String, _ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(error) The journal is kept in \(path) meanwhile.")
+    }
+
     static func placeNotNoted(_ path: String, _ error: SystemError) -> Notice {
         Notice(
             severity: .warning,
