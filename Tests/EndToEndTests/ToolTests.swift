@@ -132,8 +132,10 @@ import Testing
         desktop.tool("write", "org.example.A@host", "Key", "-int", "1")
         #expect(lines.next()?.hasPrefix("org.example.A Bomb\\u{a} has changed") == true)
         #expect(lines.next() == "org.example.A@host Key = 1")
+        desktop.tool("write", "org.example.A", "Zebra", "-int", "1")
         let read = desktop.tool("read", "org.example.A")
         #expect(read.status == 1 && read.error.contains("Bomb"))
+        #expect(read.output == "Zebra = 1\n")
     }
 
     @Test func `watch refuses a domain that cannot be, and watches one layer where told`() throws {

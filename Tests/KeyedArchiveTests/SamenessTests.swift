@@ -178,6 +178,45 @@ struct SamenessTests {
         #expect(wide.isSame(as: narrow))
     }
 
+    @Test("of very many keys in another order are compared to an end", .timeLimit(.minutes(1)))
+    func manyKeys() throws {
+        let count = 100_000
+        let keys = (0..<count).map { "k\($0)" }
+        let inOrder = try Self.flags(keys)
+        #expect(inOrder.isSame(as: try Self.flags(keys.reversed())))
+        #expect(!inOrder.isSame(as: try Self.flags(keys.dropFirst() + ["other"])))
+    }
+
+    /// A dictionary that has `true` for each key, in this order.
+    private static func flags(_ keys: some Collection<String>) throws -> KeyedArchive {
+        var writer = PropertyListWriter()
+        let record = writer.add(
+            keys: ["$classname", "$classes"].map { writer.add(string: Text($0)) },
+            values: [
+                writer.add(string: "NSDictionary"),
+                writer.add(array: [writer.add(string: "NSDictionary")]),
+            ])
+        let flag = writer.add(uid: 2)
+        let flags = writer.add(array: Array(repeating: flag, count: keys.count))
+        let uids = (0..<keys.count).map { writer.add(uid: UInt64($0 + 3)) }
+        let dictionary = writer.add(
+            keys: ["$class", "NS.keys", "NS.objects"].map { writer.add(string: Text($0)) },
+            values: [writer.add(uid: UInt64(keys.count + 3)), writer.add(array: uids), flags])
+        let objects =
+            [writer.add(string: "$null"), dictionary, writer.add(boolean: true)]
+            + keys.map { writer.add(string: Text($0)) } + [record]
+        let root = writer.add(
+            keys: ["$version", "$archiver", "$top", "$objects"].map {
+                writer.add(string: Text($0))
+            },
+            values: [
+                writer.add(integer: 100_000), writer.add(string: "NSKeyedArchiver"),
+                writer.add(keys: [writer.add(string: "root")], values: [writer.add(uid: 1)]),
+                writer.add(array: objects),
+            ])
+        return try KeyedArchive(validating: writer.finish(root: root))
+    }
+
     @Test("are compared to an end where their lists share each other")
     func bomb() throws {
         // Forty arrays, each with the next one twice, stand inline in an object.

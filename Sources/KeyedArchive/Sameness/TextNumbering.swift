@@ -8,7 +8,10 @@ enum Side {
 /// Numbers for the strings of two property lists: equal strings have equal numbers.
 ///
 /// Each string is read once, however many dictionaries have it as a key.
-struct TextNumbering {
+///
+/// A class, because it is made only when it is needed: a lazy property that is a structure is copied
+/// whole, with all of its tables, at each change.
+final class TextNumbering {
     private let left: PropertyList
     private let right: PropertyList
     private var numbers: [Text: Int] = [:]
@@ -22,7 +25,7 @@ struct TextNumbering {
     }
 
     /// The number of a string of one side's list.
-    mutating func number(of index: ObjectIndex, in side: Side) -> Int? {
+    func number(of index: ObjectIndex, in side: Side) -> Int? {
         let position = index.position
         switch side {
         case .left:
@@ -36,7 +39,7 @@ struct TextNumbering {
         }
     }
 
-    mutating func number(of text: Text) -> Int {
+    func number(of text: Text) -> Int {
         if let number = numbers[text] { return number }
         numbers[text] = numbers.count
         return numbers.count - 1

@@ -34,10 +34,21 @@ struct Read: ServiceCommand {
             }
             print("{\(members.joined(separator: ","))}")
         } else {
-            for (key, archive) in entries {
+            try printLines(of: entries)
+        }
+    }
+
+    /// Prints what can be shown, and then fails with the first that cannot.
+    private func printLines(of entries: [(key: String, archive: KeyedArchive)]) throws {
+        var failure: ToolError?
+        for (key, archive) in entries {
+            do {
                 print("\(key.onOneLine) = \(try text(of: archive, key: key))")
+            } catch let error as ToolError {
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
     }
 
     private func text(of archive: KeyedArchive, key: String) throws -> String {
