@@ -24,6 +24,8 @@ extension DefaultsObject {
         }
         // Where the bus is gone there is no name to give back.
         _ = try? await connection.releaseName(Contract.busName)
+        // Meanwhile callers that use our own name on the bus, as GLib's proxies do, learn of it.
+        _ = await durability()
         await connection.flush()
         await connection.close()
         patience.cancel()

@@ -31,7 +31,9 @@ struct Defaultsctl: AsyncParsableCommand {
                 try command.run()
             }
         } catch  where exitCode(for: error) == .validationFailure {
-            fputs("defaultsctl: \(message(for: error)) See defaultsctl --help\n", stderr)
+            let said = message(for: error)
+            let sentence = said.hasSuffix(".") ? String(said.dropLast()) : said
+            fputs("defaultsctl: \(sentence); see defaultsctl --help\n", stderr)
             Glibc.exit(ExitCode.validationFailure.rawValue)
         } catch {
             exit(withError: error)
