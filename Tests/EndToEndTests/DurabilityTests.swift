@@ -26,13 +26,14 @@ import Testing
             desktop.call("SetValue", "org.example.App", "Key", "<1>").output == "(uint64 23,)\n")
     }
 
-    @Test func `SIGTERM flushes and ends with 0; the next start finds it without the journal`()
-        throws
-    {
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `SIGTERM and SIGINT flush and end with 0; the next start needs no journal`(
+        signal: Int32
+    ) throws {
         let desktop = try Desktop()
         let daemon = try desktop.startDaemon()
         desktop.call("SetValue", "org.example.App", "Key", "<'kept'>")
-        daemon.send(SIGTERM)
+        daemon.send(signal)
         #expect(daemon.waitUntilExit() == 0)
         try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime/defaultsd")
         #expect(
