@@ -56,9 +56,9 @@ extension DefaultsObject {
         guard delay > .zero else { return flush() }
         guard flushTimer == nil else { return }
         flushTimer = connection.loop.schedule(after: delay) {
-            self.assumeIsolated { service in
-                service.flushTimer = nil
-                service.scheduleFlush()
+            self.assumeIsolated { object in
+                object.flushTimer = nil
+                object.scheduleFlush()
             }
         }
     }

@@ -30,8 +30,6 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let full = ResultCode(rawValue: SQLITE_FULL)
     /// The operating system reported an input or output error.
     public static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
-    /// The file, or its directory, may not be written.
-    public static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
     /// The file could not be opened.
     public static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
     /// The file's structure is damaged.

@@ -31,13 +31,7 @@ extension MessageReader {
         guard nextElementType == .dictionaryEntry else {
             throw DBusError.unexpectedType(nextElementType, expected: .dictionaryEntry)
         }
-        return try readArray { elements in
-            try elements.readInside { inner in
-                let content = try entry(&inner)
-                try inner.expectEnd()
-                return content
-            }
-        }
+        return try readArray { try $0.readWhole(.dictionaryEntry, entry) }
     }
 
     /// Reads a structure: the closure must read all of its fields.

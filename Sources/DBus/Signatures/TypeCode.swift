@@ -50,14 +50,6 @@ public enum TypeCode: UInt8, Sendable {
         }
     }
 
-    /// Whether a value holds other values.
-    var isContainer: Bool {
-        switch self {
-        case .array, .variant, .structure, .dictionaryEntry: true
-        default: false
-        }
-    }
-
     /// The character of the type in a signature, for a message to people.
     public var character: Character {
         switch self {
