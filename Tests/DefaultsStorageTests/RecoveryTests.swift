@@ -149,7 +149,7 @@ import Testing
         try scratch.process { try $0.set(["key": [1]]) }
         let database = try scratch.open(boot: .random())
         #expect(try database.archive("key") == [1])
-        #expect(database.generation.rawValue == 1 + Generation.ceilingDistance)
+        #expect(database.generation.rawValue == 2 + Generation.ceilingDistance)
         #expect(database.durableGeneration == database.generation)
         database.close()
         #expect(try scratch.query("SELECT key, generation FROM entries") == "[('key', 2)]")
