@@ -34,7 +34,8 @@ extension DefaultsObject {
 
     /// Answers when the disk has spoken.
     private func reply(
-        to call: MethodCall, _ generation: Generation, once outcome: Result<Generation, StorageError>
+        to call: MethodCall, _ generation: Generation,
+        once outcome: Result<Generation, StorageError>
     ) {
         switch outcome {
         case .success:

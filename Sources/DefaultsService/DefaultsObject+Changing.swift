@@ -70,7 +70,8 @@ extension DefaultsObject {
             return try conclude(call, at: database.generation)
         }
         let change = ChangeProposal(
-            domain: domain, set: [.init(key: key, archive: archive.bytes)], origin: origin(of: call))
+            domain: domain, set: [.init(key: key, archive: archive.bytes)], origin: origin(of: call)
+        )
         try conclude(call, with: commit(change))
     }
 }

@@ -146,7 +146,8 @@ struct DatabaseOpening {
 
     private func startJournal(
         in directory: PrivateDirectory, of database: UniqueID, _ boot: UniqueID,
-        after found: [SealedSegment], at counter: GenerationCounter, holding pending: PendingOverlay,
+        after found: [SealedSegment], at counter: GenerationCounter,
+        holding pending: PendingOverlay,
         isLate: Bool
     ) throws(StorageError) -> Journal {
         let place = JournalPlace(boot: boot, path: directory.path)

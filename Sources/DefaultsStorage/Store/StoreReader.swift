@@ -132,7 +132,9 @@ final class StoreReader {
         try reading { () throws(SQLiteError) in
             defer { selectRecord.reset() }
             try bind(selectRecord, domain)
-            guard try selectRecord.step() else { return StoredRecord(lastChange: nil, horizon: nil) }
+            guard try selectRecord.step() else {
+                return StoredRecord(lastChange: nil, horizon: nil)
+            }
             return StoredRecord(
                 lastChange: Generation(column: selectRecord.integer(at: 0)),
                 horizon: Generation(column: selectRecord.integer(at: 1)))
