@@ -119,6 +119,13 @@ final class FakeBus: Sendable {
         try await bus.send(from: sender, member, write: body)
     }
 
+    /// Sends a call with a value that nobody is asked about.
+    func sendUnchecked(
+        _ value: Value, from sender: BusName, _ member: MemberName
+    ) async throws -> Pending {
+        try await bus.send(from: sender, member, unchecked: value)
+    }
+
     /// Calls the service in somebody's name.
     func call(from sender: BusName, _ member: MemberName) async throws -> [Value] {
         try await send(from: sender, member).reply()
@@ -135,11 +142,15 @@ extension Connection {
     /// Sends a call to the peer in somebody's name, as a bus does.
     fileprivate func send(
         from sender: BusName, _ member: MemberName,
-        write body: (inout MessageWriter) throws -> Void
+        unchecked value: Value? = nil, write body: (inout MessageWriter) throws -> Void = { _ in }
     ) throws -> FakeBus.Pending {
         let message = try Message.call(":1.1", "/", "a.Service", member)
         try checkMemory(dbus_message_set_sender(message.pointer, sender.string))
-        try MessageWriter.write(to: message, body)
+        if let value {
+            try UncheckedWriter.append(value, to: message)
+        } else {
+            try MessageWriter.write(to: message, body)
+        }
         let serial = try link.send(message)
         let (replies, reply) = AsyncThrowingStream.makeStream(of: [Value].self)
         pendingCalls.add(

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import DBus
@@ -68,12 +69,51 @@ import Testing
         #expect(await fake.service.waitingSize == 0)
     }
 
+    @Test func `The answer is read however much waits for it (Link 8)`() async throws {
+        let fake = try await FakeBus()
+        _ = await Self.serve(on: fake.service)
+        await fake.service.identifyCallers()
+        // The last one finds room for a byte, and is as large as messages are.
+        let small = try await Self.send(1, size: 63 << 20, from: ":1.7", to: fake)
+        let large = try await fake.send(from: ":1.7", "Large") {
+            for _ in 0..<2 { try $0.writeBytes([UInt8](repeating: 0, count: 63 << 20)) }
+        }
+        var questions = fake.questions.makeAsyncIterator()
+        #expect(await questions.next() == "credentials :1.7")
+        while await fake.service.waitingCalls < 2 { await Task.yield() }
+        try await fake.answer("credentials :1.7", [])
+        #expect(try await Self.carriedOut(small) == 1)
+        let error = await #expect(throws: DBusError.self) { try await large.reply() }
+        #expect(error?.name == .unknownMethod)
+    }
+
+    @Test func `The answer is read however many descriptors wait for it (Link 8)`() async throws {
+        let fake = try await FakeBus()
+        _ = await Self.serve(on: fake.service)
+        await fake.service.identifyCallers()
+        let file = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
+        let files = Value.array(of: "h", [Value](repeating: .unixFD(file), count: 253))
+        var calls: [FakeBus.Pending] = []
+        for _ in 0..<5 { calls.append(try await fake.sendUnchecked(files, from: ":1.7", "Files")) }
+        for call in calls[2...] {
+            await #expect(throws: DBusError.tooMuchWaits) { try await call.reply() }
+        }
+        #expect(await fake.service.waitingCalls == 2)
+        try await fake.answer("credentials :1.7", [])
+        for call in calls[..<2] {
+            let error = await #expect(throws: DBusError.self) { try await call.reply() }
+            #expect(error?.name == .unknownMethod)
+        }
+    }
+
     @Test func `Calls that wait for their turn are carried out rather than refused`() async throws {
         let fake = try await FakeBus()
         let log = await Self.serve(on: fake.service)
-        let calls = try await Self.send(20_000, from: ":1.7", to: fake)
-        #expect(try await Self.carriedOut(calls) == 20_000)
-        #expect(log.entries.count == 20_000)
+        await fake.service.boundWaitingCalls(to: 10)
+        var calls: [FakeBus.Pending] = []
+        for _ in 0..<400 { calls.append(try await fake.send(from: ":1.7", "Long")) }
+        #expect(try await Self.carriedOut(calls) == 400)
+        #expect(log.entries.count == 400)
     }
 
     @Test func `Who keeps the loop busy lets others go first`() async throws {
@@ -91,4 +131,8 @@ import Testing
 
 extension Connection {
     fileprivate var waitingSize: Int { calls.schedule.size }
+
+    fileprivate func boundWaitingCalls(to count: Int) {
+        calls.schedule = CallSchedule(bounds: CallSchedule.Bounds(calls: count))
+    }
 }
