@@ -7,7 +7,8 @@ import Testing
     /// Serves a method that notes the number that it is called with.
     private static func serve(on connection: Connection) async -> Log<UInt32> {
         let log = Log<UInt32>()
-        let method = Method("Note", in: [Argument("number", "u"), Argument("bytes", "ay")]) { call in
+        let method = Method("Note", in: [Argument("number", "u"), Argument("bytes", "ay")]) {
+            call in
             log.append(try call.arguments { try $0.readUInt32() })
             try call.reply()
         }
@@ -25,13 +26,15 @@ import Testing
         }
     }
 
-    @Test func `Held calls are carried out after the release, each caller's in order`() async throws {
+    @Test func `Held calls are carried out after the release, each caller's in order`() async throws
+    {
         let fake = try await FakeBus()
         let log = await Self.serve(on: fake.service)
         await fake.service.holdCalls()
         var calls: [FakeBus.Pending] = []
         for number in 0..<100 as Range<UInt32> {
-            calls.append(try await Self.send(number, from: number % 2 == 0 ? ":1.7" : ":1.8", to: fake))
+            calls.append(
+                try await Self.send(number, from: number % 2 == 0 ? ":1.7" : ":1.8", to: fake))
         }
         try await fake.passAll()
         #expect(log.entries == [])
@@ -103,7 +106,9 @@ import Testing
         #expect(refused > 0 && refused <= 16)
     }
 
-    @Test func `The loss of a name is told to those who have it, after the calls to it`() async throws {
+    @Test func `The loss of a name is told to those who have it, after the calls to it`()
+        async throws
+    {
         let session = try PrivateSession()
         let (old, new) = (try await session.connect(), try await session.connectApart())
         let log = Log<String>()

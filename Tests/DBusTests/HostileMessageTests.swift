@@ -219,7 +219,9 @@ import TestSupport
         #expect(output == "answered\n", "\(error)")
         #expect(try await served > 0)
         #expect(await connection.waitingCalls == 0)
-        #expect(try await other.call(connection.uniqueName, "/", "a.Service", "Take", [.string("")]) == [])
+        #expect(
+            try await other.call(connection.uniqueName, "/", "a.Service", "Take", [.string("")])
+                == [])
     }
 
     /// Calls the service again and again.
@@ -227,7 +229,8 @@ import TestSupport
         var count = 0
         repeat {
             _ = try await other.call(
-                connection.uniqueName, "/", "a.Service", "Take", [.string("")], timeout: .seconds(60))
+                connection.uniqueName, "/", "a.Service", "Take", [.string("")],
+                timeout: .seconds(60))
             count += 1
         } while !ended.isOn
         return count

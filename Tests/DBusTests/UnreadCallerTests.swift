@@ -12,7 +12,8 @@ import TestSupport
     /// Serves a method with large replies, by their number for each caller.
     private static func serve(on connection: Connection) async -> Log<BusName> {
         let log = Log<BusName>()
-        let method = Method("Get", out: [Argument("number", "u"), Argument("bytes", "ay")]) { call in
+        let method = Method("Get", out: [Argument("number", "u"), Argument("bytes", "ay")]) {
+            call in
             guard let sender = call.sender else { return }
             let number = log.entries.count { $0 == sender }
             log.append(sender)
@@ -37,7 +38,8 @@ import TestSupport
         return try await fake.send(from: sender, "GetSmall")
     }
 
-    @Test func `A caller is asked about after its allowance, while others are served`() async throws {
+    @Test func `A caller is asked about after its allowance, while others are served`() async throws
+    {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         var questions = fake.questions.makeAsyncIterator()
@@ -104,7 +106,9 @@ import TestSupport
         #expect(log.entries.count == before)
     }
 
-    @Test func `A bus that cannot tell is asked once, and bounds what it keeps itself`() async throws {
+    @Test func `A bus that cannot tell is asked once, and bounds what it keeps itself`()
+        async throws
+    {
         let fake = try await FakeBus(measures: false)
         _ = await Self.serve(on: fake.service)
         for sender in [":1.7", ":1.8"] as [BusName] {
