@@ -75,6 +75,11 @@ let package = Package(
         .executableTarget(
             name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],
             path: "Tests/StorageCrashWriter", swiftSettings: strict),
+        .executableTarget(
+            name: "PageReader", dependencies: ["CDBus"], path: "Tests/PageReader",
+            cSettings: [
+                .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
+            ]),
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList"]),
         tests("SQLiteTests", ["SQLite"]),
