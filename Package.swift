@@ -93,6 +93,9 @@ let package = Package(
             ["DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "TestSupport"]),
         tests(
             "EndToEndTests",
-            ["DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport"]),
+            [
+                "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
+                "PageReader",
+            ]),
     ]
 )
