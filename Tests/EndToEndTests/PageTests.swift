@@ -51,6 +51,12 @@ import Testing
         def kill(signal):
             os.kill(ask_bus("GetConnectionUnixProcessID", "org.defaultsd.Defaults1"), signal)
             while ask_bus("NameHasOwner", "org.defaultsd.Defaults1"): pass
+            # The old proxy calls the owner that it knows. This one has found none, so it calls the
+            # name.
+            global service
+            service = Gio.DBusProxy.new_sync(
+                bus, Gio.DBusProxyFlags.DO_NOT_AUTO_START_AT_CONSTRUCTION, None, service.props.g_name,
+                service.props.g_object_path, service.props.g_interface_name)
 
         def set_value(domain, key, number):
             return service.SetValue("(ssv)", domain, key, GLib.Variant("x", number))
@@ -243,15 +249,23 @@ import Testing
             """)
     }
 
+    /// Makes the runtime directory a file system of its own, of that size.
+    ///
+    /// - Returns: What unmounts it.
+    private func mountRuntime(size: String) throws -> () -> Void {
+        let path = desktop.directory.path + "/runtime"
+        let mounted = desktop.run("mount", "-t", "tmpfs", "-o", "size=\(size),mode=700", "x", path)
+        try #require(mounted.status == 0)
+        return { desktop.run("umount", "--lazy", path) }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
     func `Where the runtime directory is full the page stands beside the database, and is kept`()
         throws
     {
-        let path = desktop.directory.path + "/runtime"
-        let mounted = desktop.run("mount", "-t", "tmpfs", "-o", "size=16k,mode=700", "x", path)
-        try #require(mounted.status == 0)
-        defer { desktop.run("umount", "--lazy", path) }
-        desktop.run("sh", "-c", "cat /dev/zero > '\(path)/filler' 2>/dev/null")
+        let unmount = try mountRuntime(size: "64k")
+        defer { unmount() }
+        desktop.run("sh", "-c", "cat /dev/zero > \"$XDG_RUNTIME_DIR/filler\" 2>/dev/null")
         expect(
             """
             page = attach("org.example.App")
@@ -273,11 +287,29 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
-    func `A runtime directory that fills up under the daemon leaves the page right`() throws {
+    func `Where there is space for the journal and none for the page, a later Attach gives it`()
+        throws
+    {
+        let unmount = try mountRuntime(size: "16k")
+        defer { unmount() }
+        #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)
+        let refused = desktop.call("Attach", "['org.example.App']")
+        #expect(refused.errorName == BadInputTests.own("StorageFailed"))
+        #expect(desktop.call("SetValue", "org.example.App", "Key", "<2>").status == 0)
         let path = desktop.directory.path + "/runtime"
-        let mounted = desktop.run("mount", "-t", "tmpfs", "-o", "size=128k,mode=700", "x", path)
-        try #require(mounted.status == 0)
-        defer { desktop.run("umount", "--lazy", path) }
+        #expect(desktop.run("mount", "-o", "remount,size=64k", path).status == 0)
+        expect(
+            """
+            page = attach("org.example.App")
+            assert slot(page, "org.example.App") == page.generation == 3
+            assert set_value("org.example.App", "Key", 3) == slot(page, "org.example.App")
+            """)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
+    func `A runtime directory that fills up under the daemon leaves the page right`() throws {
+        let unmount = try mountRuntime(size: "128k")
+        defer { unmount() }
         expect(
             """
             page = attach("org.example.App")

@@ -25,7 +25,8 @@ static uint64_t take_number(DBusMessageIter *iterator) {
 static uint64_t get(DBusConnection *connection, int domain, const char *key) {
     DBusMessage *call = new_call("Get");
     const char *name = domain_names[domain];
-    dbus_message_append_args(call, DBUS_TYPE_STRING, &name, DBUS_TYPE_STRING, &key, DBUS_TYPE_INVALID);
+    dbus_message_append_args(call, DBUS_TYPE_STRING, &name, DBUS_TYPE_STRING, &key,
+                             DBUS_TYPE_INVALID);
     DBusMessage *reply = call_service(connection, call);
     DBusMessageIter arguments;
     dbus_message_iter_init(reply, &arguments);

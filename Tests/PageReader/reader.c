@@ -60,7 +60,8 @@ struct reading read_all(
         }
         if (options->kill_every && writes >= next_kill) {
             reading.kills += kill_daemon(attachment->connection);
-            next_kill = writes + options->kill_every / 2 + next_random(&random) % options->kill_every;
+            next_kill = writes + options->kill_every / 2
+                + next_random(&random) % options->kill_every;
         }
         int domain = (int)(next_random(&random) % DOMAINS);
         int key = (int)(next_random(&random) % KEYS);

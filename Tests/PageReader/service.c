@@ -35,8 +35,8 @@ DBusMessage *call_service(DBusConnection *connection, DBusMessage *message) {
     while (true) {
         DBusError error = DBUS_ERROR_INIT;
         DBusMessage *again = dbus_message_copy(message);
-        DBusMessage *reply =
-            dbus_connection_send_with_reply_and_block(connection, again, DBUS_TIMEOUT_INFINITE, &error);
+        DBusMessage *reply = dbus_connection_send_with_reply_and_block(
+            connection, again, DBUS_TIMEOUT_INFINITE, &error);
         dbus_message_unref(again);
         if (reply) {
             dbus_message_unref(message);

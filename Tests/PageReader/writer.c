@@ -40,7 +40,8 @@ static void send_write(struct write *write) {
     DBusMessage *call = new_call("Set");
     DBusPendingCall *pending = NULL;
     if (!dbus_message_append_args(call, DBUS_TYPE_STRING, &domain, DBUS_TYPE_STRING, &key_name,
-                                  DBUS_TYPE_ARRAY, DBUS_TYPE_BYTE, &archive, size, DBUS_TYPE_INVALID)
+                                  DBUS_TYPE_ARRAY, DBUS_TYPE_BYTE, &archive, size,
+                                  DBUS_TYPE_INVALID)
         || !dbus_connection_send_with_reply(write->writer->connection, call, &pending,
                                             DBUS_TIMEOUT_INFINITE)
         || !pending || !dbus_pending_call_set_notify(pending, receive, write, NULL))
