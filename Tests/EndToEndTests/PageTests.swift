@@ -399,4 +399,22 @@ import Testing
         #expect(losses > 1)
         #expect(try #require(Int(match.1)) > 1)
     }
+
+    @Test func `A page that shows less than the truth is found out`() throws {
+        let facts = desktop.directory.path + "/facts"
+        let reader = try ChildProcess(
+            [program, "--kill-every", "0"], environment: desktop.environment, error: .file(facts))
+        while reader.isRunning {
+            // No service would make its counters fall, so somebody else does it here.
+            desktop.run(
+                "sh", "-c",
+                """
+                dd if=/dev/zero of="$(ls "$XDG_RUNTIME_DIR"/defaultsd/*/counters)" \
+                    bs=32640 count=1 seek=128 oflag=seek_bytes conv=notrunc
+                """)
+        }
+        #expect(reader.waitUntilExit() == 1)
+        let told = try String(contentsOfFile: facts, encoding: .utf8)
+        #expect(told.contains("is stale: Key") || told.contains("is acknowledged with"), "\(told)")
+    }
 }
