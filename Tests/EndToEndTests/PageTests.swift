@@ -13,10 +13,10 @@ import Testing
     /// ours.
     ///
     /// `slots_are(page, number)` is whether all slots have one number; `kill` ends the daemon and
-    /// returns when the bus has seen it go.
+    /// returns when it has ended and the bus has seen it go.
     private static let prelude = """
         \(Desktop.pythonArchive)
-        import collections, fcntl, glob, mmap, os, shutil, signal, struct, sys
+        import collections, fcntl, glob, mmap, os, select, shutil, signal, struct, sys
         Page = collections.namedtuple("Page", "words inode mode flags entries generation")
 
         def attach(*domains):
@@ -49,7 +49,11 @@ import Testing
             ).unpack()[0]
 
         def kill(signal):
-            os.kill(ask_bus("GetConnectionUnixProcessID", "org.defaultsd.Defaults1"), signal)
+            process = ask_bus("GetConnectionUnixProcessID", "org.defaultsd.Defaults1")
+            # It becomes readable when the process has ended: after SIGTERM the name goes before.
+            end = os.pidfd_open(process)
+            os.kill(process, signal)
+            select.select([end], [], [])
             while ask_bus("NameHasOwner", "org.defaultsd.Defaults1"): pass
             # The old proxy calls the owner that it knows. This one has found none, so it calls the
             # name.
