@@ -14,7 +14,7 @@ final class Caller<Call> {
 
     var identity: Identity
     /// What it has been sent and may not have read.
-    var replies = UnreadReplies()
+    var replies: UnreadReplies
     /// Whether the bus is being asked about it, or will be when a timer goes off.
     var isInQuestion = false
     /// When it last sent a call, as a count of such occasions.
@@ -23,8 +23,11 @@ final class Caller<Call> {
     /// Kept by the schedule alone.
     var place = CallSchedule<Call>.Place()
 
-    init(_ name: BusName?, _ identity: Identity) {
+    init(
+        _ name: BusName?, _ identity: Identity, _ replies: UnreadReplies = UnreadReplies()
+    ) {
         self.name = name
+        self.replies = replies
         self.identity = identity
     }
 

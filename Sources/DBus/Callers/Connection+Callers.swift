@@ -27,6 +27,8 @@ struct IncomingCalls {
     var areIdentified = false
     /// Whether the bus tells what waits for a caller to read.
     var areRepliesMeasured = true
+    /// How long calls wait for a caller to read its replies before they are refused.
+    var patience = UnreadReplies.patience
     /// Whether a turn of the loop for calls that wait is due.
     var isTurnDue = false
     /// Those who wait until no call does.
@@ -40,8 +42,9 @@ struct IncomingCalls {
     mutating func caller(of message: borrowing Message) -> Caller<WaitingCall>? {
         if let peer { return peer }
         guard let name = message.sender else { return nil }
-        return table.caller(named: name) { [areIdentified] in
-            Caller($0, areIdentified ? .unknown : .known(nil))
+        return table.caller(named: name) { [areIdentified, patience] in
+            Caller(
+                $0, areIdentified ? .unknown : .known(nil), UnreadReplies(patience: patience))
         }
     }
 }

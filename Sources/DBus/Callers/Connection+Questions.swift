@@ -12,7 +12,7 @@ extension Connection {
             caller.replies.noteQuestion()
             askWhatIsUnread(by: caller, name)
         case .known:
-            caller.replies = UnreadReplies()
+            caller.replies = UnreadReplies(patience: calls.patience)
             proceed(with: caller)
         }
     }

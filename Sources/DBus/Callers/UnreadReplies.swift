@@ -16,7 +16,7 @@ struct UnreadReplies {
     /// The bytes that a caller may leave unread (16 MiB).
     static let allowance = 16 << 20
 
-    /// How long calls wait for a caller to read before they are refused.
+    /// How long calls wait for a caller to read before they are refused, where nothing else is said.
     static let patience = Duration.seconds(10)
 
     /// The refusals that may stand unread.
@@ -36,11 +36,17 @@ struct UnreadReplies {
         case refuse
     }
 
+    private let patience: Duration
     private var phase = Phase.reading
     private var sinceProof = 0
     /// What of it the bus will tell of.
     private var inQuestion = 0
     private var refusals = 0
+
+    /// - Parameter patience: How long calls wait for the caller to read before they are refused.
+    init(patience: Duration = UnreadReplies.patience) {
+        self.patience = patience
+    }
 
     /// Whether the caller may be sent more.
     var isOpen: Bool {
@@ -71,7 +77,7 @@ struct UnreadReplies {
         case .reading:
             return wait(.zero, .milliseconds(10))
         case .slow(let waited, let next):
-            guard waited < Self.patience else {
+            guard waited < patience else {
                 phase = .cutOff
                 return .refuse
             }

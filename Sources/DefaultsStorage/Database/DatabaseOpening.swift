@@ -80,10 +80,14 @@ struct DatabaseOpening {
         of state: StoreState, in directory: PrivateDirectory, at counter: GenerationCounter,
         replayed: [ChangeSet]?, others: [PrivateDirectory]
     ) -> CounterPage? {
-        do throws(SystemError) {
-            for other in others where other.path != directory.path {
+        for other in others where other.path != directory.path {
+            do {
                 try CounterPage.voidPage(in: other)
+            } catch {
+                report(.pageNotVoided(other.path, error))
             }
+        }
+        do {
             return try CounterPage.open(
                 in: directory, of: state.uuid, at: counter.current, durable: state.generation,
                 replayed: replayed)

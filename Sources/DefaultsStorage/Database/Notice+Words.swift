@@ -90,6 +90,14 @@ extension Notice {
                 + "value: \(error). It is tried again when a client attaches.")
     }
 
+    static func pageNotVoided(_ directory: String, _ error: SystemError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "A page of counters in \(directory) is not this process's and could not be "
+                + "made invalid, so that programs which have it mapped may read old values until "
+                + "they attach anew: \(error).")
+    }
+
     static func pageLost(now directory: String) -> Notice {
         Notice(
             severity: .warning,
