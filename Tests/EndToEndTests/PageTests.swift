@@ -338,28 +338,14 @@ import Testing
             """)
     }
 
-    static let sandboxIsAvailable =
-        ProgramResult.run(["bwrap", "--ro-bind", "/", "/", "true"]).status == 0
-
-    @Test(.enabled(if: PageTests.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
+    @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
     func `A sandboxed caller gets no page, and everything else`() throws {
-        let information = try desktop.directory.write(
-            "[Application]\nname=org.example.App\n", to: "flatpak-info")
-        func callFromSandbox(_ method: String, _ arguments: String...) -> ProgramResult {
-            desktop.run(
-                [
-                    "bwrap", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
-                    "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/bin", "/bin", "--proc",
-                    "/proc", "--dev", "/dev", "--bind", "/tmp", "/tmp", "--ro-bind", information,
-                    "/.flatpak-info", "gdbus", "call", "--session", "--dest",
-                    "org.defaultsd.Defaults1", "--object-path", "/org/defaultsd/Defaults1",
-                    "--method", "org.defaultsd.Defaults1.\(method)", "--",
-                ] + arguments)
-        }
         #expect(desktop.call("Attach", "['org.example.App']").status == 0)
-        let refused = callFromSandbox("Attach", "['org.example.App']")
+        let refused = try desktop.callFromSandbox(
+            "org.defaultsd.Defaults1.Attach", "['org.example.App']")
         #expect(refused.errorName == "org.freedesktop.DBus.Error.AccessDenied", "\(refused)")
-        let answer = callFromSandbox("SetValue", "org.example.App", "Key", "<1>")
+        let answer = try desktop.callFromSandbox(
+            "org.defaultsd.Defaults1.SetValue", "org.example.App", "Key", "<1>")
         #expect(answer.output == "(uint64 2,)\n", "\(answer)")
     }
 }
@@ -387,8 +373,10 @@ import Testing
     }
 
     @Test func `No read is stale while the runtime directory goes again and again`() throws {
-        let reader = try desktop.start(
-            program, "--writes", "50000", "--reads", "50000", "--kill-every", "0")
+        let facts = desktop.directory.path + "/facts"
+        let reader = try ChildProcess(
+            [program, "--writes", "50000", "--reads", "50000", "--kill-every", "0"],
+            environment: desktop.environment, output: .lines, error: .file(facts))
         var losses = 0
         while reader.isRunning {
             // When the page stands the daemon has made all that it makes anew.
@@ -398,7 +386,8 @@ import Testing
                 "\(losses)")
             if moved.status == 0 { losses += 1 }
         }
-        let line = try #require(reader.lines?.next())
+        let told = try String(contentsOfFile: facts, encoding: .utf8)
+        let line = try #require(reader.lines?.next(), "\(told)")
         let match = try #require(line.firstMatch(of: /kills 0 attachments (\d+)/), "\(line)")
         #expect(losses > 1)
         #expect(try #require(Int(match.1)) > 1)

@@ -73,6 +73,8 @@ public actor Daemon {
 extension Daemon {
     private func begin(at location: DatabaseLocation) {
         connection.assumeIsolated { connection in
+            // A peer calls as soon as it is connected, and whoever sees a name as soon as it is seen.
+            connection.holdCalls()
             connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
             connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
         }
@@ -87,14 +89,13 @@ extension Daemon {
         }
     }
 
-    /// Takes its place: the database first and the name last, so that whoever sees the name gets an
-    /// answer, or, from a daemon that serves, the name first, after which that one gives up the
-    /// database, while all calls wait.
+    /// Takes its place: the database first and the name last, so that nobody waits for a daemon that
+    /// cannot serve, or, from one that serves, the name first, after which that one gives up the
+    /// database.
+    ///
+    /// Calls wait meanwhile.
     private func start(at location: DatabaseLocation) async throws {
-        if callers == .busReplacingOther {
-            await connection.holdCalls()
-            try await connection.takeName(from: .anybody)
-        }
+        if callers == .busReplacingOther { try await connection.takeName(from: .anybody) }
         let database = try await openDatabase(at: location)
         // A signal that came meanwhile has ended us.
         guard !isEnding else { return database.close() }

@@ -1,0 +1,25 @@
+import TestSupport
+
+/// Callers in a sandbox, such as Flatpak makes.
+extension Desktop {
+    /// Whether one can be made here, which takes namespaces of one's own.
+    static let sandboxIsAvailable =
+        ProgramResult.run(["bwrap", "--ro-bind", "/", "/", "true"]).status == 0
+
+    /// Calls a method by gdbus from inside a sandbox.
+    ///
+    /// - Parameter method: Interface and member.
+    func callFromSandbox(_ method: String, _ arguments: String...) throws -> ProgramResult {
+        let information = try directory.write(
+            "[Application]\nname=org.example.App\n", to: "flatpak-info")
+        return run(
+            [
+                "bwrap", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
+                "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/bin", "/bin", "--proc",
+                "/proc", "--dev", "/dev", "--bind", "/tmp", "/tmp", "--ro-bind", information,
+                "/.flatpak-info", "gdbus", "call", "--session", "--dest",
+                "org.defaultsd.Defaults1", "--object-path", "/org/defaultsd/Defaults1",
+                "--method", method, "--",
+            ] + arguments)
+    }
+}

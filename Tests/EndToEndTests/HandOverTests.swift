@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// One daemon takes over from another while everybody goes on.
+@Suite(.serialized) struct HandOverTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    @Test func `Eight writers notice nothing of five hand-overs, and nothing is lost`() throws {
+        let output = try desktop.python(
+            """
+            import subprocess, sys, threading
+            from gi.repository import Gio, GLib
+            name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+            def connect():
+                flags = Gio.DBusConnectionFlags
+                return Gio.DBusConnection.new_for_address_sync(
+                    sys.argv[2], flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION, None, None)
+            def call(bus, method, signature, *arguments):
+                return bus.call_sync(name, path, name, method, GLib.Variant(signature, arguments),
+                                     None, 0, -1, None).unpack()
+            def owner(bus):
+                return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
+                    "org.freedesktop.DBus", "GetNameOwner", GLib.Variant("(s)", (name,)), None, 0, -1,
+                    None).unpack()[0]
+            bus, isOver = connect(), threading.Event()
+            call(bus, "SetValue", "(ssv)", "org.example.First", "key", GLib.Variant("i", 0))
+            failures, generations, last = [], [], {}
+            def write(number):
+                mine, count = connect(), 0
+                while not isOver.is_set():
+                    count += 1
+                    try:
+                        generations.append(call(mine, "SetValue", "(ssv)", f"org.example.Writer{number}",
+                                                "count", GLib.Variant("i", count))[0])
+                        last[number] = count
+                    except GLib.Error as error: failures.append(error.message)
+            writers = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+            for writer in writers: writer.start()
+            daemons = []
+            for _ in range(5):
+                before, done = owner(bus), len(generations)
+                daemons.append(subprocess.Popen([sys.argv[1], "--replace"]))
+                while owner(bus) == before or len(generations) < done + 200: pass
+                # The one that was replaced ends by itself, having done all it had to.
+                if len(daemons) > 1: assert daemons[-2].wait() == 0
+            isOver.set()
+            for writer in writers: writer.join()
+            assert not failures, failures
+            assert len(set(generations)) == len(generations) >= 1000
+            for number, count in last.items():
+                value, _ = call(bus, "GetValue", "(ss)", f"org.example.Writer{number}", "count")
+                assert value == count, (number, value, count)
+            daemons[-1].terminate()
+            assert daemons[-1].wait() == 0
+            print("nothing lost")
+            """, Desktop.programs + "/defaultsd", desktop.bus.address
+        ).requireOutput()
+        #expect(output == "nothing lost\n")
+    }
+
+    @Test func `Without another daemon --replace serves as any`() throws {
+        let daemon = try ChildProcess(
+            [Desktop.programs + "/defaultsd", "--replace"], environment: desktop.environment)
+        try wait { try desktop.askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(true,)\n" }
+        #expect(desktop.call("SetValue", "a.b", "key", "<1>").output == "(uint64 2,)\n")
+        daemon.send(SIGTERM)
+        #expect(daemon.waitUntilExit() == 0)
+    }
+
+    @Test func `A name that another program keeps is not taken, and the database is not touched`()
+        throws
+    {
+        let other = try desktop.start(
+            "/usr/bin/python3", "-c",
+            """
+            import sys
+            from gi.repository import Gio, GLib
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            answer = bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
+                "org.freedesktop.DBus", "RequestName", GLib.Variant("(su)",
+                ("org.defaultsd.Defaults1", 4)), None, 0, -1, None).unpack()[0]
+            print(answer, flush=True)
+            GLib.MainLoop().run()
+            """)
+        #expect(other.lines?.next() == "1")
+        let daemon = desktop.run(Desktop.programs + "/defaultsd", "--replace")
+        #expect(daemon.status == 69)
+        #expect(daemon.error.contains("Another program has the name org.defaultsd.Defaults1"))
+        #expect(!FileManager.default.fileExists(atPath: desktop.databasePath))
+    }
+}

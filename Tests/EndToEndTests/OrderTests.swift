@@ -1,0 +1,94 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Journal, page, reply, signal: in this order for every change, and signals by generation.
+@Suite(.serialized) struct OrderTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    /// Python that has `events`: what came to the one connection, in its order: ("reply", serial,
+    /// generation, the page's generation at that moment) and ("signal", generation, the same).
+    private static let python = """
+        import mmap, struct, sys
+        from gi.repository import Gio, GLib
+        name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+        flags = Gio.DBusConnectionFlags
+        def connect():
+            return Gio.DBusConnection.new_for_address_sync(
+                sys.argv[1], flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION, None, None)
+        bus = connect()
+        def attach(domain):
+            answer, files = bus.call_with_unix_fd_list_sync(
+                name, path, name, "Attach", GLib.Variant("(as)", ([domain],)), None, 0, -1, None, None)
+            file, domains, _ = answer.unpack()
+            return mmap.mmap(files.get(file), 0, mmap.MAP_SHARED, mmap.PROT_READ), domains[0][1]
+        page, slot = attach("a.b")
+        def shown(): return struct.unpack_from("=Q", page, 8 * slot)[0]
+        events = []
+        def note(connection, message, incoming):
+            if incoming and message.get_message_type() == Gio.DBusMessageType.METHOD_RETURN:
+                body = message.get_body()
+                if body and body.get_type_string() == "(t)":
+                    events.append(("reply", message.get_reply_serial(), body.unpack()[0], shown()))
+            if incoming and message.get_member() == "Changed":
+                events.append(("signal", message.get_body().unpack()[4], shown()))
+            return message
+        bus.add_filter(note)
+        bus.signal_subscribe(None, name, "Changed", path, None, 0, lambda *_: None)
+        def send(method, signature, *arguments):
+            message = Gio.DBusMessage.new_method_call(name, path, name, method)
+            message.set_body(GLib.Variant(signature, arguments))
+            return bus.send_message(message, Gio.DBusSendMessageFlags.NONE)[1]
+        def wait(done):
+            context = GLib.MainContext.default()
+            while not done(): context.iteration(False)
+        """
+
+    @Test func `The page is raised before each reply, and the signal comes after it`() throws {
+        let output = try desktop.python(
+            """
+            \(OrderTests.python)
+            for number in range(500):
+                send("SetValue", "(ssv)", "a.b", f"key {number % 7}", GLib.Variant("i", number))
+            send("RemoveDomain", "(s)", "a.b")
+            wait(lambda: len(events) >= 1002)
+            for number in range(501):
+                reply, signal = events[2 * number], events[2 * number + 1]
+                assert reply[0] == "reply" and signal[0] == "signal", (reply, signal)
+                assert reply[2] == signal[1] == number + 2 and reply[3] >= reply[2], (reply, signal)
+            assert len(events) == 1002
+            print("in order")
+            """, desktop.bus.address
+        ).requireOutput()
+        #expect(output == "in order\n")
+    }
+
+    @Test func `Signals keep the order of generations while a durable change waits for the disk`()
+        throws
+    {
+        let output = try desktop.python(
+            """
+            \(OrderTests.python)
+            empty = GLib.Variant("a{sv}", {})
+            for round in range(20):
+                events.clear()
+                durable = send("ApplyValues", "(sa{sv}asa{st}a{sv})", "a.b",
+                    {"slow": GLib.Variant("i", round)}, [], {}, {"durable": GLib.Variant("b", True)})
+                for number in range(5):
+                    send("SetValue", "(ssv)", "a.b", "quick", GLib.Variant("(ii)", (round, number)))
+                wait(lambda: sum(event[0] == "signal" for event in events) == 6)
+                signals = [event[1] for event in events if event[0] == "signal"]
+                assert signals == sorted(signals) and len(set(signals)) == 6, events
+                order = [event[1] for event in events]
+                assert order.index(durable) < order.index(signals[0]), events
+                for event in events:
+                    if event[0] == "reply": assert event[3] >= event[2], events
+            print("in order")
+            """, desktop.bus.address
+        ).requireOutput()
+        #expect(output == "in order\n")
+    }
+}

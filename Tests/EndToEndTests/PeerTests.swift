@@ -1,0 +1,120 @@
+import DBus
+import DefaultsProtocol
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `defaultsd --peer`: the same object without a bus, for libdbus and for GLib.
+@Suite(.serialized) struct PeerTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    /// Python that has `peer`, a GLib connection to a daemon at the other end of a socket pair, and
+    /// `call`.
+    private static let python = """
+        import os, socket, subprocess, sys
+        from gi.repository import Gio, GLib
+        name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+        ours, theirs = socket.socketpair()
+        daemon = subprocess.Popen([sys.argv[1], f"--peer={theirs.fileno()}"],
+            pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
+        theirs.close()
+        stream = Gio.Socket.new_from_fd(ours.detach()).connection_factory_create_connection()
+        peer = Gio.DBusConnection.new_sync(
+            stream, None, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)
+        peer.set_exit_on_close(False)
+        def call(method, signature, *arguments):
+            return peer.call_sync(None, path, name, method, GLib.Variant(signature, arguments),
+                                  None, 0, -1, None).unpack()
+        def refusal(method, signature, *arguments):
+            try: return call(method, signature, *arguments)
+            except GLib.Error as error: return Gio.DBusError.get_remote_error(error)
+        """
+
+    @Test func `GLib has the same rules, errors and signals, and the daemon ends with its peer`()
+        throws
+    {
+        let output = try desktop.python(
+            """
+            \(PeerTests.python)
+            loop, told = GLib.MainLoop(), []
+            def changed(connection, sender, path, interface, member, arguments):
+                told.append(arguments.unpack())
+                loop.quit()
+            peer.signal_subscribe(None, name, "Changed", path, None, 0, changed)
+            assert call("SetValue", "(ssv)", "a.b", "key", GLib.Variant("i", 5)) == (2,)
+            loop.run()
+            assert told == [("a.b", "domain", ["key"], [], 2, "")], told
+            assert call("GetAllValues", "(s)", "a.b") == ({"key": 5}, [], 2)
+            assert call("ApplyValues", "(sa{sv}asa{st}a{sv})", "a.b", {"x": GLib.Variant("b", True)},
+                        ["key"], {"": 2}, {"durable": GLib.Variant("b", True)}) == (3,)
+            assert refusal("Get", "(ss)", "a.b", "key") == name + ".Error.NotFound"
+            assert refusal("Get", "(ss)", "a b", "key") == name + ".Error.InvalidDomain"
+            assert call("Synchronize", "()") == (3,)
+            answer, files = peer.call_with_unix_fd_list_sync(
+                None, path, name, "Attach", GLib.Variant("(as)", (["a.b"],)), None, 0, -1, None, None)
+            assert os.fstat(files.get(answer.unpack()[0])).st_size == 32768
+            peer.close_sync()
+            assert daemon.wait() == 0
+            print(daemon.stderr.read())
+            """, Desktop.programs + "/defaultsd"
+        ).requireOutput()
+        #expect(output.contains("Serving \(desktop.databasePath)"))
+        #expect(!output.contains("<3>") && !output.contains("<4>"))
+        #expect(desktop.call("GetAllValues", "a.b").output == "({'x': <true>}, @as [], uint64 3)\n")
+    }
+
+    @Test func `libdbus starts the daemon at the other end of its own socket`() async throws {
+        let address =
+            "unixexec:path=/usr/bin/env,argv1=XDG_CONFIG_HOME%3d\(desktop.directory.path)/config,"
+            + "argv2=XDG_RUNTIME_DIR%3d\(desktop.directory.path)/runtime,"
+            + "argv3=\(Desktop.programs)/defaultsd,argv4=--peer,argv5=0"
+        let loop = try EventLoop.startThread(named: "peer")
+        defer { loop.stop() }
+        let connection = try await Connection.open(.peer(address), on: loop)
+        func call(_ member: MemberName, _ arguments: [Value]) async throws -> [Value] {
+            try await connection.call(
+                nil, Contract.objectPath, Contract.interface, member, arguments)
+        }
+        let written = try await call(
+            "SetValue", [.string("a.b"), .string("key"), .variant(.string("text"))])
+        #expect(written == [.uint64(2)])
+        let read = try await call("GetValue", [.string("a.b"), .string("key")])
+        #expect(read == [.variant(.string("text")), .uint64(2)])
+        await #expect(throws: DBusError.self) {
+            try await call("GetValue", [.string("a.b"), .string("absent")])
+        }
+        await connection.close()
+        // The daemon that the bus starts waits for this one to give up the database.
+        #expect(desktop.call("GetValue", "a.b", "key").output == "(<'text'>, uint64 2)\n")
+    }
+
+    @Test func `A database that a daemon on the bus serves is refused, with its process`() throws {
+        let daemon = try desktop.daemonPID()
+        let output = try desktop.python(
+            """
+            import socket, subprocess, sys
+            ours, theirs = socket.socketpair()
+            daemon = subprocess.run([sys.argv[1], "--peer", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
+            print(daemon.returncode, daemon.stderr)
+            """, Desktop.programs + "/defaultsd"
+        ).requireOutput()
+        #expect(output.hasPrefix("69 "))
+        #expect(output.contains("is in use by process \(daemon) on host"))
+    }
+
+    @Test(arguments: [
+        (["--peer", "99"], 69), (["--peer", "0"], 69), (["--peer", "x"], 64), (["--peer"], 64),
+        (["--peer=-1"], 64), (["--peer=0", "--replace"], 64),
+    ])
+    func `What is no connected socket is refused in a sentence`(
+        arguments: [String], status: Int
+    ) throws {
+        let daemon = desktop.run([Desktop.programs + "/defaultsd"] + arguments)
+        #expect(daemon.status == Int32(status))
+        #expect(daemon.error.split(separator: "\n").count == 1)
+    }
+}
