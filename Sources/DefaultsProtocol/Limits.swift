@@ -16,10 +16,6 @@ public enum Limits {
     /// Where entries are sent in bulk: the most bytes of archives that are sent (4 MiB).
     public static let maximumBulkSize = 4 << 20
 
-    /// The most archives that one `Apply` sets, in bytes together (64 MiB): as much as may wait for
-    /// the disk.
-    public static let maximumTransactionSize = 64 << 20
-
     /// The most names, in bytes, that the signal `Changed` lists (64 KiB).
     public static let maximumSignalledNames = 64 << 10
 }

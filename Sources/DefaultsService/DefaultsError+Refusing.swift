@@ -25,6 +25,6 @@ extension DefaultsError {
     }
 
     private static func code(of code: StorageError.Code) -> Code {
-        code == .keyNamesTooLarge ? .tooLarge : .storageFailed
+        code == .keyNamesTooLarge || code == .changeTooLarge ? .tooLarge : .storageFailed
     }
 }

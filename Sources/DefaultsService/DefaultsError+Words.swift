@@ -45,13 +45,6 @@ extension DefaultsError {
                 + "Store large data in a file, and its name here.")
     }
 
-    init(tooLargeTransaction size: Int) {
-        self.init(
-            .tooLarge,
-            "The archives are more than \(Limits.maximumTransactionSize >> 20) MiB together, which "
-                + "is all that one Apply takes. Set the large ones by themselves.")
-    }
-
     init(tooLargeNames count: Int, _ size: Int) {
         self.init(
             .tooLarge,

@@ -34,6 +34,7 @@ extension DefaultsObject {
         _ domain: Domain, to fields: inout MessageWriter, room: inout Int
     ) throws {
         let entries = try database.summaries(of: domain)
+        noteWork(onEntries: entries.count)
         let selection = BulkSelection(of: entries, room: &room)
         try fields.writeUInt32(Database.counterSlot(of: domain))
         let damaged = try write(selection.sent, of: domain, to: &fields)

@@ -20,6 +20,7 @@ extension DefaultsObject {
         guard size <= Limits.maximumReplySize else {
             throw DefaultsError(tooLargeDomain: domain, on: host)
         }
+        noteWork(onEntries: entries.count)
         try call.reply {
             _ = try write(entries.map(\.key), of: domain, to: &$0)
             try $0.writeUInt64(database.generation.rawValue)
@@ -29,7 +30,7 @@ extension DefaultsObject {
     func getAllValues(_ call: MethodCall) throws {
         let domain = try call.arguments { try self.domain(from: &$0) }
         let keys = try database.keys(of: domain)
-        defer { Memory.returnFreePages() }
+        noteWork(onEntries: keys.count)
         try call.reply { reply in
             var unrepresentable: [String] = []
             try reply.writeDictionary(key: "s", value: "v") { entries in
@@ -57,6 +58,7 @@ extension DefaultsObject {
             (try self.domain(from: &arguments), Generation(rawValue: try arguments.readUInt64()))
         }
         let changes = try database.changes(of: domain, since: since)
+        noteWork(onEntries: changes.changed.count + changes.removed.count)
         var room = Limits.maximumBulkSize
         let selection = BulkSelection(of: changes.changed, room: &room)
         try checkSize(ofNames: changes.changed.map(\.key) + changes.removed)

@@ -100,6 +100,7 @@ extension DefaultsObject {
         let reached = waiters.filter { $0.generation <= durable }
         waiters.removeAll { $0.generation <= durable }
         for waiter in reached { waiter.resume(.success(durable)) }
+        resumePostponed()
         scheduleFlush()
     }
 
@@ -116,6 +117,7 @@ extension DefaultsObject {
         let refused = waiters
         waiters = []
         for waiter in refused { waiter.resume(.failure(error)) }
+        resumePostponed()
         scheduleFlush()
     }
 

@@ -47,15 +47,10 @@ extension DefaultsObject {
     /// The connection calls handlers on the loop's thread, which is where this actor lives.
     func method(
         _ declaration: MethodDeclaration,
-        answeredBy answer:
-            @escaping @Sendable (isolated DefaultsObject, MethodCall) throws -> Void
+        answeredBy answer: @escaping Answer
     ) -> Method {
         Method(declaration.name, in: declaration.input, out: declaration.output) { call in
-            do {
-                try self.assumeIsolated { try answer($0, call) }
-            } catch {
-                throw DefaultsError(refusing: error) ?? error
-            }
+            try self.assumeIsolated { try $0.carryOut(call, by: answer) }
         }
     }
 

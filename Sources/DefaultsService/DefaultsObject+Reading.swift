@@ -59,6 +59,7 @@ extension DefaultsObject {
         guard size <= Limits.maximumReplySize else {
             throw DefaultsError(tooLargeNames: names.count, size)
         }
+        noteWork(onEntries: names.count)
         try call.reply { try $0.writeStrings(names) }
     }
 }

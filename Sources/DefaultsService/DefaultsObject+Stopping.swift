@@ -31,8 +31,8 @@ extension DefaultsObject {
         await connection.close()
         patience.cancel()
         let outcome = await durability()
-        flushTimer?.cancel()
-        flushTimer = nil
+        for timer in [flushTimer, tidyTimer] { timer?.cancel() }
+        (flushTimer, tidyTimer) = (nil, nil)
         await writer.close()
         database.close()
         _ = try outcome.get()

@@ -11,15 +11,7 @@ extension DefaultsObject {
 
     func apply(_ call: MethodCall) throws {
         let request = try call.arguments { arguments in
-            var size = 0
-            return try TransactionRequest(from: &arguments, on: host) { value in
-                let bytes = try archiveBytes(from: &value)
-                size += bytes.count
-                guard size <= Limits.maximumTransactionSize else {
-                    throw DefaultsError(tooLargeTransaction: size)
-                }
-                return bytes
-            }
+            try TransactionRequest(from: &arguments, on: host) { try archiveBytes(from: &$0) }
         }
         try apply(request, for: call) { try KeyedArchive(validating: $0) }
     }
@@ -59,6 +51,7 @@ extension DefaultsObject {
         _ request: TransactionRequest<Content>, for call: MethodCall,
         archive: (Content) throws -> KeyedArchive
     ) throws {
+        noteWork(onEntries: request.set.count)
         let transaction = try request.transaction()
         let domain = transaction.domain
         try checkWritable(domain)

@@ -31,6 +31,10 @@ public actor DefaultsObject {
     /// When the next flush is due.
     var schedule = FlushSchedule()
     var flushTimer: EventLoop.Timer?
+    /// What waits for the end of the flush that is under way, to find room for its change.
+    var postponed: PostponedCall?
+    /// Goes off when memory that is free is to be given back.
+    var tidyTimer: EventLoop.Timer?
     var isFlushing = false
     var waiters: [DurabilityWaiter] = []
     var announcements = Announcements()

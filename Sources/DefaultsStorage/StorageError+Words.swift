@@ -101,6 +101,15 @@ extension StorageError {
             domain: domain)
     }
 
+    static func changeTooLarge(_ domain: Domain, size: Int) -> StorageError {
+        StorageError(
+            .changeTooLarge,
+            "The change of \(domain) was refused: it takes \(size) bytes until it is on disk, "
+                + "\(PendingOverlay.entryOverhead) for each key among them, and at most "
+                + "\(PendingOverlay.maximumBytes) may wait at a time. Make it in parts.",
+            domain: domain)
+    }
+
     static func generationsExhausted(_ ceiling: Generation) -> StorageError {
         StorageError(
             .generationsExhausted,

@@ -29,6 +29,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         public static let cannotJournal = Code(description: "cannotJournal")
         /// Too much is pending already; the change did not happen.
         public static let pendingFull = Code(description: "pendingFull")
+        /// The change needs more memory than all pending changes may; it did not happen.
+        public static let changeTooLarge = Code(description: "changeTooLarge")
         /// The ceiling of generations is reached; the change did not happen.
         public static let generationsExhausted = Code(description: "generationsExhausted")
         /// There is no page of counters to be had.

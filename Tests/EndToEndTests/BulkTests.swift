@@ -11,7 +11,7 @@ import Testing
 
     /// Python that has `blob(n)`, an archive of n bytes of data and some hundred more, and calls that
     /// hand bytes on as they are: PyGObject would make a number of each.
-    private static let python = """
+    static let python = """
         \(Desktop.pythonArchive)
         def blob(size, mark=0):
             return dumps({"$version": 100000, "$archiver": "NSKeyedArchiver",

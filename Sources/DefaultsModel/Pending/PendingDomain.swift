@@ -74,9 +74,6 @@ public struct PendingDomain: Sendable {
 // MARK: Sizes
 
 extension PendingDomain {
-    /// What memory an entry is taken to need beside its key and its archive, in bytes.
-    private static let entryOverhead = 128
-
     /// By how many bytes a change would have this grow.
     func growth(by proposal: ChangeProposal) -> Int {
         func growth(_ key: Key, _ archive: [UInt8]?) -> Int {
@@ -89,10 +86,10 @@ extension PendingDomain {
     }
 
     private static func size(of key: Key, _ archive: [UInt8]?) -> Int {
-        entryOverhead + key.length + (archive?.count ?? 0)
+        PendingOverlay.entryOverhead + key.length + (archive?.count ?? 0)
     }
 
     private static func size(of token: Token) -> Int {
-        entryOverhead + token.name.utf8.count
+        PendingOverlay.entryOverhead + token.name.utf8.count
     }
 }

@@ -11,6 +11,9 @@ public struct PendingOverlay: Sendable {
     /// The most bytes that may be pending: 64 MiB.
     public static let maximumBytes = 64 << 20
 
+    /// What memory an entry is taken to need beside its key and its archive, in bytes.
+    public static let entryOverhead = 128
+
     private var current = PendingChanges()
     private var flushing: PendingChanges?
 

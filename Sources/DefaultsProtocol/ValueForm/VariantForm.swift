@@ -44,8 +44,16 @@ public enum VariantForm {
             guard error.code == .limitExceeded else {
                 throw DefaultsError(.invalidArguments, error.description)
             }
+            guard builder.count < remaining else { throw tooManyValues }
             throw DefaultsError(.tooLarge, "\(error) Set takes it as an archive, in one piece.")
         }
+    }
+
+    private static var tooManyValues: DefaultsError {
+        DefaultsError(
+            .tooLarge,
+            "One call brings at most \(Limits.maximumValueCount) values, those inside others counted. "
+                + "Set and Apply take them as archives, in one piece.")
     }
 
     /// What a caller may send as one value: hardly more than an archive may hold, in so few pieces

@@ -10,7 +10,7 @@ extension Database {
     ///
     /// - Parameter proposal: A change of at least one key, in a layer that can be written.
     /// - Returns: The change with its generation.
-    /// - Throws: `.keyNamesTooLarge`, `.pendingFull`, `.generationsExhausted` or `.cannotJournal`;
+    /// - Throws: `.keyNamesTooLarge`, `.changeTooLarge`, `.pendingFull`, `.generationsExhausted` or `.cannotJournal`;
     ///   the change did not happen then.
     public func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
         precondition(!proposal.changesNothing, "a change has at least one key")
@@ -53,6 +53,9 @@ extension Database {
             throw .keyNamesTooLarge(proposal.domain)
         }
         let growth = contents.overlay.growth(by: proposal)
+        if growth > PendingOverlay.maximumBytes {
+            throw .changeTooLarge(proposal.domain, size: growth)
+        }
         if growth > 0 && contents.overlay.bytes + growth > PendingOverlay.maximumBytes {
             throw .pendingFull(proposal.domain)
         }

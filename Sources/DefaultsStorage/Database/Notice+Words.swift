@@ -93,7 +93,8 @@ extension Notice {
     static func pageNotVoided(_ directory: String, _ error: SystemError) -> Notice {
         Notice(
             severity: .warning,
-            description: "A page of counters in \(directory) is not this process's and could not be "
+            description:
+                "A page of counters in \(directory) is not this process's and could not be "
                 + "made invalid, so that programs which have it mapped may read old values until "
                 + "they attach anew: \(error).")
     }
