@@ -36,6 +36,16 @@ struct UserManagerTests {
         #expect(manager.unit("show", "--property=MainPID", "--value") != killed)
     }
 
+    @Test
+    func `The service's own confinement lets it see that a caller has none, and share the page`()
+        throws
+    {
+        _ = try manager.set("Key", "<1>")
+        let answer = try manager.attach()
+        #expect(answer.hasPrefix("(handle 0, [('org.example.App', "))
+        #expect(answer.hasSuffix("@as [], @as [])], uint64 2)\n"))
+    }
+
     @Test func `A reload leaves it running`() throws {
         _ = try manager.set("Key", "<1>")
         let daemon = manager.unit("show", "--property=MainPID", "--value")
@@ -120,6 +130,10 @@ extension UserManager {
 
     func get(_ key: String) throws -> String {
         try call("org.defaultsd.Defaults1.GetValue", "org.example.App", key)
+    }
+
+    func attach() throws -> String {
+        try call("org.defaultsd.Defaults1.Attach", "['org.example.App']")
     }
 
     func removeJournal() throws {
