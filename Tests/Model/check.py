@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from gi.repository import GLib
+
+from archives import graph
 from model import Between, Call, Model, OneOf, Refused, Signal
 from page import Page
 from service import ERROR, NO_REPLY, Refusal, Reply, Service
 from values import Value
-from archives import graph
 from wire import arguments, plain
 
 Step = dict[str, object]
@@ -27,11 +29,15 @@ COPIES_KEPT = 8
 
 @dataclass
 class Event:
-    """What was done with the service: the calls that were sent together, or a signal."""
+    """What was done with the service, and what came of it."""
 
     step: Step
     calls: list[Call] = field(default_factory=list)
+    """The calls that were sent, with numbers for generations."""
     answers: list[Reply | Refusal] = field(default_factory=list)
+    properties: dict[str, object] = field(default_factory=dict)
+    heard: list[GLib.Variant] = field(default_factory=list)
+    """The arguments of the Changed signals that followed."""
 
 
 @dataclass
@@ -128,7 +134,7 @@ class Checker:
     def look(self, step: Step) -> None:
         """The properties, read at once."""
         properties = self.service.properties()
-        self.events.append(Event(step))
+        self.events.append(Event(step, properties=properties))
         durable, pending = properties["DurableGeneration"], properties["PendingChanges"]
         self.keep(
             "property Generation", [world.generation for world in self.worlds],
@@ -193,11 +199,12 @@ class Checker:
         self.worlds = [world for world, kept in zip(self.worlds, holds) if kept]
 
     def heard(self) -> list[Signal]:
-        """The signals that have come."""
+        """The signals that have come since the last event."""
+        self.events[-1].heard = self.service.settle()
         return [
             Signal(domain, layer, tuple(sorted(changed)), tuple(sorted(removed)), generation,
                    self.callers.index(origin) if origin in self.callers else -1)
-            for domain, layer, changed, removed, generation, origin in self.service.settle()]
+            for domain, layer, changed, removed, generation, origin in map(GLib.Variant.unpack, self.events[-1].heard)]
 
     def check_signals(self) -> None:
         heard = self.heard()

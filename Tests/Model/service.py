@@ -80,15 +80,15 @@ class Service:
         self.address = self.bus.stdout.readline().strip()
         self.callers = [self._connect() for _ in range(callers)]
         self.watcher = self._connect()
-        self.heard: list[tuple] = []
+        self.heard: list[GLib.Variant] = []
         self.watcher.signal_subscribe(
             None, NAME, "Changed", OBJECT, None, Gio.DBusSignalFlags.NONE,
-            lambda *call: self.heard.append(call[5].unpack()))
+            lambda *call: self.heard.append(call[5]))
 
     def close(self) -> None:
+        owner = self._owner_process()
         for connection in [*self.callers, self.watcher]:
             connection.close_sync()
-        owner = self._owner_process()
         self.bus.kill()
         self.bus.wait()
         if owner is not None:
@@ -133,8 +133,8 @@ class Service:
         while sum(call.answer is not None for call in calls) < count:
             GLib.MainContext.default().iteration(True)
 
-    def settle(self) -> list[tuple]:
-        """The signals that have come since it was asked last.
+    def settle(self) -> list[GLib.Variant]:
+        """The Changed signals that have come since it was asked last.
 
         The service answers this connection's Ping after it has sent them.
         """
@@ -163,7 +163,7 @@ class Service:
         return self._ask_bus("GetConnectionUnixProcessID", "(s)", NAME)
 
     def signal(self, process: int, name: str) -> None:
-        """Sends the daemon `KILL`, `TERM` or `HUP`."""
+        """Sends the daemon's process `KILL`, `TERM` or `HUP`."""
         os.kill(process, signal.Signals["SIG" + name])
 
     def wait_until_gone(self, process: int) -> None:
