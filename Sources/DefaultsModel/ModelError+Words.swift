@@ -53,6 +53,31 @@ extension ModelError {
         key(text, offset: offset, "there is a NUL at byte \(offset)")
     }
 
+    static func invalidToken(_ text: String) -> ModelError {
+        transaction(
+            "Invalid token \(text.quotedForMessage): it has \(text.utf8.count) bytes. A token has 1 to "
+                + "\(Token.maximumLength), none of them NUL")
+    }
+
+    static func keyTwice(_ key: Key, _ list: String) -> ModelError {
+        transaction(
+            "The key \(key.name.quotedForMessage) stands twice in '\(list)'. Name each key once")
+    }
+
+    static func keySetAndRemoved(_ key: Key) -> ModelError {
+        transaction(
+            "The key \(key.name.quotedForMessage) is to be set and to be removed. Choose one")
+    }
+
+    static func expectedTwice(_ key: Key?) -> ModelError {
+        let subject = key.map { "The key \($0.name.quotedForMessage)" } ?? "The whole domain, ''"
+        return transaction("\(subject) stands twice in 'expected'. Expect one generation of it")
+    }
+
+    private static func transaction(_ sentence: String) -> ModelError {
+        ModelError(code: .invalidTransaction, offset: 0, description: "\(sentence).")
+    }
+
     private static func domain(_ text: String, offset: Int, _ reason: String) -> ModelError {
         ModelError(
             code: .invalidDomain, offset: offset,

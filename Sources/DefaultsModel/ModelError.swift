@@ -9,6 +9,8 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidDomain = Code(description: "invalidDomain")
         /// The text is no key.
         public static let invalidKey = Code(description: "invalidKey")
+        /// The parts of a transaction contradict each other, or its token is none.
+        public static let invalidTransaction = Code(description: "invalidTransaction")
     }
 
     /// Which rule it breaks.

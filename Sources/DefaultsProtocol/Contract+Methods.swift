@@ -44,10 +44,40 @@ extension Contract {
     /// Names the keys of a domain.
     public static let listKeys = MethodDeclaration(
         "ListKeys", in: [domain], out: [Argument("keys", "as")])
+    /// Gives a key another name.
+    public static let rename = MethodDeclaration(
+        "Rename", in: [domain, Argument("old_key", "s"), Argument("new_key", "s")],
+        out: [generation])
+    /// Reads a whole domain.
+    public static let getAll = MethodDeclaration(
+        "GetAll", in: [domain], out: [Argument("entries", "a{say}"), generation])
+    /// Reads a whole domain as D-Bus values.
+    public static let getAllValues = MethodDeclaration(
+        "GetAllValues", in: [domain],
+        out: [Argument("entries", "a{sv}"), Argument("unrepresentable", "as"), generation])
+    /// Removes every key of a domain in one change.
+    public static let removeDomain = MethodDeclaration(
+        "RemoveDomain", in: [domain], out: [generation])
+    /// Reads what has changed in a domain after a generation.
+    public static let getChanges = MethodDeclaration(
+        "GetChanges", in: [domain, Argument("since", "t")],
+        out: [
+            Argument("changed", "a{say}"), Argument("large", "as"), Argument("removed", "as"),
+            generation, Argument("complete", "b"),
+        ])
+    /// Sets and removes several keys of a domain in one change, if what is expected holds.
+    public static let apply = MethodDeclaration(
+        "Apply", in: [domain, Argument("set", "a{say}")] + transaction, out: [generation])
+    /// The same with D-Bus values.
+    public static let applyValues = MethodDeclaration(
+        "ApplyValues", in: [domain, Argument("set", "a{sv}")] + transaction, out: [generation])
     /// Waits until every change acknowledged before is on disk.
     public static let synchronize = MethodDeclaration(
         "Synchronize", in: [], out: [generation])
 
+    private static let transaction = [
+        Argument("remove", "as"), Argument("expected", "a{st}"), Argument("options", "a{sv}"),
+    ]
     private static let domain = Argument("domain", "s")
     private static let key = Argument("key", "s")
     private static let value = Argument("value", "v")

@@ -3,9 +3,23 @@ public enum Limits {
     /// The largest archive, in bytes (16 MiB); the property `MaximumValueSize`.
     public static let maximumValueSize = 16 << 20
 
-    /// The most values, counted with those inside them, that `SetValue` takes for one archive.
+    /// The most values, counted with those inside them, that one call of `SetValue` or `ApplyValues`
+    /// brings.
     public static let maximumValueCount = 1 << 18
 
     /// No reply is larger than this, in bytes (32 MiB).
     public static let maximumReplySize = 32 << 20
+
+    /// Where entries are sent in bulk: the largest archive that is among them, in bytes (64 KiB).
+    public static let maximumBulkEntrySize = 64 << 10
+
+    /// Where entries are sent in bulk: the most bytes of archives that are sent (4 MiB).
+    public static let maximumBulkSize = 4 << 20
+
+    /// The most archives that one `Apply` sets, in bytes together (64 MiB): as much as may wait for
+    /// the disk.
+    public static let maximumTransactionSize = 64 << 20
+
+    /// The most names, in bytes, that the signal `Changed` lists (64 KiB).
+    public static let maximumSignalledNames = 64 << 10
 }

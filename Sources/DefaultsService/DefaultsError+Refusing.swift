@@ -17,25 +17,14 @@ extension DefaultsError {
     }
 
     private static func code(of code: ModelError.Code) -> Code {
-        code == .invalidDomain ? .invalidDomain : .invalidKey
+        switch code {
+        case .invalidDomain: .invalidDomain
+        case .invalidKey: .invalidKey
+        default: .invalidArguments
+        }
     }
 
     private static func code(of code: StorageError.Code) -> Code {
         code == .keyNamesTooLarge ? .tooLarge : .storageFailed
-    }
-
-    init(tooLargeArchive size: Int) {
-        self.init(
-            .tooLarge,
-            "The archive is \(size) bytes, and a value is at most \(Limits.maximumValueSize). "
-                + "Store large data in a file, and its name here.")
-    }
-
-    init(lockedLayer domain: Domain) {
-        self.init(
-            .locked,
-            "\(domain) is read only: the layer \(domain.layer.name) belongs to "
-                + (domain.layer == .managed ? "the administrator." : "the vendor.")
-                + " Write to \(domain.name).")
     }
 }

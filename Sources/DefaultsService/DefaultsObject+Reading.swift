@@ -44,9 +44,7 @@ extension DefaultsObject {
             (try self.domain(from: &arguments), try Key(arguments.readString()))
         }
         guard let stored = try database.value(domain, key) else {
-            throw DefaultsError(
-                .notFound,
-                "The domain \(domain.spelling(on: host)) has no key \(key.name.quotedForMessage).")
+            throw DefaultsError(noKey: key, in: domain, on: host)
         }
         return stored
     }
@@ -59,10 +57,7 @@ extension DefaultsObject {
         // What a string costs on the wire: its length, its bytes, a NUL, and padding to four.
         let size = names.reduce(0) { $0 + 8 + $1.utf8.count }
         guard size <= Limits.maximumReplySize else {
-            throw DefaultsError(
-                .tooLarge,
-                "The \(names.count) names are \(size) bytes, and no reply is larger than "
-                    + "\(Limits.maximumReplySize). Use fewer or shorter names, or more domains.")
+            throw DefaultsError(tooLargeNames: names.count, size)
         }
         try call.reply { try $0.writeStrings(names) }
     }

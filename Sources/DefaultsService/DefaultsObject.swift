@@ -33,6 +33,7 @@ public actor DefaultsObject {
     var flushTimer: EventLoop.Timer?
     var isFlushing = false
     var waiters: [DurabilityWaiter] = []
+    var announcements = Announcements()
     /// The sentence of the last flush that the disk refused; empty while it takes them.
     var storageError = ""
 

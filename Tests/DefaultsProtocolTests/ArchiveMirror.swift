@@ -16,7 +16,10 @@ final class ArchiveMirror: Sendable {
         let reflect = Method(
             "Reflect", in: [Argument("value", "v")], out: [Argument("archive", "ay")]
         ) { call in
-            let archive = try call.arguments { try VariantForm.readArchive(from: &$0) }
+            let archive = try call.arguments { arguments in
+                var remaining = Limits.maximumValueCount
+                return try VariantForm.readArchive(from: &arguments, remaining: &remaining)
+            }
             try call.reply { try $0.writeBytes(archive.bytes) }
         }
         await connection.export(

@@ -65,7 +65,7 @@ import Testing
         let scratch = try Scratch()
         try scratch.open().close()
         #expect(try scratch.query("PRAGMA application_id") == "[(\(0x4466_4462),)]")
-        #expect(try scratch.query("PRAGMA user_version") == "[(1,)]")
+        #expect(try scratch.query("PRAGMA user_version") == "[(\(Schema.version),)]")
         #expect(try scratch.query("PRAGMA journal_mode") == "[('wal',)]")
         #expect(try scratch.query("PRAGMA integrity_check") == "[('ok',)]")
         let file = StoreFile(path: "\(scratch.location.directory)/defaults.db")
@@ -92,7 +92,7 @@ import Testing
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
         #expect(error?.code == .newerSchema)
         #expect(error?.description.contains("version 7 ") == true)
-        #expect(error?.description.contains("up to 1.") == true)
+        #expect(error?.description.contains("up to \(Schema.version).") == true)
         #expect(try scratch.query("PRAGMA user_version") == "[(7,)]")
     }
 

@@ -15,7 +15,9 @@ import Testing
         for (member, text) in told { #expect(contract[member] == text) }
         let built = [
             "method Get", "method Set", "method Remove", "method GetValue", "method SetValue",
-            "method ListDomains", "method ListKeys", "method Synchronize", "signal Changed",
+            "method ListDomains", "method ListKeys", "method Rename", "method GetAll",
+            "method GetAllValues", "method RemoveDomain", "method GetChanges", "method Apply",
+            "method ApplyValues", "method Synchronize", "signal Changed",
             "property Version", "property Generation", "property DurableGeneration",
             "property PendingChanges", "property StorageError", "property DatabasePath",
             "property MaximumValueSize",

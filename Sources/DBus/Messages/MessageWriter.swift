@@ -29,6 +29,9 @@ public struct MessageWriter: ~Copyable {
         layout = MessageLayout(path: message.path)
     }
 
+    /// How many bytes have been written so far, the header not counted.
+    public var size: Int { layout.size }
+
     /// Writes what a closure writes to a message that is empty so far.
     ///
     /// - Returns: The signature of what was written.

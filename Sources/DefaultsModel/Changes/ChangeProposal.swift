@@ -24,16 +24,38 @@ public struct ChangeProposal: Sendable, Equatable {
     public let set: [Assignment]
     /// The keys to remove.
     public let removed: [Key]
+    /// Whether every key of the domain is removed, however many there are.
+    ///
+    /// Nothing is named or set then, so that the change is small for a domain of any size.
+    public let clearsDomain: Bool
+    /// The name by which its caller may ask for the outcome again.
+    public let token: Token?
     /// The unique bus name of the writer; empty where the change came from a file.
     public let origin: String
 
     /// Gathers a change.
     public init(
-        domain: Domain, set: [Assignment] = [], removed: [Key] = [], origin: String
+        domain: Domain, set: [Assignment] = [], removed: [Key] = [], token: Token? = nil,
+        origin: String
     ) {
         self.domain = domain
         self.set = set
         self.removed = removed
+        self.clearsDomain = false
+        self.token = token
         self.origin = origin
     }
+
+    /// The removal of a whole domain.
+    public init(clearing domain: Domain, origin: String) {
+        self.domain = domain
+        self.set = []
+        self.removed = []
+        self.clearsDomain = true
+        self.token = nil
+        self.origin = origin
+    }
+
+    /// Whether the values of keys are as they were: all that is left is a token to remember.
+    public var changesNothing: Bool { self.set.isEmpty && removed.isEmpty && !clearsDomain }
 }

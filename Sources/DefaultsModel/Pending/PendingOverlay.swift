@@ -26,24 +26,53 @@ public struct PendingOverlay: Sendable {
     /// The part of `bytes` that no flush has taken up yet.
     public var bytesToFlush: Int { current.bytes }
 
-    /// Whether there is something to flush, or being flushed.
-    public var isEmpty: Bool { count == 0 }
+    /// Whether there is something to flush, or being flushed: changes, or tokens alone.
+    public var isEmpty: Bool { bytes == 0 && count == 0 }
 
     /// What is pending for a key; nil where the store has the say.
     public func entry(_ domain: Domain, _ key: Key) -> PendingEntry? {
-        current.domains[domain]?.entries[key] ?? flushing?.domains[domain]?.entries[key]
+        current.domains[domain]?.entry(key) ?? flushing?.domains[domain]?.entry(key)
     }
 
-    /// All keys of a domain for which something is pending.
+    /// All keys of a domain for which something is pending by name.
+    ///
+    /// Of the store's keys those that are not among them hold, unless the domain was cleared.
     public func entries(of domain: Domain) -> [Key: PendingEntry] {
-        let newer = current.domains[domain]?.entries ?? [:]
-        let older = flushing?.domains[domain]?.entries ?? [:]
-        return older.merging(newer) { _, newer in newer }
+        let newer = current.domains[domain]
+        let entries = newer?.entries ?? [:]
+        guard newer?.cleared == nil, let older = flushing?.domains[domain]?.entries else {
+            return entries
+        }
+        return older.merging(entries) { _, newer in newer }
+    }
+
+    /// The last change that removed every key of a domain at once; nil where none is pending.
+    ///
+    /// Nothing that the store has of the domain holds then.
+    public func cleared(_ domain: Domain) -> Generation? {
+        current.domains[domain]?.cleared ?? flushing?.domains[domain]?.cleared
     }
 
     /// All domains for which something is pending.
     public var domains: Set<Domain> {
         Set(current.domains.keys).union(flushing?.domains.keys ?? [:].keys)
+    }
+
+    /// The last change of a domain; nil where none is pending and the store has the say.
+    public func lastChange(of domain: Domain) -> Generation? {
+        current.domains[domain]?.lastChange ?? flushing?.domains[domain]?.lastChange
+    }
+
+    /// The generation that was replied to a transaction with this token; nil where the store has
+    /// the say.
+    public func generation(of token: Token, in domain: Domain) -> Generation? {
+        current.domains[domain]?.tokens[token] ?? flushing?.domains[domain]?.tokens[token]
+    }
+
+    /// All tokens of a domain that are pending.
+    func tokens(of domain: Domain) -> [Token: Generation] {
+        let older = flushing?.domains[domain]?.tokens ?? [:]
+        return older.merging(current.domains[domain]?.tokens ?? [:]) { _, newer in newer }
     }
 
     /// The keys of a domain after all pending changes; nil where none is pending and the store
@@ -56,23 +85,19 @@ public struct PendingOverlay: Sendable {
     ///
     /// A change that replaces a larger one gives less than 0.
     public func growth(by proposal: ChangeProposal) -> Int {
-        let entries = current.domains[proposal.domain]?.entries
-        func growth(_ key: Key, _ archive: [UInt8]?) -> Int {
-            let replaced = entries?[key].map { PendingChanges.size(of: key, $0.archive) }
-            return PendingChanges.size(of: key, archive) - (replaced ?? 0)
-        }
-        return proposal.set.reduce(0) { $0 + growth($1.key, $1.archive) }
-            + proposal.removed.reduce(0) { $0 + growth($1, nil) }
+        let domain = current.domains[proposal.domain] ?? PendingDomain(totals: KeyTotals())
+        return domain.growth(by: proposal)
     }
 
     /// Takes a change in.
     ///
     /// - Parameters:
-    ///   - change: Newer than all before it.
+    ///   - change: Newer than all before it, unless it changes nothing and only brings a token.
     ///   - totals: The keys of its domain after it.
     public mutating func add(_ change: ChangeSet, totals: KeyTotals) {
         precondition(
-            change.generation > (current.newest ?? flushing?.newest ?? .first),
+            change.proposal.changesNothing
+                || change.generation > (current.newest ?? flushing?.newest ?? .first),
             "changes are added in the order of their generations")
         current.add(change, totals: totals)
     }

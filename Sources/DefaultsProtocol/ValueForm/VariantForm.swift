@@ -9,10 +9,12 @@ public import KeyedArchive
 public enum VariantForm {
     /// The value that stands for an archive.
     ///
+    /// - Parameter containers: How many containers of the message it will stand in, its own variant
+    ///   counted: a message carries only so many in each other.
     /// - Throws: ``DefaultsError`` with code `notRepresentable` where the archive holds what D-Bus
     ///   cannot carry, and `tooLarge` where the value would not fit into a reply.
-    public static func value(of archive: KeyedArchive) throws -> Value {
-        var writer = VariantWriter()
+    public static func value(of archive: KeyedArchive, inside containers: Int = 1) throws -> Value {
+        var writer = VariantWriter(inside: containers)
         do {
             try archive.render(into: &writer)
         } catch let error as ArchiveError where error.code == .outputTooLarge {
@@ -25,13 +27,18 @@ public enum VariantForm {
 
     /// Reads a value from a message, and makes the archive that it stands for.
     ///
+    /// - Parameter remaining: How many values may be read, those inside others counted; lowered by
+    ///   those that were.
     /// - Throws: ``DefaultsError`` with code `invalidArguments` where the value is of a type that
     ///   no archive has, or spells an object wrongly; `tooLarge` where it is larger than any
     ///   archive that is stored.
-    public static func readArchive(from reader: inout MessageReader) throws -> KeyedArchive {
-        var builder = ValueFormBuilder(limits: limits)
+    public static func readArchive(
+        from reader: inout MessageReader, remaining: inout Int
+    ) throws -> KeyedArchive {
+        var builder = ValueFormBuilder(limits: limits(count: remaining))
         do {
             try VariantReader.read(from: &reader, into: &builder)
+            remaining -= builder.count
             return builder.finish()
         } catch let error as ValueFormError {
             guard error.code == .limitExceeded else {
@@ -43,7 +50,8 @@ public enum VariantForm {
 
     /// What a caller may send as one value: hardly more than an archive may hold, in so few pieces
     /// that others do not wait for seconds until they are put together.
-    private static let limits = ValueFormLimits(
-        size: Limits.maximumValueSize + 8 * Limits.maximumValueCount, depth: 64,
-        count: Limits.maximumValueCount)
+    private static func limits(count: Int) -> ValueFormLimits {
+        ValueFormLimits(
+            size: Limits.maximumValueSize + 8 * Limits.maximumValueCount, depth: 64, count: count)
+    }
 }

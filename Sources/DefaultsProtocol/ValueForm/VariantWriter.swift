@@ -18,17 +18,22 @@ struct VariantWriter: ValueFormSink {
         var key: String?
     }
 
-    /// A message may have 64 containers in each other, of which the reply's own variant is one.
-    private static let deepest = 63
+    /// A message may have so many containers in each other.
+    private static let deepest = 64
     /// An array and the variant of its element.
     private static let arrayDepth = 2
     /// An array, its dictionary entry and the variant of its value.
     private static let dictionaryDepth = 3
 
     private var containers: [Container] = []
-    private var depth = 0
+    private var depth: Int
     private var size = 0
     private var result: Value?
+
+    /// - Parameter containers: How many containers of the message the value will stand in.
+    init(inside containers: Int) {
+        depth = containers
+    }
 
     /// The finished value, to be asked for after the last event.
     consuming func finish() -> Value {

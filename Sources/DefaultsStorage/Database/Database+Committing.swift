@@ -13,18 +13,22 @@ extension Database {
     /// - Throws: `.keyNamesTooLarge`, `.pendingFull`, `.generationsExhausted` or `.cannotJournal`;
     ///   the change did not happen then.
     public func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
-        precondition(
-            !proposal.set.isEmpty || !proposal.removed.isEmpty, "a change has at least one key")
+        precondition(!proposal.changesNothing, "a change has at least one key")
         let totals = try contents.totals(after: proposal)
         try checkLimits(proposal, totals)
         let change = ChangeSet(generation: try counter.next(), proposal: proposal)
+        try journal(change, totals)
+        return change
+    }
+
+    /// Puts a change into the journal, and then where every read sees it.
+    func journal(_ change: ChangeSet, _ totals: KeyTotals) throws(StorageError) {
         try write(change)
         contents.overlay.add(change, totals: totals)
         counter.noteAcknowledged(change)
         tidyJournal {
             try journal.rewriteIfOutgrown(by: contents.overlay, at: counter)
         }
-        return change
     }
 
     private func write(_ change: ChangeSet) throws(StorageError) {
@@ -40,7 +44,7 @@ extension Database {
         }
     }
 
-    private func checkLimits(
+    func checkLimits(
         _ proposal: ChangeProposal, _ totals: KeyTotals
     ) throws(StorageError) {
         // A change that sets no key may bring a domain back below the limit, but not above it.

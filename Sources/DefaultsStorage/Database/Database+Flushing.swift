@@ -25,7 +25,7 @@ extension Database {
         }
         return FlushBatch(
             generation: counter.current, changes: contents.overlay.beginFlush(),
-            lastSegment: journal.lastSealed)
+            recordStart: counter.recordStart, lastSegment: journal.lastSealed)
     }
 
     /// Ends a flush: what was written leaves memory and journal, or stays pending as before.

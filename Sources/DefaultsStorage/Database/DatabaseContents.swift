@@ -17,9 +17,18 @@ struct DatabaseContents {
         return pending.archive.map { StoredValue(archive: $0, generation: pending.generation) }
     }
 
+    /// The last change of a key; nil where it has no value.
+    func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
+        if let pending = overlay.entry(domain, key) {
+            return pending.archive == nil ? nil : pending.generation
+        }
+        guard try store.hasValue(domain, key) else { return nil }
+        return try store.generation(domain, key)
+    }
+
     /// The keys of a domain, in order.
     func keys(of domain: Domain) throws(StorageError) -> [Key] {
-        let stored = try store.keys(of: domain)
+        let stored = overlay.cleared(domain) == nil ? try store.keys(of: domain) : []
         let pending = overlay.entries(of: domain)
         guard !pending.isEmpty else { return stored }
         let untouched = stored.filter { pending[$0] == nil }
@@ -40,6 +49,7 @@ struct DatabaseContents {
     /// What a domain's totals will be after a change.
     func totals(after proposal: ChangeProposal) throws(StorageError) -> KeyTotals {
         let domain = proposal.domain
+        if proposal.clearsDomain { return KeyTotals() }
         var totals = try totals(of: domain)
         for assignment in proposal.set {
             if try !hasValue(domain, assignment.key) { totals.add(assignment.key) }
@@ -50,32 +60,14 @@ struct DatabaseContents {
         return totals
     }
 
-    /// The part of a change for whose keys the store has nothing as new; nil where there is none.
-    func notStored(of change: ChangeSet) throws(StorageError) -> ChangeSet? {
-        var set: [ChangeProposal.Assignment] = []
-        var removed: [Key] = []
-        for assignment in change.set
-        where try !store.hasRow(change.domain, assignment.key, from: change.generation) {
-            set.append(assignment)
-        }
-        for key in change.removed
-        where try !store.hasRow(change.domain, key, from: change.generation) {
-            removed.append(key)
-        }
-        guard !set.isEmpty || !removed.isEmpty else { return nil }
-        return ChangeSet(
-            generation: change.generation,
-            proposal: ChangeProposal(
-                domain: change.domain, set: set, removed: removed, origin: change.origin))
-    }
-
     /// Folds the write-ahead log back and closes the store.
     mutating func close() throws(StorageError) {
         defer { opened = nil }
         try store.checkpoint()
     }
 
-    private func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
+    /// The number of a domain's keys and the length of their names.
+    func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
         if let pending = overlay.totals(of: domain) { return pending }
         return try store.totals(of: domain)
     }
@@ -85,7 +77,8 @@ struct DatabaseContents {
         return try store.hasValue(domain, key)
     }
 
-    private var store: StoreReader {
+    /// What is on disk.
+    var store: StoreReader {
         guard let opened else { preconditionFailure("the database was used after it was closed") }
         return opened
     }

@@ -40,16 +40,15 @@ struct DatabaseOpening {
             of: state.uuid, boot: boot,
             in: location.journalDirectories(now: journalDirectory, last: lastPlace),
             report: report)
-        try replay(&history, above: state.generation, into: &contents)
+        let late = try replay(&history, above: state.generation, into: &contents)
         var counter = GenerationCounter(
-            current: isNew
-                ? state.generation : history.generation(after: state, last: lastPlace),
-            durable: state.generation, ceiling: state.ceiling)
+            after: state, isNew ? nil : history.generation(after: state, last: lastPlace))
         if counter.isExhausted { raiseCeiling(of: &counter, writing: &contents) }
+        let isLate = try takeUp(late, into: &contents, at: &counter)
         func start(in directory: PrivateDirectory) throws(StorageError) -> Journal {
             try startJournal(
                 in: directory, of: state.uuid, boot, after: history.segments, at: counter,
-                holding: contents.overlay)
+                holding: contents.overlay, isLate: isLate)
         }
         let journal: Journal
         do throws(StorageError) {
@@ -80,27 +79,49 @@ struct DatabaseOpening {
         return directory
     }
 
-    /// Takes every change that the store has nothing newer for.
+    /// Takes every change that came after what is in the store.
     ///
-    /// The store's generation alone does not decide what it has: a journal may come to light
-    /// late, as a runtime directory that the last process could not see, or that of another host
-    /// of a shared home. Its changes are then below that generation. But they are in the store
-    /// only if the row of their key is as new as they are, and where it is newer they are
-    /// replaced.
+    /// - Returns: The changes before that. Nearly always they are in the store, too.
     private func replay(
         _ history: inout JournalHistory, above durable: Generation,
         into contents: inout DatabaseContents
-    ) throws(StorageError) {
+    ) throws(StorageError) -> [ChangeSet] {
         var count = 0
+        var older: [ChangeSet] = []
         try history.replay { (change) throws(StorageError) in
-            let missing =
-                change.generation > durable ? change : try contents.notStored(of: change)
-            guard let missing else { return }
-            let totals = try contents.totals(after: missing.proposal)
-            contents.overlay.add(missing, totals: totals)
-            count += 1
+            guard change.generation > durable || change.proposal.changesNothing else {
+                return older.append(change)
+            }
+            contents.overlay.add(change, totals: try contents.totals(after: change.proposal))
+            if !change.proposal.changesNothing { count += 1 }
         }
         if count > 0 { report(.replayed(count)) }
+        return older
+    }
+
+    /// Makes the changes happen now that neither the store nor the journal of the last process has.
+    ///
+    /// A journal may come to light late, as a runtime directory that the last process could not
+    /// see, or that of another host of a shared home. Its changes are below the generation of the
+    /// store. But they are in the store only if the row of their key is as new as they are, and
+    /// where it is newer they are replaced. The others get new numbers: whoever has looked since
+    /// then must be told of them.
+    ///
+    /// - Returns: Whether there were any.
+    private func takeUp(
+        _ older: [ChangeSet], into contents: inout DatabaseContents,
+        at counter: inout GenerationCounter
+    ) throws(StorageError) -> Bool {
+        var count = 0
+        for change in older {
+            guard let proposal = try contents.missing(of: change) else { continue }
+            let late = ChangeSet(generation: try counter.next(), proposal: proposal)
+            contents.overlay.add(late, totals: try contents.totals(after: proposal))
+            counter.noteAcknowledged(late)
+            count += 1
+        }
+        if count > 0 { report(.tookUpLate(count)) }
+        return count > 0
     }
 
     /// Writes all that is pending, and with it a higher ceiling.
@@ -111,7 +132,8 @@ struct DatabaseOpening {
         of counter: inout GenerationCounter, writing contents: inout DatabaseContents
     ) {
         let batch = FlushBatch(
-            generation: counter.current, changes: contents.overlay.beginFlush(), lastSegment: nil)
+            generation: counter.current, changes: contents.overlay.beginFlush(),
+            recordStart: counter.recordStart, lastSegment: nil)
         do {
             try FlushTransaction(on: connection).write(batch)
             contents.overlay.finishFlush()
@@ -124,18 +146,21 @@ struct DatabaseOpening {
 
     private func startJournal(
         in directory: PrivateDirectory, of database: UniqueID, _ boot: UniqueID,
-        after found: [SealedSegment], at counter: GenerationCounter, holding pending: PendingOverlay
+        after found: [SealedSegment], at counter: GenerationCounter,
+        holding pending: PendingOverlay,
+        isLate: Bool
     ) throws(StorageError) -> Journal {
         let place = JournalPlace(boot: boot, path: directory.path)
         let isElsewhere = found.contains { $0.directory != place.path }
         do throws(SystemError) {
             let journal = try Journal(
                 in: directory, database: database, boot: boot, after: found, at: counter)
-            if isElsewhere { try journal.takeOver(pending, at: counter) }
+            // The records of late changes bear their old numbers.
+            if isElsewhere || isLate { try journal.takeOver(pending, at: counter) }
             // The note comes when everything stands in the new place, and before it is gone from
             // the old one: a process that dies here leaves a note that leads to all of it.
             place.note(in: self.directory, report: report)
-            if isElsewhere || pending.isEmpty { tidy(journal) }
+            if isElsewhere || isLate || pending.isEmpty { tidy(journal) }
             return journal
         } catch {
             throw .cannotOpen(directory.path, error)

@@ -37,6 +37,13 @@ extension Notice {
                 + "from the journal.")
     }
 
+    static func tookUpLate(_ count: Int) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(count) acknowledged changes came to light in a journal that a process "
+                + "before had not found. They were made anew.")
+    }
+
     static func jumped(from earlier: Generation, to later: Generation) -> Notice {
         Notice(
             severity: .information,

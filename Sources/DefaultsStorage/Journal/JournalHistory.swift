@@ -39,37 +39,45 @@ struct JournalHistory {
         newest = segments.map(\.header.generation).max()
     }
 
-    /// Reads all changes in order, each once, whether the store has them or not.
+    /// Reads all changes in order, each once, whether the store has them or not, and all tokens.
     mutating func replay(
         _ body: (ChangeSet) throws(StorageError) -> Void
     ) throws(StorageError) {
         var last: Generation?
         for segment in segments {
             try read(segment) { (change) throws(StorageError) in
-                if let last, change.generation <= last { return }
-                last = change.generation
+                if !change.proposal.changesNothing {
+                    if let last, change.generation <= last { return }
+                    last = change.generation
+                }
                 try body(change)
             }
         }
     }
 
-    /// From where the counter goes on.
+    /// From where the counter goes on, and whether it has jumped there.
     ///
     /// Where the last journal is here, of this boot, whole, and reaches back to the store, it proves
     /// every number that was given. Otherwise numbers may have been given that nothing here tells
-    /// of; none of them is above the ceiling.
+    /// of; none of them is above the ceiling. A number above it comes from a jump that could not be
+    /// noted in the store, and is made again.
     ///
     /// - Parameter place: Where the last journal stood.
-    func generation(after store: StoreState, last place: JournalPlace?) -> Generation {
+    func generation(
+        after store: StoreState, last place: JournalPlace?
+    ) -> (generation: Generation, hasJumped: Bool) {
         let proven = max(newest ?? store.generation, store.generation)
         let base = segments.filter { segment in
             place == JournalPlace(boot: boot, path: segment.directory)
                 && segment.header.boot == boot
         }.map(\.header.base).min()
-        if !isDamaged, let base, base <= store.generation { return proven }
+        if !isDamaged, let base, base <= store.generation, proven <= store.ceiling {
+            return (proven, false)
+        }
         let ceiling = segments.map(\.header.ceiling).reduce(max(proven, store.ceiling), max)
-        report(.jumped(from: proven, to: ceiling))
-        return ceiling
+        let landing = ceiling.advanced(by: 1)
+        report(.jumped(from: proven, to: landing))
+        return (landing, true)
     }
 
     private mutating func collect(in directory: PrivateDirectory) throws(SystemError) {

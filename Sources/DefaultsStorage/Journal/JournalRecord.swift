@@ -7,7 +7,8 @@ internal import DefaultsModel
 ///          4     4  size of the payload
 ///          8     8  XXH64 of the payload, seeded with the salt of the segment
 ///         16     8  XXH64 of the 16 bytes above, with the same seed
-///         24        payload: generation, domain, layer, host, assignments, removals
+///         24        payload: generation, domain, host, assignments, removals, and where the
+///                   change has them: a byte of flags (1: the domain is cleared), a token
 ///
 /// The head is guarded apart, so that a damaged payload does not hide where the next record
 /// begins. The writer's bus name is not kept: it means nothing after a restart.
@@ -64,11 +65,15 @@ enum JournalRecord {
             let domain = Domain(name: name, hostColumn: host),
             let set = reader.list(of: { $0.assignment() }),
             let removed = reader.list(of: { $0.key() }),
+            let trailer = reader.trailer(),
             reader.isAtEnd
         else { return nil }
         return ChangeSet(
             generation: generation,
-            proposal: ChangeProposal(domain: domain, set: set, removed: removed, origin: ""))
+            proposal: trailer.clearsDomain
+                ? ChangeProposal(clearing: domain, origin: "")
+                : ChangeProposal(
+                    domain: domain, set: set, removed: removed, token: trailer.token, origin: ""))
     }
 
     private static func appendPayload(of change: ChangeSet, to bytes: inout [UInt8]) {
@@ -84,7 +89,12 @@ enum JournalRecord {
         for key in change.removed {
             bytes.append(text: key.name, lengthAs: UInt16.self)
         }
+        guard change.clearsDomain || change.token != nil else { return }
+        bytes.append(change.clearsDomain ? clearsDomainFlag : 0)
+        bytes.append(text: change.token?.name ?? "", lengthAs: UInt8.self)
     }
+
+    fileprivate static let clearsDomainFlag: UInt8 = 1
 }
 
 extension ByteReader {
@@ -95,6 +105,15 @@ extension ByteReader {
     fileprivate mutating func assignment() -> ChangeProposal.Assignment? {
         guard let key = key(), let archive = counted(lengthAs: UInt32.self) else { return nil }
         return ChangeProposal.Assignment(key: key, archive: archive)
+    }
+
+    /// What most records do not have.
+    fileprivate mutating func trailer() -> (clearsDomain: Bool, token: Token?)? {
+        if isAtEnd { return (false, nil) }
+        guard let flags = integer(UInt8.self), flags <= JournalRecord.clearsDomainFlag,
+            let text = text(lengthAs: UInt8.self)
+        else { return nil }
+        return (flags == JournalRecord.clearsDomainFlag, try? Token(text))
     }
 
     /// A count and as many elements.

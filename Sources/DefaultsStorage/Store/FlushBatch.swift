@@ -6,6 +6,8 @@ public struct FlushBatch: Sendable {
     public let generation: Generation
     /// The changes themselves, coalesced.
     let changes: PendingChanges
+    /// From where on the record of changes is whole.
+    let recordStart: Generation
     /// The last segment of the journal that is not needed when the batch is written.
     let lastSegment: UInt64?
 

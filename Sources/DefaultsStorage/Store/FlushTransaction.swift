@@ -1,9 +1,13 @@
 internal import DefaultsModel
 internal import SQLite
 
-/// One flush as one transaction of the store: rows, totals, generation and ceiling together, or
-/// nothing of it.
+/// One flush as one transaction of the store: rows, totals, tokens, generation and ceiling
+/// together, or nothing of it.
 struct FlushTransaction {
+    /// How many removals of a domain are told apart: when there are twice as many, the older
+    /// half is forgotten.
+    static let removalsKept = 1024
+
     private let connection: Connection
 
     init(on connection: Connection) {
@@ -16,22 +20,29 @@ struct FlushTransaction {
             let upsertDomain = try connection.prepare(FlushTransaction.upsertDomain)
             let upsertEntry = try connection.prepare(FlushTransaction.upsertEntry)
             for (domain, pending) in batch.changes.domains {
-                let row = try write(domain, pending.totals, with: upsertDomain)
+                let row = try write(domain, pending, with: upsertDomain)
+                if let cleared = pending.cleared { try clear(row, at: cleared) }
+                var hasRemovals = false
                 for (key, entry) in pending.entries {
                     let checksum = RowChecksum.of(domain, key, entry.generation, entry.archive)
                     try upsertEntry.bind(row, at: 1)
                     try upsertEntry.bind(Int64(bitPattern: checksum), at: 4)
                     try write(key, entry, with: upsertEntry)
+                    if entry.archive == nil { hasRemovals = true }
                 }
+                if hasRemovals { try forgetOldRemovals(of: row) }
+                if !pending.tokens.isEmpty { try write(pending.tokens, of: row) }
             }
             try writeState(batch)
         }
     }
 
     private static let upsertDomain = """
-        INSERT INTO domains (name, host, key_count, key_bytes) VALUES (?1, ?2, ?3, ?4)
+        INSERT INTO domains (name, host, key_count, key_bytes, last_change)
+            VALUES (?1, ?2, ?3, ?4, ?5)
         ON CONFLICT (name, host) DO UPDATE
-            SET key_count = excluded.key_count, key_bytes = excluded.key_bytes
+            SET key_count = excluded.key_count, key_bytes = excluded.key_bytes,
+                last_change = max(last_change, excluded.last_change)
         RETURNING id
         """
 
@@ -45,13 +56,14 @@ struct FlushTransaction {
 
     /// - Returns: The number of the domain's row.
     private func write(
-        _ domain: Domain, _ totals: KeyTotals, with upsert: borrowing Statement
+        _ domain: Domain, _ pending: PendingDomain, with upsert: borrowing Statement
     ) throws(SQLiteError) -> Int64 {
         defer { upsert.reset() }
         try upsert.bind(domain.name, at: 1)
         try upsert.bind(domain.layer.hostColumn, at: 2)
-        try upsert.bind(Int64(totals.keys), at: 3)
-        try upsert.bind(Int64(totals.nameBytes), at: 4)
+        try upsert.bind(Int64(pending.totals.keys), at: 3)
+        try upsert.bind(Int64(pending.totals.nameBytes), at: 4)
+        try upsert.bind(pending.lastChange?.column ?? 0, at: 5)
         var row: Int64 = 0
         while try upsert.step() { row = upsert.integer(at: 0) }
         return row
@@ -71,9 +83,80 @@ struct FlushTransaction {
     }
 
     private func writeState(_ batch: FlushBatch) throws(SQLiteError) {
-        let update = try connection.prepare("UPDATE state SET generation = ?1, ceiling = ?2")
+        let update = try connection.prepare(
+            "UPDATE state SET generation = ?1, ceiling = ?2, record_start = ?3")
         try update.bind(batch.generation.column, at: 1)
         try update.bind(batch.ceiling.column, at: 2)
+        try update.bind(batch.recordStart.column, at: 3)
         try update.run()
+    }
+}
+
+// MARK: What is forgotten
+
+extension FlushTransaction {
+    /// Removes every row of a domain, as one change has that does not name its keys.
+    private func clear(_ domain: Int64, at generation: Generation) throws(SQLiteError) {
+        try run("DELETE FROM entries WHERE domain = ?1", domain)
+        try raiseHorizon(of: domain, to: generation.column)
+    }
+
+    /// Forgets the older removals of a domain where there are too many.
+    ///
+    /// Those of one generation are forgotten together, so that all after the horizon are known.
+    private func forgetOldRemovals(of domain: Int64) throws(SQLiteError) {
+        let removals = "FROM entries WHERE domain = ?1 AND archive IS NULL"
+        let kept = Int64(FlushTransaction.removalsKept)
+        guard try number("SELECT count(*) \(removals)", domain) ?? 0 > 2 * kept,
+            let horizon = try number(
+                "SELECT generation \(removals) ORDER BY generation DESC LIMIT 1 OFFSET ?2",
+                domain, kept)
+        else { return }
+        try run("DELETE \(removals) AND generation <= ?2", domain, horizon)
+        try raiseHorizon(of: domain, to: horizon)
+    }
+
+    private func raiseHorizon(of domain: Int64, to generation: Int64) throws(SQLiteError) {
+        try run("UPDATE domains SET horizon = max(horizon, ?2) WHERE id = ?1", domain, generation)
+    }
+
+    /// Writes the tokens of a domain's transactions, and forgets the oldest beyond the bound.
+    private func write(
+        _ tokens: [Token: Generation], of domain: Int64
+    ) throws(SQLiteError) {
+        let insert = try connection.prepare(
+            "INSERT OR REPLACE INTO tokens (domain, token, generation) VALUES (?1, ?2, ?3)")
+        for (token, generation) in tokens.sorted(by: { $0.value < $1.value }) {
+            try insert.bind(domain, at: 1)
+            try insert.bind(token.name, at: 2)
+            try insert.bind(generation.column, at: 3)
+            try insert.run()
+        }
+        try run(
+            """
+            DELETE FROM tokens WHERE domain = ?1 AND id <=
+                (SELECT id FROM tokens WHERE domain = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+            """, domain, Int64(Token.rememberedPerDomain))
+    }
+
+    /// The number in the first row that a query with numbers as parameters gives.
+    private func number(_ sql: String, _ parameters: Int64...) throws(SQLiteError) -> Int64? {
+        let select = try connection.prepare(sql)
+        try bind(parameters, to: select)
+        return try select.step() ? select.integer(at: 0) : nil
+    }
+
+    private func run(_ sql: String, _ parameters: Int64...) throws(SQLiteError) {
+        let statement = try connection.prepare(sql)
+        try bind(parameters, to: statement)
+        try statement.run()
+    }
+
+    private func bind(
+        _ parameters: [Int64], to statement: borrowing Statement
+    ) throws(SQLiteError) {
+        for (parameter, number) in zip(Int32(1)..., parameters) {
+            try statement.bind(number, at: parameter)
+        }
     }
 }

@@ -8,11 +8,11 @@ extension Generation {
     ///
     /// Counting on from there does not overflow, and no database gets there: at a million changes a
     /// second it takes 70 000 years.
-    private static let largestInFile: UInt64 = 1 << 61
+    static let largestInFile = Generation.first.advanced(by: (1 << 61) - 1)
 
     /// Takes a number that a file claims to be a generation; nil where it can be none.
     init?(fromFile rawValue: UInt64) {
-        guard rawValue <= Generation.largestInFile else { return nil }
+        guard rawValue <= Generation.largestInFile.rawValue else { return nil }
         self.init(rawValue: rawValue)
     }
 

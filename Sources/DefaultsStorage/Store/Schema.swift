@@ -36,7 +36,28 @@ enum Schema {
             archive BLOB,                -- NULL: the key was removed
             UNIQUE (domain, key)
         ) STRICT;
+        """,
         """
+        -- The record of changes is whole from this generation on.
+        ALTER TABLE state ADD COLUMN record_start INTEGER NOT NULL DEFAULT 1;
+        UPDATE state SET record_start = generation;
+        -- 0: it never had one.
+        ALTER TABLE domains ADD COLUMN last_change INTEGER NOT NULL DEFAULT 0;
+        UPDATE domains SET last_change = coalesce(
+            (SELECT max(generation) FROM entries WHERE entries.domain = domains.id), 0);
+        -- Removals up to this generation are forgotten.
+        ALTER TABLE domains ADD COLUMN horizon INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX entries_by_generation ON entries (domain, generation);
+        CREATE INDEX removals ON entries (domain, generation) WHERE archive IS NULL;
+        CREATE TABLE tokens (
+            id INTEGER PRIMARY KEY,      -- later ones have higher numbers
+            domain INTEGER NOT NULL REFERENCES domains (id),
+            token TEXT NOT NULL,
+            generation INTEGER NOT NULL, -- what was replied to the transaction
+            UNIQUE (domain, token)
+        ) STRICT;
+        CREATE INDEX tokens_by_age ON tokens (domain, id);
+        """,
     ]
 
     /// The version of the schema that this program writes.

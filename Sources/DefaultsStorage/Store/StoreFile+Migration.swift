@@ -30,7 +30,8 @@ extension StoreFile {
     func state(_ connection: Connection) throws(StorageError) -> StoreState {
         let state: StoreState?
         do throws(SQLiteError) {
-            let select = try connection.prepare("SELECT uuid, generation, ceiling FROM state")
+            let select = try connection.prepare(
+                "SELECT uuid, generation, ceiling, record_start FROM state")
             state = try select.step() ? StoreState(row: select) : nil
         } catch {
             throw .storeFailure(path, error, .cannotOpen)
@@ -59,7 +60,8 @@ extension StoreFile {
     /// Gives a new database its identity and its first generation.
     private func found(_ connection: Connection) throws(SQLiteError) {
         try connection.pragma("application_id", "\(Schema.applicationID)")
-        let insert = try connection.prepare("INSERT INTO state VALUES (1, ?1, ?2, ?3)")
+        let insert = try connection.prepare(
+            "INSERT INTO state (id, uuid, generation, ceiling) VALUES (1, ?1, ?2, ?3)")
         try insert.bind(Generation.first.column, at: 2)
         try insert.bind(Generation.first.advanced(by: Generation.ceilingDistance).column, at: 3)
         try insert.run(withBlob: UniqueID.random().bytes, at: 1)
@@ -72,9 +74,11 @@ extension StoreState {
         guard let uuid = row.blob(at: 0).flatMap(UniqueID.init),
             let generation = Generation(column: row.integer(at: 1)),
             let ceiling = Generation(column: row.integer(at: 2)),
+            let recordStart = Generation(column: row.integer(at: 3)),
             generation <= ceiling
         else { return nil }
-        self.init(uuid: uuid, generation: generation, ceiling: ceiling)
+        self.init(
+            uuid: uuid, generation: generation, ceiling: ceiling, recordStart: recordStart)
     }
 }
 

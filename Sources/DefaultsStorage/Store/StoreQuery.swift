@@ -11,10 +11,15 @@ enum StoreQuery {
     static let keys = "SELECT key \(entries) AND \(isPresent) ORDER BY key"
     static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
     static let domains = "SELECT name, host FROM domains WHERE key_count > 0"
+    static let summaries = "SELECT \(summary) \(entries) AND \(isPresent) ORDER BY key"
+    static let changes = "SELECT \(summary) \(entries) AND generation > ?3"
+    static let record = "SELECT last_change, horizon FROM domains WHERE name = ?1 AND host = ?2"
+    static let token = "SELECT generation FROM tokens WHERE domain = \(domain) AND token = ?3"
 
-    private static let entries = """
-        FROM entries WHERE domain = (SELECT id FROM domains WHERE name = ?1 AND host = ?2)
-        """
+    private static let entries = "FROM entries WHERE domain = \(domain)"
+    private static let domain = "(SELECT id FROM domains WHERE name = ?1 AND host = ?2)"
+    /// SQLite has the length of a blob from the row's head, and does not load the blob for it.
+    private static let summary = "key, generation, length(archive)"
 
     /// Whether the row is a value and no removal; typeof() looks at a row's head, where IS NOT
     /// NULL would load the archive.

@@ -14,6 +14,10 @@ final class StoreReader {
     private let selectTotals: Statement
     private let selectKeys: Statement
     private let selectDomains: Statement
+    private let selectSummaries: Statement
+    private let selectChanges: Statement
+    private let selectRecord: Statement
+    private let selectToken: Statement
 
     init(_ connection: Connection, path: String) throws(StorageError) {
         self.path = path
@@ -25,6 +29,10 @@ final class StoreReader {
             selectTotals = try connection.prepare(StoreQuery.totals)
             selectKeys = try connection.prepare(StoreQuery.keys)
             selectDomains = try connection.prepare(StoreQuery.domains)
+            selectSummaries = try connection.prepare(StoreQuery.summaries)
+            selectChanges = try connection.prepare(StoreQuery.changes)
+            selectRecord = try connection.prepare(StoreQuery.record)
+            selectToken = try connection.prepare(StoreQuery.token)
         } catch {
             throw .storeFailure(path, error, .cannotOpen)
         }
@@ -60,18 +68,15 @@ final class StoreReader {
         }
     }
 
-    /// Whether the row of a key, a value or a removal, is as new as a generation or newer.
+    /// The last change of a key, be it a value or a removal; nil where there is no row.
     ///
-    /// A row whose generation makes no sense counts: nothing proves that it is older.
-    func hasRow(
-        _ domain: Domain, _ key: Key, from generation: Generation
-    ) throws(StorageError) -> Bool {
+    /// Nothing proves how old a row is whose generation makes no sense: it counts as the newest.
+    func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
         try reading { () throws(SQLiteError) in
             defer { selectGeneration.reset() }
             try bind(selectGeneration, domain, key)
-            guard try selectGeneration.step() else { return false }
-            return Generation(column: selectGeneration.integer(at: 0)).map { $0 >= generation }
-                ?? true
+            guard try selectGeneration.step() else { return nil }
+            return Generation(column: selectGeneration.integer(at: 0)) ?? .largestInFile
         }
     }
 
@@ -98,6 +103,51 @@ final class StoreReader {
                 if let key = selectKeys.text(at: 0).flatMap({ try? Key($0) }) { keys.append(key) }
             }
             return keys
+        }
+    }
+
+    /// The keys of a domain that have values, with their sizes, in the order of their bytes.
+    func summaries(of domain: Domain) throws(StorageError) -> [StoredEntry] {
+        try reading { () throws(SQLiteError) in
+            defer { selectSummaries.reset() }
+            try bind(selectSummaries, domain)
+            return try selectSummaries.entries()
+        }
+    }
+
+    /// The rows of a domain, removals among them, that came after a generation, in no order.
+    func changes(
+        of domain: Domain, since generation: Generation
+    ) throws(StorageError) -> [StoredEntry] {
+        try reading { () throws(SQLiteError) in
+            defer { selectChanges.reset() }
+            try bind(selectChanges, domain)
+            try selectChanges.bind(generation.column, at: 3)
+            return try selectChanges.entries()
+        }
+    }
+
+    /// What is known of a domain's changes.
+    func record(of domain: Domain) throws(StorageError) -> StoredRecord {
+        try reading { () throws(SQLiteError) in
+            defer { selectRecord.reset() }
+            try bind(selectRecord, domain)
+            guard try selectRecord.step() else {
+                return StoredRecord(lastChange: nil, horizon: nil)
+            }
+            return StoredRecord(
+                lastChange: Generation(column: selectRecord.integer(at: 0)),
+                horizon: Generation(column: selectRecord.integer(at: 1)))
+        }
+    }
+
+    /// The generation that was replied to a transaction with this token.
+    func generation(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
+        try reading { () throws(SQLiteError) in
+            defer { selectToken.reset() }
+            try bind(selectToken, domain)
+            try selectToken.bind(token.name, at: 3)
+            return try selectToken.step() ? Generation(column: selectToken.integer(at: 0)) : nil
         }
     }
 
@@ -149,5 +199,21 @@ final class StoreReader {
         } catch {
             throw .storeFailure(path, error, .cannotRead)
         }
+    }
+}
+
+extension Statement {
+    /// Steps through rows of key, generation and size.
+    fileprivate func entries() throws(SQLiteError) -> [StoredEntry] {
+        var entries: [StoredEntry] = []
+        while try step() {
+            // As with keys alone: what makes no sense was not written by this program.
+            guard let key = text(at: 0).flatMap({ try? Key($0) }),
+                let generation = Generation(column: integer(at: 1))
+            else { continue }
+            let size = isNull(at: 2) ? nil : Int(clamping: integer(at: 2))
+            entries.append(StoredEntry(key: key, generation: generation, size: size))
+        }
+        return entries
     }
 }

@@ -8,4 +8,6 @@ struct StoreState: Equatable {
     let generation: Generation
     /// The number above which none was given while this was the store.
     let ceiling: Generation
+    /// From where on the record of changes is whole: the numbers have not jumped since.
+    let recordStart: Generation
 }

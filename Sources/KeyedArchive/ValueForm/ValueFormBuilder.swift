@@ -46,6 +46,9 @@ public struct ValueFormBuilder: ValueFormSink {
         self.limits = limits
     }
 
+    /// How many values have been taken so far, those inside others counted.
+    public var count: Int { tree.nodes.count }
+
     /// The archive of the value, once all of its events came.
     public func finish() -> KeyedArchive {
         guard let root, frames.isEmpty else {

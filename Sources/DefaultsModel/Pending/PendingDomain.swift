@@ -1,0 +1,98 @@
+/// What is pending of one domain.
+public struct PendingDomain: Sendable {
+    /// The keys that changed.
+    public private(set) var entries: [Key: PendingEntry] = [:]
+    /// The change that removed every key that the domain had; what is in `entries` came after it.
+    public private(set) var cleared: Generation?
+    /// The last change of the domain; nil where only tokens are pending.
+    public private(set) var lastChange: Generation?
+    /// The tokens of the domain's transactions, each with the generation that was replied.
+    public private(set) var tokens: [Token: Generation] = [:]
+    /// The domain's keys when all of this is written.
+    public private(set) var totals: KeyTotals
+
+    init(totals: KeyTotals) {
+        self.totals = totals
+    }
+
+    /// What is pending for a key; nil where what came before has the say.
+    func entry(_ key: Key) -> PendingEntry? {
+        entries[key] ?? cleared.map { PendingEntry(archive: nil, generation: $0) }
+    }
+
+    /// Takes in a change that came after these.
+    ///
+    /// - Returns: By how many bytes the memory of it all has grown.
+    mutating func add(_ change: ChangeSet, totals: KeyTotals) -> Int {
+        self.totals = totals
+        var growth = 0
+        if change.clearsDomain { growth += clear(at: change.generation) }
+        for assignment in change.set {
+            growth += put(
+                PendingEntry(archive: assignment.archive, generation: change.generation),
+                assignment.key)
+        }
+        for key in change.removed {
+            growth += put(PendingEntry(archive: nil, generation: change.generation), key)
+        }
+        if !change.proposal.changesNothing { lastChange = change.generation }
+        if let token = change.token { growth += remember(token, change.generation) }
+        return growth
+    }
+
+    /// Takes in what came after these.
+    ///
+    /// - Returns: By how many bytes the memory of it all has grown.
+    mutating func add(_ later: PendingDomain) -> Int {
+        var growth = later.cleared.map { clear(at: $0) } ?? 0
+        for (key, entry) in later.entries { growth += put(entry, key) }
+        for (token, generation) in later.tokens { growth += remember(token, generation) }
+        lastChange = later.lastChange ?? lastChange
+        totals = later.totals
+        return growth
+    }
+
+    private mutating func clear(at generation: Generation) -> Int {
+        let dropped = entries.reduce(0) { $0 + PendingDomain.size(of: $1.key, $1.value.archive) }
+        entries = [:]
+        cleared = generation
+        return -dropped
+    }
+
+    private mutating func put(_ entry: PendingEntry, _ key: Key) -> Int {
+        let replaced = entries.updateValue(entry, forKey: key)
+        return PendingDomain.size(of: key, entry.archive)
+            - (replaced.map { PendingDomain.size(of: key, $0.archive) } ?? 0)
+    }
+
+    private mutating func remember(_ token: Token, _ generation: Generation) -> Int {
+        let replaced = tokens.updateValue(generation, forKey: token)
+        return replaced == nil ? PendingDomain.size(of: token) : 0
+    }
+}
+
+// MARK: Sizes
+
+extension PendingDomain {
+    /// What memory an entry is taken to need beside its key and its archive, in bytes.
+    private static let entryOverhead = 128
+
+    /// By how many bytes a change would have this grow.
+    func growth(by proposal: ChangeProposal) -> Int {
+        func growth(_ key: Key, _ archive: [UInt8]?) -> Int {
+            let replaced = entries[key].map { PendingDomain.size(of: key, $0.archive) }
+            return PendingDomain.size(of: key, archive) - (replaced ?? 0)
+        }
+        return proposal.set.reduce(0) { $0 + growth($1.key, $1.archive) }
+            + proposal.removed.reduce(0) { $0 + growth($1, nil) }
+            + (proposal.token.map(PendingDomain.size(of:)) ?? 0)
+    }
+
+    private static func size(of key: Key, _ archive: [UInt8]?) -> Int {
+        entryOverhead + key.length + (archive?.count ?? 0)
+    }
+
+    private static func size(of token: Token) -> Int {
+        entryOverhead + token.name.utf8.count
+    }
+}

@@ -1,0 +1,105 @@
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+
+/// The words of every refusal that is this module's own.
+extension DefaultsError {
+    init(noKey key: Key, in domain: Domain, on host: HostID) {
+        self.init(
+            .notFound,
+            "The domain \(domain.spelling(on: host)) has no key \(key.name.quotedForMessage).")
+    }
+
+    init(renaming old: Key, to new: Key, in domain: Domain, on host: HostID) {
+        self.init(
+            .conflict,
+            "The key \(old.name.quotedForMessage) cannot be renamed: the domain "
+                + "\(domain.spelling(on: host)) has a key \(new.name.quotedForMessage) already. "
+                + "Remove that one first.")
+    }
+
+    init(_ conflict: Conflict, in domain: Domain, on host: HostID) {
+        let place = domain.spelling(on: host)
+        let actual = conflict.actual.map { "was last changed at generation \($0)" }
+        let sentence =
+            switch conflict.expectation {
+            case .key(let key, nil):
+                "The key \(key.name.quotedForMessage) of \(place) was expected to be absent, and "
+                    + (actual ?? "is")
+            case .key(let key, let expected?):
+                "The key \(key.name.quotedForMessage) of \(place) was expected at generation "
+                    + "\(expected), and " + (actual ?? "is absent")
+            case .wholeDomain(nil):
+                "The domain \(place) was expected to have no keys, and has some"
+            case .wholeDomain(let expected?):
+                "The domain \(place) was expected not to change after generation \(expected), and "
+                    + (actual ?? "has no such one")
+            }
+        self.init(.conflict, sentence + ". Nothing was changed; read again.")
+    }
+
+    init(tooLargeArchive size: Int) {
+        self.init(
+            .tooLarge,
+            "The archive is \(size) bytes, and a value is at most \(Limits.maximumValueSize). "
+                + "Store large data in a file, and its name here.")
+    }
+
+    init(tooLargeTransaction size: Int) {
+        self.init(
+            .tooLarge,
+            "The archives are more than \(Limits.maximumTransactionSize >> 20) MiB together, which "
+                + "is all that one Apply takes. Set the large ones by themselves.")
+    }
+
+    init(tooLargeNames count: Int, _ size: Int) {
+        self.init(
+            .tooLarge,
+            "The \(count) names are \(size) bytes, and no reply is larger than "
+                + "\(Limits.maximumReplySize). Use fewer or shorter names, or more domains.")
+    }
+
+    /// A domain that does not fit into one reply.
+    init(tooLargeDomain domain: Domain, on host: HostID) {
+        self.init(
+            .tooLarge,
+            "All of \(domain.spelling(on: host)) would be larger than a reply, which is at most "
+                + "\(Limits.maximumReplySize >> 20) MiB. Call GetChanges with since 0, which names "
+                + "the large entries, and Get for those.")
+    }
+
+    /// A refusal of one of several values, with the key that it was for.
+    init(_ refusal: DefaultsError, of key: Key) {
+        self.init(refusal.code, "For the key \(key.name.quotedForMessage): \(refusal.message)")
+    }
+
+    /// A change that is made, though the disk has not taken it.
+    init(notDurable generation: Generation, _ cause: StorageError) {
+        self.init(
+            .storageFailed,
+            "The change is made, at generation \(generation), and not on disk: \(cause)")
+    }
+
+    init(optionTwice name: String) {
+        self.init(.invalidArguments, "The option \(name.quotedForMessage) stands there twice.")
+    }
+
+    init(option name: String, isNot type: String) {
+        self.init(
+            .invalidArguments, "The option \(name.quotedForMessage) must be \(type).")
+    }
+
+    init(unknownOption name: String) {
+        self.init(
+            .invalidArguments,
+            "There is no option \(name.quotedForMessage). There are 'durable' and 'token'.")
+    }
+
+    init(lockedLayer domain: Domain) {
+        self.init(
+            .locked,
+            "\(domain) is read only: the layer \(domain.layer.name) belongs to "
+                + (domain.layer == .managed ? "the administrator." : "the vendor.")
+                + " Write to \(domain.name).")
+    }
+}

@@ -1,0 +1,66 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import Logging
+
+/// What the caller of a change and everybody else is told of it, in this order.
+extension DefaultsObject {
+    /// Answers a call that was no change, or had been made before.
+    func conclude(_ call: MethodCall, at generation: Generation, isDurable: Bool = false) throws {
+        guard isDurable else { return try reply(to: call, generation) }
+        waitUntilDurable { self.reply(to: call, generation, once: $0) }
+    }
+
+    /// Answers the call that made a change, and sends the signal after that.
+    ///
+    /// Whatever becomes of the two, the change is made and goes to disk.
+    func conclude(_ call: MethodCall, with change: ChangeSet, isDurable: Bool = false) throws {
+        defer { noteChange() }
+        guard isDurable else {
+            defer { announce(announcements.add(change, isReplied: true)) }
+            return try reply(to: call, change.generation)
+        }
+        announce(announcements.add(change, isReplied: false))
+        waitUntilDurable { outcome in
+            self.reply(to: call, change.generation, once: outcome)
+            self.announce(self.announcements.noteReply(to: change.generation))
+        }
+    }
+
+    private func reply(to call: MethodCall, _ generation: Generation) throws {
+        try call.reply { try $0.writeUInt64(generation.rawValue) }
+    }
+
+    /// Answers when the disk has spoken.
+    private func reply(
+        to call: MethodCall, _ generation: Generation,
+        once outcome: Result<Generation, StorageError>
+    ) {
+        switch outcome {
+        case .success:
+            // A reply that cannot be sent has answered with that error, or nobody is there.
+            try? reply(to: call, generation)
+        case .failure(let error):
+            call.fail(DefaultsError(notDurable: generation, error))
+        }
+    }
+
+    /// Sends signals.
+    ///
+    /// The callers have their replies already, so a failure is the log's business.
+    private func announce(_ announcements: [Announcement]) {
+        for announcement in announcements {
+            do {
+                try connection.assumeIsolated { connection in
+                    try connection.emit(
+                        Contract.objectPath, Contract.interface, Contract.changed.name
+                    ) { try announcement.write(to: &$0) }
+                }
+            } catch {
+                logger.warning(
+                    "Cannot tell of change \(announcement.generation) on the bus: \(error)")
+            }
+        }
+    }
+}

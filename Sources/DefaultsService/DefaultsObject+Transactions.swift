@@ -1,0 +1,106 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+
+/// Changes of several keys at once.
+extension DefaultsObject {
+    /// How many keys of a removed domain are named, one by one, in the record of changes.
+    private static let longestNamedRemoval = 1024
+
+    func apply(_ call: MethodCall) throws {
+        let request = try call.arguments { arguments in
+            var size = 0
+            return try TransactionRequest(from: &arguments, on: host) { value in
+                let bytes = try archiveBytes(from: &value)
+                size += bytes.count
+                guard size <= Limits.maximumTransactionSize else {
+                    throw DefaultsError(tooLargeTransaction: size)
+                }
+                return bytes
+            }
+        }
+        try apply(request, for: call) { try KeyedArchive(validating: $0) }
+    }
+
+    func applyValues(_ call: MethodCall) throws {
+        let request = try call.arguments { arguments in
+            var remaining = Limits.maximumValueCount
+            return try TransactionRequest(from: &arguments, on: host) { value in
+                try value.readVariant {
+                    try VariantForm.readArchive(from: &$0, remaining: &remaining)
+                }
+            }
+        }
+        try apply(request, for: call) { archive in
+            guard archive.bytes.count <= Limits.maximumValueSize else {
+                throw DefaultsError(tooLargeArchive: archive.bytes.count)
+            }
+            return archive
+        }
+    }
+
+    func removeDomain(_ call: MethodCall) throws {
+        let domain = try call.arguments { try self.domain(from: &$0) }
+        try checkWritable(domain)
+        let count = try database.totals(of: domain).keys
+        guard count > 0 else { return try conclude(call, at: database.generation) }
+        let origin = origin(of: call)
+        let change =
+            count <= Self.longestNamedRemoval
+            ? ChangeProposal(
+                domain: domain, removed: try database.keys(of: domain), origin: origin)
+            : ChangeProposal(clearing: domain, origin: origin)
+        try conclude(call, with: commit(change))
+    }
+
+    private func apply<Content>(
+        _ request: TransactionRequest<Content>, for call: MethodCall,
+        archive: (Content) throws -> KeyedArchive
+    ) throws {
+        let transaction = try request.transaction()
+        let domain = transaction.domain
+        try checkWritable(domain)
+        let assignments = try request.set.map { (key, content) in
+            (key: key, archive: try naming(key) { try archive(content) })
+        }
+        if let token = transaction.token,
+            let generation = try database.outcome(of: token, in: domain)
+        {
+            return try conclude(call, at: generation, isDurable: request.isDurable)
+        }
+        if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
+            throw DefaultsError(conflict, in: domain, on: host)
+        }
+        let proposal = ChangeProposal(
+            domain: domain,
+            set: try assignments.filter { try differs(domain, $0.key, from: $0.archive) }
+                .map { .init(key: $0.key, archive: $0.archive.bytes) },
+            removed: try transaction.removed.filter {
+                try database.generation(domain, $0) != nil
+            },
+            token: transaction.token, origin: origin(of: call))
+        guard !proposal.changesNothing else {
+            if let token = transaction.token { try remember(token, of: domain) }
+            return try conclude(call, at: database.generation, isDurable: request.isDurable)
+        }
+        try conclude(call, with: commit(proposal), isDurable: request.isDurable)
+    }
+
+    /// Remembers a transaction that was no change, which is no reason to write to disk unless very
+    /// many have gathered.
+    private func remember(_ token: Token, of domain: Domain) throws {
+        try database.remember(token, of: domain)
+        if database.pendingBytes >= FlushSchedule.pendingBytesForFlush { noteChange() }
+    }
+
+    /// Says which of several keys an archive that is refused was for.
+    private func naming(_ key: Key, _ archive: () throws -> KeyedArchive) throws -> KeyedArchive {
+        do {
+            return try archive()
+        } catch {
+            throw DefaultsError(refusing: error).map { DefaultsError($0, of: key) } ?? error
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+
+/// The arguments of Apply and ApplyValues, read and not yet judged.
+struct TransactionRequest<Content> {
+    let domain: Domain
+    /// The keys to set, each with what the call has brought for it.
+    let set: [(key: Key, content: Content)]
+    /// Whether the reply waits for the disk.
+    let isDurable: Bool
+    private let removed: [Key]
+    private let expected: [Expectation]
+    private let token: Token?
+
+    /// Reads the arguments.
+    ///
+    /// - Parameter content: Reads what is to be set.
+    init(
+        from arguments: inout MessageReader, on host: HostID,
+        content: (inout MessageReader) throws -> Content
+    ) throws {
+        domain = try Domain(arguments.readString(), on: host)
+        set = try arguments.readDictionary { (try Key($0.readString()), try content(&$0)) }
+        removed = try arguments.readStrings().map { try Key($0) }
+        expected = try arguments.readDictionary {
+            (try $0.readString(), try $0.readUInt64())
+        }.map { try Expectation($0, $1) }
+        let options = try TransactionOptions(from: &arguments)
+        isDurable = options.isDurable
+        token = options.token
+    }
+
+    /// The transaction that it asks for.
+    ///
+    /// - Throws: `ModelError` where its parts contradict each other.
+    func transaction() throws(ModelError) -> Transaction {
+        try Transaction(
+            domain: domain, set: set.map(\.key), removed: removed, expected: expected,
+            token: token)
+    }
+}
+
+/// The options of Apply and ApplyValues.
+private struct TransactionOptions {
+    var isDurable = false
+    var token: Token?
+
+    init(from arguments: inout MessageReader) throws {
+        var names: Set<String> = []
+        _ = try arguments.readDictionary { entry in
+            let name = try entry.readString()
+            guard names.insert(name).inserted else { throw DefaultsError(optionTwice: name) }
+            return (name, try entry.readVariant { try read(name, from: &$0) })
+        }
+    }
+
+    private mutating func read(_ name: String, from value: inout MessageReader) throws {
+        switch (name, value.nextType) {
+        case ("durable", .boolean): isDurable = try value.readBool()
+        case ("token", .string): token = try Token(value.readString())
+        case ("durable", _): throw DefaultsError(option: name, isNot: "a boolean (b)")
+        case ("token", _): throw DefaultsError(option: name, isNot: "a string (s)")
+        default: throw DefaultsError(unknownOption: name)
+        }
+    }
+}
