@@ -66,7 +66,11 @@ class Checker:
 
         Raises Failure where the service differs from every world.
         """
-        STEPS[step["do"]](self, step)
+        try:
+            STEPS[step["do"]](self, step)
+        except TimeoutError:
+            self.events.append(Event(step))
+            self.fail("end of the daemon", "an end", "none")
         if len(self.worlds) > MOST_WORLDS:
             self.decide()
         self.check_page()
@@ -109,8 +113,8 @@ class Checker:
         worlds: list[Model] = []
         for world in self.worlds:
             for after in outcomes(world, calls, came, is_killed):
-                if step["signal"]:
-                    after.end(step["signal"])
+                if is_killed:
+                    after.end("KILL")
                 if are_told(after.signals, heard, is_killed) and after not in worlds:
                     worlds.append(after)
         if not worlds:

@@ -156,8 +156,8 @@ class Model:
         check_domain(call["domain"])
         domain, since = self.in_domain(call["domain"]), call["since"]
         removed = sorted((key for key, at in domain.removals.items() if at > since), key=str.encode)
-        complete = *bulk(domain.sorted_entries(since)), removed, self.generation, True
-        incomplete = *bulk(domain.sorted_entries()), [], self.generation, False
+        complete = *Bulk()(domain.sorted_entries(since)), removed, self.generation, True
+        incomplete = *Bulk()(domain.sorted_entries()), [], self.generation, False
         if not 1 <= since <= self.generation or since < domain.forgotten:
             return incomplete
         return complete if since >= domain.remembered else OneOf((complete, incomplete))
@@ -165,6 +165,7 @@ class Model:
     def attach(self, call: Call):
         for name in call["domains"]:
             check_domain(name)
+        bulk = Bulk()
         return ([(name, *bulk(self.in_domain(name).sorted_entries()), [])
                  for name in call["domains"]], self.generation)
 
@@ -260,7 +261,8 @@ class Model:
         return self.generation
 
     def tell(self, call: Call, changed: list[str], removed: list[str]) -> None:
-        if sum(len(key.encode()) for key in changed + removed) > LARGEST_SIGNAL:
+        is_cleared = call["method"] == "RemoveDomain" and len(removed) > REMOVALS_KEPT
+        if is_cleared or sum(len(key.encode()) for key in changed + removed) > LARGEST_SIGNAL:
             changed, removed = [], []
         name, _, suffix = call["domain"].partition("@")
         self.signals.append(Signal(
@@ -304,16 +306,24 @@ METHODS = {
 }
 
 
-def bulk(entries: list[tuple[str, Entry]]) -> tuple[list[tuple[str, Value]], list[str]]:
+class Bulk:
     """What is sent of many entries, and what is only named: above 64 KiB, or after 4 MiB."""
-    sent, large, size = [], [], 0
-    for key, entry in entries:
-        if entry.value.size > LARGE_ENTRY or size + entry.value.size > BULK:
-            large.append(key)
-        else:
-            sent.append((key, entry.value))
-            size += entry.value.size
-    return sent, large
+
+    def __init__(self):
+        self.room = BULK
+
+    def __call__(self, entries: list[tuple[str, Entry]]) -> tuple[list, list[str]]:
+        sent, large = [], []
+        for key, entry in entries:
+            if entry.value.size > LARGE_ENTRY:
+                large.append(key)
+            elif entry.value.size > self.room:
+                self.room = 0
+                large.append(key)
+            else:
+                self.room -= entry.value.size
+                sent.append((key, entry.value))
+        return sent, large
 
 
 def bounded(whole: tuple, size: int, slack: int) -> object:

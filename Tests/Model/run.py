@@ -22,6 +22,9 @@ the same each time."""
 SHRINKING = 90
 """Seconds after which a failure is printed as short as it is by then."""
 
+PATIENCE, SHORT_PATIENCE = 30, 5
+"""Seconds that an answer may take; and while a failure is shrunk, where there may be none."""
+
 PROGRESS = 10
 """Seconds between two lines of progress."""
 
@@ -35,23 +38,28 @@ class Run:
         self.programs = programs
         self.model = model
         self.service = service
+        self.patience = PATIENCE
         self.sequences = 0
         self.steps = 0
 
     def sequence(self, steps: list[Step]) -> Failure | None:
         """Takes steps on a new database; the first difference, if there is one."""
-        service = self.service(self.programs, CALLERS)
+        service = self.service(self.programs, CALLERS, self.patience)
+        checker = Checker(service, self.model())
+        failure, has_ended = None, False
         try:
-            checker = Checker(service, self.model())
             for step in steps:
                 checker.take(step)
                 self.steps += 1
-        except Failure as failure:
-            return failure
+        except Failure as found:
+            failure = found
         finally:
-            service.close()
-            self.sequences += 1
-        return None
+            has_ended = service.close()
+        self.sequences += 1
+        if failure is None and not has_ended:
+            failure = Failure(
+                "end of the daemon after that of the bus", "an end", "none", checker.events)
+        return failure
 
     def repeated(self, steps: list[Step]) -> Failure | None:
         """The same, again and again where chance is part of it."""
@@ -68,7 +76,7 @@ class Run:
         Returns the report of a failure.
         """
         began = told = time.monotonic()
-        service = self.service(self.programs, 0)
+        service = self.service(self.programs, 0, PATIENCE)
         try:
             methods = service.methods()
         finally:
@@ -86,6 +94,7 @@ class Run:
 
     def report(self, name: str, steps: list[Step], failure: Failure) -> str:
         """Shrinks a failing sequence, and prints it as a program and as steps to be replayed."""
+        self.patience = SHORT_PATIENCE
         shrinker = Shrinker(lambda steps: self.repeated(steps) is not None, SHRINKING)
         fewer = shrinker.shrunk(steps)
         shown = self.repeated(fewer) or failure

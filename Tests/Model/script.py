@@ -179,7 +179,7 @@ def script(failure: Failure) -> str:
         imports="".join(imports for _, imports in parts),
         timing="\nCalls meet in flight here: it may take some runs." * ("together(" in body))
     return (head + "".join(text for text, _ in parts) + f"\n\n{body}\nthen = {_source(then)}\n"
-            + f'print("the model: ", {_brief(failure.expected)!r})\n'
+            + f'print("the model: ", {_brief(failure.expected)[:LONGEST]!r})\n'
             + 'print("it did:    ", then)\nprint("it does now:", now)\n'
             + "bus.kill()\nsys.exit(now == then)\n")
 
@@ -196,10 +196,7 @@ PARTS = [
 def _lines(failure: Failure) -> tuple[list[str], object]:
     """The lines of the program, the last of which sets `now`, and what that was here."""
     *earlier, last = failure.events
-    lines = [f"{_line(event)}  # {_came(event)}"[:300] for event in earlier]
-    # The line of a call must not be cut where its arguments are.
-    lines = [_line(event) if len(_line(event)) > 200 else line
-             for event, line in zip(earlier, lines)]
+    lines = [f"{_line(event)}  # {str(_came(event))[:60]}" for event in earlier]
     if failure.what == "Changed signals":
         told = str([arguments.print_(True) for arguments in last.heard])
         return lines + ["heard()", _line(last), "now = heard()"], told
@@ -209,6 +206,9 @@ def _lines(failure: Failure) -> tuple[list[str], object]:
         lines += [_line(last)]
         lines[attached] = "page = attach()"
         return lines + [f"now = counter({failure.what.split()[2]!r})"], failure.came
+    if failure.what.startswith("end of the daemon"):
+        ending = [] if last.step["do"] == "signal" else ["owner, process = daemon()", "bus.kill()"]
+        return lines + [_line(last), *ending, "now = has_ended(process)"], "False"
     return lines + [f"now = {_line(last)}"], _came(last)
 
 

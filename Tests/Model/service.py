@@ -15,9 +15,6 @@ NAME, OBJECT = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
 ERROR = "org.defaultsd.Defaults1.Error."
 NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
 
-PATIENCE = 60_000
-"""Milliseconds after which an answer is no longer expected; nothing takes nearly as long."""
-
 CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -60,7 +57,9 @@ class Pending:
 class Service:
     """A desktop in a temporary directory; it ends only what it started."""
 
-    def __init__(self, programs: pathlib.Path, callers: int):
+    def __init__(self, programs: pathlib.Path, callers: int, patience: float):
+        """After `patience` seconds no answer is expected any more."""
+        self.patience = patience
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-model-"))
         for name in ("config", "runtime", "services"):
             (self.directory / name).mkdir(mode=0o700)
@@ -85,15 +84,23 @@ class Service:
             None, NAME, "Changed", OBJECT, None, Gio.DBusSignalFlags.NONE,
             lambda *call: self.heard.append(call[5]))
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """Ends the bus; whether the daemon has ended by itself then, as it should."""
         owner = self._owner_process()
         for connection in [*self.callers, self.watcher]:
             connection.close_sync()
         self.bus.kill()
         self.bus.wait()
-        if owner is not None:
-            _wait(lambda: not _runs(owner))
+        has_ended = True
+        try:
+            if owner is not None:
+                self._wait(lambda: not _runs(owner))
+        except TimeoutError:
+            has_ended = False
+            os.kill(owner, signal.SIGKILL)
+            self._wait(lambda: not _runs(owner))
         shutil.rmtree(self.directory)
+        return has_ended
 
     def log(self) -> str:
         """What the daemon has said."""
@@ -114,7 +121,8 @@ class Service:
                 pending.answer = _refusal(error)
 
         connection.call_with_unix_fd_list(
-            NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE, PATIENCE, None,
+            NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE,
+            int(self.patience * 1000), None,
             None, finish)
         return pending
 
@@ -122,7 +130,8 @@ class Service:
         """Sends a call and waits for its answer."""
         try:
             body, descriptors = self.callers[caller].call_with_unix_fd_list_sync(
-                NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE, PATIENCE,
+                NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE,
+            int(self.patience * 1000),
                 None, None)
             return Reply(body, _stolen(descriptors))
         except GLib.Error as error:
@@ -167,8 +176,11 @@ class Service:
         os.kill(process, signal.Signals["SIG" + name])
 
     def wait_until_gone(self, process: int) -> None:
-        """Waits until the daemon's process, to which a signal was sent, has ended."""
-        _wait(lambda: self._owner_process() != process and not _runs(process))
+        """Waits until the daemon's process, to which a signal was sent, has ended.
+
+        Raises TimeoutError where it does not.
+        """
+        self._wait(lambda: self._owner_process() != process and not _runs(process))
 
     def _connect(self) -> Gio.DBusConnection:
         return Gio.DBusConnection.new_for_address_sync(
@@ -178,12 +190,20 @@ class Service:
     def _ask(self, name: str, path: str, interface: str, member: str, signature="()", *arguments):
         return self.watcher.call_sync(
             name, path, interface, member, GLib.Variant(signature, arguments), None,
-            Gio.DBusCallFlags.NONE, PATIENCE, None).unpack()
+            Gio.DBusCallFlags.NONE,
+            int(self.patience * 1000), None).unpack()
 
     def _ask_bus(self, member: str, signature: str, *arguments):
         return self._ask(
             "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member,
             signature, *arguments)[0]
+
+    def _wait(self, holds) -> None:
+        """Asks again and again, each time by something that takes its time, until it holds."""
+        deadline = time.monotonic() + self.patience
+        while not holds():
+            if time.monotonic() > deadline:
+                raise TimeoutError("what was waited for has not come")
 
     def _owner_process(self) -> int | None:
         try:
@@ -210,11 +230,3 @@ def _runs(process: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state not in "ZX"
-
-
-def _wait(holds) -> None:
-    """Asks again and again, each time by something that takes its time, until it holds."""
-    deadline = time.monotonic() + PATIENCE / 1000
-    while not holds():
-        if time.monotonic() > deadline:
-            raise TimeoutError("what was waited for has not come")
