@@ -52,7 +52,7 @@ let package = Package(
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux"]),
         module("DefaultsModel"),
-        module("DefaultsStorage", ["DefaultsModel", "SQLite"]),
+        module("DefaultsStorage", ["DefaultsModel", "SQLite", "CLinux"]),
         module(
             "DefaultsProtocol", ["DBus", "KeyedArchive", "PropertyList"],
             exclude: ["org.defaultsd.Defaults1.xml"]),

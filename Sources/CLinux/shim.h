@@ -3,14 +3,38 @@
 #define DEFAULTSD_CLINUX_SHIM_H
 
 #include <malloc.h>       /* mallopt and malloc_trim, which are GNU's own */
+#include <fcntl.h>        /* O_CLOEXEC, below */
 #include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
+#include <sys/syscall.h>  /* dup3, below */
+#include <stdint.h>
+#include <unistd.h>
 
 /* prctl(2) takes variable arguments, and pthread_setname_np is declared for _GNU_SOURCE only; Swift
  * imports neither. */
 static inline void clinux_name_this_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+/* dup3(2) is declared for _GNU_SOURCE only. With close-on-exec set. */
+static inline int clinux_dup3(int descriptor, int number) {
+    return (int)syscall(SYS_dup3, descriptor, number, O_CLOEXEC);
+}
+
+/* Words of memory that other processes map. Swift's Atomic owns its storage, so it cannot stand for
+ * a word that lives in a mapping; these are the compiler's own atomics on a pointer. */
+static inline uint64_t clinux_load_acquire(const uint64_t *word) {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* Raises a word to a value with release order. A word that has it, or is above it, stays. */
+static inline void clinux_raise_release(uint64_t *word, uint64_t value) {
+    uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while (old < value
+           && !__atomic_compare_exchange_n(word, &old, value, 1, __ATOMIC_RELEASE,
+                                           __ATOMIC_RELAXED)) {
+    }
 }
 
 #endif

@@ -75,7 +75,7 @@ import TestSupport
         try ChildProcess(
             [
                 "/usr/bin/python3", "-c", Self.client, session.bus.address,
-                connection.uniqueName.string, "\(calls)",
+                connection.name, "\(calls)",
             ], output: .lines)
     }
 

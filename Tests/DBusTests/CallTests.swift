@@ -44,7 +44,7 @@ import TestSupport
                     ) { reader in
                         try reader.readArray { try $0.readString() }
                     }
-                    #expect(names.contains(connection.uniqueName.string))
+                    #expect(names.contains(connection.name))
                 }
             }
             try await group.waitForAll()

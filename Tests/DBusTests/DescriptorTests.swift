@@ -108,7 +108,7 @@ import TestSupport
         let connection = try await session.connect()
         await connection.export([Self.echo()], at: "/")
         let result = await session.run(
-            "gdbus", "call", "--session", "--dest", connection.uniqueName.string,
+            "gdbus", "call", "--session", "--dest", connection.name,
             "--object-path", "/", "--method", "a.Echo.Echo", "[handle 0]")
         #expect(
             result.error.contains(
@@ -147,7 +147,7 @@ import TestSupport
             ])
         await connection.export([interface], at: "/")
         let result = await session.run(
-            "/usr/bin/python3", "-c", Self.sender, "\(count)", connection.uniqueName.string)
+            "/usr/bin/python3", "-c", Self.sender, "\(count)", connection.name)
         #expect(result.output == "\(count)\n", "\(result.error)")
     }
 }

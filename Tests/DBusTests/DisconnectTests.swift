@@ -110,9 +110,9 @@ import TestSupport
     @Test func `A connection that is let go of leaves the bus and its descriptor`() async throws {
         let watcher = try await session.connect()
         var connection: Connection? = try await session.connect()
-        let name = try #require(connection).uniqueName
+        let name = try #require(connection).name
         let rule = MatchRule(
-            sender: .bus, member: "NameOwnerChanged", arguments: [0: name.string])
+            sender: .bus, member: "NameOwnerChanged", arguments: [0: name])
         var changes = try await watcher.signals(rule, limit: 1).makeAsyncIterator()
         connection = nil
         #expect(await changes.next() != nil)

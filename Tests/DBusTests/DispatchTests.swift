@@ -92,7 +92,7 @@ import TestSupport
                 if not left[0]:
                     loop.quit()
             for _ in range(left[0]):
-                bus.call('\(connection.uniqueName)', '/', 'a.Quick', 'Do', None, None, 0, -1, None, done)
+                bus.call('\(connection.name)', '/', 'a.Quick', 'Do', None, None, 0, -1, None, done)
             loop.run()
             print('all')
             """
@@ -112,7 +112,7 @@ import TestSupport
                 return
             }
             #expect(
-                [.string("a.Name"), .string(connection.uniqueName.string)].contains(
+                [.string("a.Name"), .string(connection.name)].contains(
                     signal.arguments[0]))
             #expect(try await connection.releaseName("a.Name") == .released)
         }

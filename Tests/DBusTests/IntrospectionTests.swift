@@ -74,7 +74,7 @@ import TestSupport
     }
 
     @Test func `gdbus and busctl understand it, values of properties included`() async throws {
-        let name = connection.uniqueName.string
+        let name = connection.name
         let gdbus = await session.run(
             "gdbus", "introspect", "--session", "--dest", name, "--object-path",
             "/org/example/Clock")
@@ -109,7 +109,7 @@ import TestSupport
     @Test func `busctl finds every object on its own`() async throws {
         let tree = await session.run(
             "busctl", "--address=\(session.bus.address)", "tree", "--list",
-            connection.uniqueName.string)
+            connection.name)
         #expect(
             Set(tree.output.split(separator: "\n")) == [
                 "/", "/org", "/org/Other", "/org/example", "/org/example/Clock",

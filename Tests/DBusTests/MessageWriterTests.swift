@@ -8,7 +8,7 @@ import Testing
         _ body: (inout MessageWriter) throws -> Void
     ) throws -> Signature {
         let message = try Message.signal("/", "a.b", "C", to: nil)
-        return try MessageWriter.write(to: message, body)
+        return try MessageWriter.write(to: message, body).signature
     }
 
     @Test func `A NUL character is refused in a string`() {

@@ -34,3 +34,8 @@ final class PrivateSession: Sendable {
             environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin"])
     }
 }
+
+extension Connection {
+    /// The unique name, of a connection to a bus.
+    nonisolated var name: String { uniqueName?.string ?? "none" }
+}

@@ -52,7 +52,7 @@ import TestSupport
     private func gdbus(_ method: String, _ arguments: String...) async -> ProgramResult {
         await ProgramResult.running(
             [
-                "gdbus", "call", "--session", "--dest", connection.uniqueName.string,
+                "gdbus", "call", "--session", "--dest", connection.name,
                 "--object-path", "/a/b/Calculator", "--method", method, "--",
             ] + arguments,
             environment: ["DBUS_SESSION_BUS_ADDRESS": session.bus.address, "PATH": "/usr/bin:/bin"])
@@ -78,7 +78,7 @@ import TestSupport
 
     @Test func `gdbus, busctl and dbus-send call a method`() async {
         #expect(await gdbus("a.Calculator.Add", "2", "-5").output == "(int64 -3,)\n")
-        let name = connection.uniqueName.string
+        let name = connection.name
         let busctl = await session.run(
             "busctl", "--address=\(session.bus.address)", "call", name, "/a/b/Calculator",
             "a.Calculator", "Add", "ii", "2", "3")
@@ -94,7 +94,7 @@ import TestSupport
         let program = """
             from gi.repository import Gio, GLib
             bus = Gio.bus_get_sync(Gio.BusType.SESSION)
-            call = Gio.DBusMessage.new_method_call('\(connection.uniqueName)', '/a/b/Calculator', None, 'Add')
+            call = Gio.DBusMessage.new_method_call('\(connection.name)', '/a/b/Calculator', None, 'Add')
             call.set_body(\(arguments))
             reply, _ = bus.send_message_with_reply_sync(call, 0, -1)
             print(reply.get_body().unpack()[0])
@@ -104,7 +104,7 @@ import TestSupport
     }
 
     @Test func `The caller is known by its unique name`() async throws {
-        #expect(try await call("a.Calculator", "Who") == [.string(connection.uniqueName.string)])
+        #expect(try await call("a.Calculator", "Who") == [.string(connection.name)])
     }
 
     @Test func `What is not there is refused by its own error`() async {
@@ -206,7 +206,7 @@ import TestSupport
                 return message
             bus.add_filter(note)
             def call(path, interface, member):
-                return Gio.DBusMessage.new_method_call('\(connection.uniqueName)', path, interface, member)
+                return Gio.DBusMessage.new_method_call('\(connection.name)', path, interface, member)
             for path, member in [('/quiet', 'Reply'), ('/quiet', 'Fail'), ('/quiet', 'Drop'),
                                  ('/quiet', 'Other'), ('/other', 'Reply')]:
                 silent = call(path, 'a.Quiet', member)

@@ -157,7 +157,7 @@ import TestSupport
         func rules() async throws -> [Value] {
             try await receiver.call(
                 .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus.Debug.Stats",
-                "GetConnectionStats", [.string(receiver.uniqueName.string)])
+                "GetConnectionStats", [.string(receiver.name)])
         }
         func count() async throws -> Value? {
             guard case .dictionary(_, _, let entries)? = try await rules().first else { return nil }

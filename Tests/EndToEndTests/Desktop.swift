@@ -82,7 +82,7 @@ extension Desktop {
         gdbus(method: method, arguments)
     }
 
-    private func gdbus(method: String, _ arguments: [String]) -> ProgramResult {
+    func gdbus(method: String, _ arguments: [String]) -> ProgramResult {
         run(
             [
                 "gdbus", "call", "--session", "--dest", "org.defaultsd.Defaults1",

@@ -38,47 +38,62 @@ extension Connection {
             // or it is in the table by the time that this is performed.
             loop.perform {
                 self.assumeIsolated { connection in
-                    connection.pendingCalls.take(number: number)?.fail(CancellationError())
+                    connection.takePendingCall(number)?.fail(CancellationError())
                 }
             }
         }
     }
 
     /// What is called.
-    private struct Target {
+    struct Target {
         let destination: BusName?
         let path: ObjectPath
         let interface: InterfaceName
         let member: MemberName
     }
 
-    /// Sends a call, and sees to it that one of the two closures is called, once.
-    ///
-    /// Never inlined: the optimizer of Swift 6.3 crashes where this is part of an async function.
-    @inline(never)
+    /// Sends a call of the current task, unless that is cancelled, as ``post`` does.
     private func send(
         _ target: Target, number: UInt64, timeout: Duration?,
         write body: (inout MessageWriter) throws -> Void,
         succeed: @escaping (borrowing Message) -> Void, fail: @escaping (any Error) -> Void
     ) {
+        if Task.isCancelled { return fail(CancellationError()) }
+        post(target, number: number, timeout: timeout, write: body, succeed: succeed, fail: fail)
+    }
+
+    /// Sends a call, and sees to it that one of the two closures is called, once.
+    ///
+    /// Never inlined: the optimizer of Swift 6.3 crashes where this is part of an async function.
+    @inline(never)
+    func post(
+        _ target: Target, number: UInt64, timeout: Duration?,
+        write body: (inout MessageWriter) throws -> Void,
+        succeed: @escaping (borrowing Message) -> Void, fail: @escaping (any Error) -> Void
+    ) {
         do {
-            try Task.checkCancellation()
             let message = try Message.call(
                 target.destination, target.path, target.interface, target.member)
             try MessageWriter.write(to: message, body)
             let serial = try link.send(message)
             let timer = timeout.map { timeout in
                 loop.schedule(after: timeout) {
-                    self.pendingCalls.take(number: number)?.fail(
+                    self.takePendingCall(number)?.fail(
                         DBusError.timeout(target.destination, target.member, after: timeout))
                 }
             }
             pendingCalls.add(
                 PendingCalls.Waiting(number: number, timer: timer, succeed: succeed, fail: fail),
                 serial: serial)
+            updatePause()
         } catch {
             fail(error)
         }
+    }
+
+    private func takePendingCall(_ number: UInt64) -> PendingCalls.Waiting? {
+        defer { updatePause() }
+        return pendingCalls.take(number: number)
     }
 
     /// Calls a method with dynamic values.
@@ -102,14 +117,15 @@ extension Connection {
         write body: @Sendable (inout MessageWriter) throws -> Void,
         read: @escaping @Sendable (inout MessageReader) throws -> Reply
     ) async throws -> Reply {
-        try await call(
+        guard !link.isDirect else { throw DBusError.noBus }
+        return try await call(
             .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member, write: body, read: read)
     }
 }
 
 extension Message {
     /// Reads all values with a closure.
-    fileprivate func read<Result>(
+    func read<Result>(
         as signature: Signature?, _ read: (inout MessageReader) throws -> Result
     ) throws -> Result {
         if let signature, !hasSignature(signature) {

@@ -65,6 +65,20 @@ extension Connection {
             try $0.readCode()
         }
     }
+
+    /// Calls a closure on the loop's thread each time when the bus says that a well-known name is not
+    /// ours any more: another has taken it over, or we have given it back.
+    ///
+    /// Every call that was sent to the name while we had it has come by then.
+    public func onNameLost(_ name: BusName, _ handler: @escaping @Sendable () -> Void) {
+        nameLostHandlers[name, default: []].append(handler)
+    }
+
+    /// Tells of a name that is lost, if that is what a message of the bus says.
+    func noteLostName(_ message: borrowing Message) {
+        guard !nameLostHandlers.isEmpty, !link.isDirect, let name = message.lostName else { return }
+        for handler in nameLostHandlers[name] ?? [] { handler() }
+    }
 }
 
 extension MessageReader {

@@ -25,8 +25,8 @@ extension Connection {
         write body: @Sendable (inout MessageWriter) throws -> Void = { _ in }
     ) throws {
         let message = try Message.signal(path, interface, member, to: destination)
-        let signature = try MessageWriter.write(to: message, body)
-        objects.checkSignal(member, of: interface, at: path, signature)
+        let written = try MessageWriter.write(to: message, body)
+        objects.checkSignal(member, of: interface, at: path, written.signature)
         try link.send(message)
     }
 
@@ -55,7 +55,7 @@ extension Connection {
     }
 
     /// Carries out a call that came in, or answers why not.
-    func serve(_ message: borrowing Message) {
+    func serve(_ message: borrowing Message, from caller: Caller<WaitingCall>) {
         guard let path = message.path, let member = message.member else { return }
         do {
             let (interface, method) = try objects.method(member, of: message.interface, at: path)
@@ -66,7 +66,8 @@ extension Connection {
             // Handed to the handler for good, and looked at again when it has returned: the handler
             // runs on this thread, and whoever keeps the call uses it on this thread.
             nonisolated(unsafe) let call = MethodCall(
-                Message(retaining: message.pointer), to: method, of: interface, at: path, on: self)
+                Message(retaining: message.pointer), from: caller, to: method, of: interface,
+                at: path, on: self)
             do {
                 try method.handler(call)
             } catch {
@@ -74,7 +75,9 @@ extension Connection {
                 if !call.isAnswered { call.fail(error) }
             }
         } catch {
-            if message.isReplyExpected { sendError(DBusError(replying: error), to: message) }
+            if message.isReplyExpected {
+                sendError(DBusError(replying: error), to: message, from: caller)
+            }
         }
     }
 }
@@ -82,30 +85,42 @@ extension Connection {
 /// Answers to calls, for ``MethodCall``.
 extension Connection {
     /// Answers a call, if anybody is there still.
-    nonisolated func sendAnswer(_ message: borrowing Message) throws {
+    nonisolated func sendAnswer(
+        _ message: borrowing Message, weight: Int, to caller: Caller<WaitingCall>
+    ) throws {
+        // The caller and the message stay on this thread.
+        nonisolated(unsafe) let caller = caller
         try assumeIsolated { connection in
             guard connection.link.isConnected else { return }
             try connection.link.send(message)
+            connection.noteReply(weight, to: caller)
         }
     }
 
     /// Answers a call with an error.
-    nonisolated func sendError(_ error: DBusError, to call: borrowing Message) {
+    nonisolated func sendError(
+        _ error: DBusError, to call: borrowing Message, from caller: Caller<WaitingCall>
+    ) {
+        nonisolated(unsafe) let caller = caller
         assumeIsolated { connection in
             // Where even the error cannot be sent the connection has ended, and with it the call.
             if let message = try? Message.error(error, to: call) {
                 _ = try? connection.link.send(message)
+                connection.noteReply(error.weight, to: caller)
             }
         }
     }
 
     /// Lets go of a call on the loop's thread, wherever its last reference went away.
-    nonisolated func dispose(of message: consuming Message, answering error: DBusError?) {
-        // The one reference moves to the closure, which is performed once.
-        nonisolated(unsafe) let pointer = message.relinquish()
+    nonisolated func dispose(
+        of message: consuming Message, from caller: Caller<WaitingCall>, answering error: DBusError?
+    ) {
+        // The one reference moves to the closure, which is performed once on the loop's thread; the
+        // caller is not touched before.
+        nonisolated(unsafe) let (pointer, caller) = (message.relinquish(), caller)
         let finish: @Sendable () -> Void = { [self] in
             let message = Message(owned: pointer)
-            if let error, message.isReplyExpected { sendError(error, to: message) }
+            if let error, message.isReplyExpected { sendError(error, to: message, from: caller) }
         }
         loop.isCurrent ? finish() : loop.perform(finish)
     }

@@ -7,7 +7,7 @@
 // 3. After the end of the connection nothing is left waiting: calls throw `Disconnected`, streams
 //    finish, flushes return.
 
-/// A connection to a bus, for calls, signals and served objects.
+/// A connection to a bus, or to one peer without a bus, for calls, signals and served objects.
 ///
 /// ```swift
 /// let loop = try EventLoop.startThread(named: "dbus")
@@ -30,8 +30,8 @@ public actor Connection {
     /// The loop that runs the connection.
     public nonisolated let loop: EventLoop
 
-    /// The name that the bus has given the connection; nobody else ever gets it.
-    public nonisolated let uniqueName: BusName
+    /// The name that the bus has given the connection, and nobody else ever gets; nil without a bus.
+    public nonisolated let uniqueName: BusName?
 
     /// Used on the loop's thread only.
     ///
@@ -40,9 +40,14 @@ public actor Connection {
     var objects = ObjectTree()
     var pendingCalls = PendingCalls()
     var subscriptions = Subscriptions()
+    /// Calls that came in.
+    ///
+    /// Not isolated, as `link` is not and for the same reason.
+    nonisolated(unsafe) var calls = IncomingCalls()
+    var nameLostHandlers: [BusName: [@Sendable () -> Void]] = [:]
     private var flushes: [CheckedContinuation<Void, Never>] = []
     private var disconnectHandlers: [@Sendable () -> Void] = []
-    private var isOpen = true
+    private(set) var isOpen = true
 
     /// The loop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -56,10 +61,29 @@ public actor Connection {
     /// - Throws: ``DBusError``, of the name `NoServer`, `FileNotFound` or the like where there is no
     ///   bus at the address, of the name `BadAddress` where it is not one.
     public init(to address: Address, on loop: EventLoop) throws {
-        let link = try Link(to: address, on: loop)
-        self.loop = loop
+        try self.init(Link(to: address, on: loop))
+    }
+
+    /// Serves the peer at the other end of a socket, without a bus.
+    ///
+    /// Whoever has the other end may call: it was given to them. The peer authenticates as a client
+    /// does at any server. There are no names then: ``uniqueName`` and ``MethodCall/sender`` are nil,
+    /// signals go to the peer, and ``requestName(_:_:)`` throws. ``onDisconnect(_:)`` tells when the
+    /// peer has gone.
+    ///
+    /// To be called on the loop's thread.
+    ///
+    /// - Parameter socket: A connected Unix stream socket. The connection has a duplicate; the peer
+    ///   sees the end of the connection when this one is closed, too. It does not block any more.
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
+    public init(serving socket: FileDescriptor, on loop: EventLoop) throws {
+        try self.init(Link(serving: socket, on: loop))
+    }
+
+    private init(_ link: Link) throws {
+        loop = link.loop
         self.link = link
-        uniqueName = try link.uniqueName ?? { throw DBusError.disconnected }()
+        uniqueName = link.isDirect ? nil : try link.uniqueName ?? { throw DBusError.disconnected }()
         try assumeIsolated { try $0.start() }
     }
 
@@ -77,8 +101,10 @@ public actor Connection {
     // The link must be closed on the loop's thread. An isolated deinit would see to it, but in an
     // optimized build of a module that imports this one it ends Swift 6.3 with "circular reference".
     deinit {
-        nonisolated(unsafe) let link = link
-        if loop.isCurrent { link.close() } else { loop.perform { link.close() } }
+        // The calls that wait go with it, for their messages belong to that thread.
+        nonisolated(unsafe) let (link, calls) = (link, calls)
+        let end: @Sendable () -> Void = { withExtendedLifetime(calls) { link.close() } }
+        if loop.isCurrent { end() } else { loop.perform(end) }
     }
 
     private func start() throws {
@@ -87,14 +113,28 @@ public actor Connection {
         link.receive = { [weak self] message in
             self?.assumeIsolated { $0.receive(message) }
         }
+        link.dispatched = { [weak self] in
+            self?.assumeIsolated { $0.noteDispatched() }
+        }
+        if link.isDirect { expectPeer() }
         try link.start()
+    }
+
+    private func noteDispatched() {
+        calls.schedule.noteDrained()
+        takeTurnsSoon()
     }
 
     private func receive(_ message: borrowing Message) {
         switch message.kind {
-        case .call: serve(message)
-        case .reply, .error: pendingCalls.take(serial: message.replySerial)?.end(with: message)
-        case .signal: message.isDisconnection ? disconnected() : deliver(message)
+        case .call: admit(message)
+        case .reply, .error:
+            pendingCalls.take(serial: message.replySerial)?.end(with: message)
+            updatePause()
+        case .signal:
+            if message.isDisconnection { return disconnected() }
+            noteLostName(message)
+            deliver(message)
         case nil: break
         }
     }
@@ -150,6 +190,7 @@ extension Connection {
 
     private func end() {
         isOpen = false
+        dropCalls()
         for call in pendingCalls.takeAll() { call.fail(DBusError.disconnected) }
         subscriptions.finishAll()
         endFlushes()

@@ -27,6 +27,8 @@ struct PendingCalls {
     private var serials: [UInt64: UInt32] = [:]
     private var lastNumber: UInt64 = 0
 
+    var isEmpty: Bool { waiting.isEmpty }
+
     /// A number for the next call.
     mutating func makeNumber() -> UInt64 {
         lastNumber += 1

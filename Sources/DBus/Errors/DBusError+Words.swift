@@ -31,6 +31,17 @@ extension DBusError {
         )
     }
 
+    static let noBus = DBusError(
+        .invalidArguments,
+        "This connection leads to one peer and not to a bus, which has names and rules.")
+
+    static func notAPeer(_ number: Int32, because problem: String) -> DBusError {
+        DBusError(
+            .invalidArguments,
+            "Descriptor \(number) is not the socket of a peer: \(problem). Give one end of a Unix "
+                + "stream socket pair.")
+    }
+
     static let noDescriptors = DBusError(
         .invalidArguments, "This connection cannot carry file descriptors; use a Unix socket.")
 
@@ -144,6 +155,15 @@ extension DBusError {
             "\(member) takes arguments of the types '\(expected)'; those given are '\(given)'.")
     }
 
+    static let tooMuchWaits = DBusError(
+        .limitsExceeded,
+        "Too many calls wait to be carried out; wait for replies before sending more.")
+
+    static let repliesUnread = DBusError(
+        .limitsExceeded,
+        "Replies of more than \(UnreadReplies.allowance >> 20) MiB have not been read; read them, "
+            + "and call again.")
+
     static let unanswered = DBusError(.failed, "The service dropped the call without an answer.")
 
     static let unexplained = DBusError(.failed, "The service could not carry out the call.")
@@ -152,4 +172,9 @@ extension DBusError {
     private static func quoted(_ text: String) -> String {
         text.count <= 80 ? "'\(text)'" : "'\(text.prefix(80))…'"
     }
+}
+
+extension DBusError {
+    /// What a reply with the error counts as in an account of bytes.
+    var weight: Int { MessageLimits.headerWeight + name.string.utf8.count + message.utf8.count }
 }

@@ -10,7 +10,8 @@ extension Link {
             switch address {
             case .session: try checkError { dbus_bus_get_private(DBUS_BUS_SESSION, $0) }
             case .system: try checkError { dbus_bus_get_private(DBUS_BUS_SYSTEM, $0) }
-            case .address(let text): try open(at: text)
+            case .address(let text): try register(open(at: text))
+            case .peer(let text): try open(at: text)
             }
         guard let opened else { throw .noMemory }
         // dbus_bus_get_private makes the process exit with the bus. That is not a library's to do.
@@ -18,19 +19,24 @@ extension Link {
         return opened
     }
 
-    private static func open(at address: String) throws(DBusError) -> OpaquePointer? {
+    private static func open(at address: String) throws(DBusError) -> OpaquePointer {
         // libdbus would read up to the NUL and connect to somewhere else than was asked for.
         guard !address.utf8.contains(0) else { throw .nulInString }
         let opened = try checkError { dbus_connection_open_private(address, $0) }
         guard let opened else { throw .noMemory }
+        return opened
+    }
+
+    /// Greets the bus; where that fails the connection is closed.
+    private static func register(_ opened: OpaquePointer) throws(DBusError) -> OpaquePointer {
         do {
             _ = try checkError { dbus_bus_register(opened, $0) }
+            return opened
         } catch {
             dbus_connection_close(opened)
             dbus_connection_unref(opened)
             throw error
         }
-        return opened
     }
 
     var uniqueName: BusName? {

@@ -114,6 +114,7 @@ extension Link {
             if isCallDispatched { holdIfFull() }
         }
         if status == DBUS_DISPATCH_NEED_MEMORY { retryDispatch() }
+        if !isHeld { dispatched?() }
     }
 
     /// Tries again when others may have given memory back: libdbus does not tell, and the messages

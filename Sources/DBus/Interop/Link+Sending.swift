@@ -41,8 +41,8 @@ extension Link {
 extension Link {
     /// Takes no more in where too much waits to be written.
     func holdIfFull() {
-        guard !isHeld, isConnected, backlog > MessageLimits.maximumBacklog else { return }
-        isHeld = true
+        guard !isBacklogged, isConnected, backlog > MessageLimits.maximumBacklog else { return }
+        isBacklogged = true
         updateWatches()
     }
 
@@ -50,8 +50,10 @@ extension Link {
     ///
     /// - Returns: Whether there may be something to dispatch, which waited.
     func releaseIfWritten() -> Bool {
-        guard isHeld, !isConnected || backlog <= MessageLimits.maximumBacklog else { return false }
-        isHeld = false
+        guard isBacklogged, !isConnected || backlog <= MessageLimits.maximumBacklog else {
+            return false
+        }
+        isBacklogged = false
         updateWatches()
         return true
     }

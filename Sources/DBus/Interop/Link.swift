@@ -12,8 +12,11 @@ import CDBus
 // 6. What waits to be written is bounded by `MessageLimits.maximumBacklog` and what one call more
 //    brings about. Beyond the bound the link is held: nothing is read and nothing dispatched, so
 //    that what comes keeps its order, until enough has been written.
-// 7. Only a call that came in holds the link. Replies and signals are read however much waits to be
-//    written: a bus may take more from us only when we have taken what it has for us.
+// 7. Only a call that came in holds the link for this. Replies and signals are read however much waits
+//    to be written: a bus may take more from us only when we have taken what it has for us.
+// 8. libdbus reads no more where the messages that are alive have `MessageLimits.maximumReceivedSize`
+//    together. Calls that wait for an answer of the bus have less, so that the answer is read: they
+//    are added below `maximumWaitingSize`, one message at a time. The same holds for descriptors.
 
 /// A connection of libdbus, driven by an event loop.
 final class Link {
@@ -23,8 +26,12 @@ final class Link {
     var isDispatching = false
     var isDispatchDue = false
     var dispatchRetry: EventLoop.Timer?
-    /// Whether calls wait until what was written is less (6).
-    var isHeld = false
+    /// Whether too much waits to be written (6).
+    var isBacklogged = false
+    /// Whether the owner takes nothing at present.
+    private(set) var isPaused = false
+    /// Whether the connection is to one peer, without a bus between.
+    let isDirect: Bool
     /// Whether the message that is being dispatched may be a call (7).
     var isCallDispatched = false
     var isClosed = false
@@ -40,18 +47,37 @@ final class Link {
     /// for that.
     var drained: (() -> Void)?
 
+    /// Called when all that libdbus has read has been handed on.
+    var dispatched: (() -> Void)?
+
     /// libdbus's function that hands on one message; a test has it fail.
     var dispatchOne: (OpaquePointer?) -> DBusDispatchStatus = dbus_connection_dispatch
 
-    /// Opens a connection and greets the bus, which blocks until the bus has greeted back.
+    /// Opens a connection and greets the bus, if there is one, which blocks until it has greeted back.
     ///
     /// - Throws: ``DBusError`` in the words of libdbus.
-    init(to address: Address, on loop: EventLoop) throws(DBusError) {
+    convenience init(to address: Address, on loop: EventLoop) throws(DBusError) {
+        self.init(owning: try Self.open(address), isDirect: address.isPeer, on: loop)
+    }
+
+    /// Makes a connection without a bus of a socket that has a peer.
+    ///
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
+    convenience init(serving socket: FileDescriptor, on loop: EventLoop) throws(DBusError) {
+        self.init(owning: try Self.open(serving: socket), isDirect: true, on: loop)
+    }
+
+    /// Takes over a connection of libdbus.
+    private init(owning connection: OpaquePointer, isDirect: Bool, on loop: EventLoop) {
         loop.preconditionOnLoop("a connection was opened")
         self.loop = loop
-        connection = try Self.open(address)
+        self.connection = connection
+        self.isDirect = isDirect
         // By default a message with more than 16 ends the connection to a bus that lets it through.
         dbus_connection_set_max_message_unix_fds(connection, MessageLimits.receivedDescriptors)
+        dbus_connection_set_max_received_size(connection, MessageLimits.maximumReceivedSize)
+        dbus_connection_set_max_received_unix_fds(
+            connection, MessageLimits.maximumReceivedDescriptors)
     }
 
     deinit {
@@ -93,12 +119,25 @@ final class Link {
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        (receive, drained) = (nil, nil)
+        (receive, drained, dispatched) = (nil, nil, nil)
         let context = Unmanaged.passUnretained(self).toOpaque()
         if isStarted { dbus_connection_remove_filter(connection, Self.filter, context) }
         dbus_connection_set_dispatch_status_function(connection, nil, nil, nil)
         _ = dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
         dbus_connection_close(connection)
+    }
+
+    /// Whether nothing is read and nothing dispatched.
+    var isHeld: Bool { isBacklogged || isPaused }
+
+    /// Takes nothing in, or goes on to do so.
+    ///
+    /// The end of the connection may go unnoticed meanwhile.
+    func setPaused(_ isPaused: Bool) {
+        guard self.isPaused != isPaused, !isClosed else { return }
+        self.isPaused = isPaused
+        updateWatches()
+        if !isHeld { dispatchSoon() }
     }
 
     /// The object behind a context pointer.

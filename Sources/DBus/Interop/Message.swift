@@ -111,6 +111,23 @@ extension Message {
     var replySerial: UInt32 { dbus_message_get_reply_serial(pointer) }
     var isReplyExpected: Bool { dbus_message_get_no_reply(pointer) == 0 }
 
+    /// Whether it brings descriptors, which are open as long as the message is alive.
+    var hasDescriptors: Bool { dbus_message_contains_unix_fds(pointer) != 0 }
+
+    /// The bytes on the wire.
+    ///
+    /// libdbus tells them only of a copy that it makes; where it has no memory for one, the message
+    /// counts as the largest.
+    var size: Int {
+        var copy: UnsafeMutablePointer<CChar>?
+        var size: Int32 = 0
+        guard dbus_message_marshal(pointer, &copy, &size) != 0 else {
+            return MessageLimits.maximumMessage
+        }
+        dbus_free(copy)
+        return Int(size)
+    }
+
     func hasSignature(_ signature: Signature) -> Bool {
         dbus_message_has_signature(pointer, signature.string) != 0
     }
@@ -118,6 +135,14 @@ extension Message {
     /// Whether it is libdbus's own notice, which nobody can send, that the connection is gone.
     var isDisconnection: Bool {
         dbus_message_is_signal(pointer, DBUS_INTERFACE_LOCAL, "Disconnected") != 0
+    }
+
+    /// The name that the bus says we do not own any more; nil for another message.
+    var lostName: BusName? {
+        guard dbus_message_is_signal(pointer, DBUS_INTERFACE_DBUS, "NameLost") != 0, sender == .bus
+        else { return nil }
+        var reader = MessageReader(self)
+        return try? BusName(try reader.readString())
     }
 
     /// The error that an error message tells of.

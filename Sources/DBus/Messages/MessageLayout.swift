@@ -140,6 +140,11 @@ struct MessageLayout {
         return try Signature(String(decoding: signature, as: UTF8.self))
     }
 
+    /// What the message counts as in an account of bytes.
+    var weight: Int {
+        MessageLimits.headerWeight + size + descriptors * MessageLimits.descriptorWeight
+    }
+
     // MARK: Accounts
 
     private mutating func begin(_ type: TypeCode) throws(DBusError) {

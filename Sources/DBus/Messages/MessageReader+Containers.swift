@@ -48,6 +48,22 @@ extension MessageReader {
         try readWhole(.variant, value)
     }
 
+    /// Reads an `a{sv}` of which some entries are wanted: the closure is lent each value with its key
+    /// and its type, and leaves those that it does not know.
+    mutating func readEntries(
+        _ body: (_ key: String, _ type: Signature, _ value: inout MessageReader) throws -> Void
+    ) throws {
+        _ = try readDictionary { entry in
+            let key = try entry.readString()
+            try entry.readVariant { value in
+                guard let type = value.nextSignature else { throw DBusError.noValue }
+                try body(key, type, &value)
+                if !value.isAtEnd { value.advance() }
+            }
+            return (key, ())
+        }
+    }
+
     /// Reads an `ay` in one piece.
     public mutating func readBytes() throws -> [UInt8] {
         try withBytes { bytes in

@@ -34,15 +34,21 @@ public struct MessageWriter: ~Copyable {
 
     /// Writes what a closure writes to a message that is empty so far.
     ///
-    /// - Returns: The signature of what was written.
     /// - Throws: The closure's error, or ``DBusError`` where the message cannot be sent.
     @discardableResult
     static func write(
         to message: borrowing Message, _ body: (inout MessageWriter) throws -> Void
-    ) throws -> Signature {
+    ) throws -> Written {
         var writer = MessageWriter(message)
         try body(&writer)
-        return try writer.layout.finish()
+        return Written(signature: try writer.layout.finish(), weight: writer.layout.weight)
+    }
+
+    /// What was written to a message.
+    struct Written {
+        let signature: Signature
+        /// What the message counts as in an account of bytes.
+        let weight: Int
     }
 
     /// Writes a value that libdbus copies from where it stands.

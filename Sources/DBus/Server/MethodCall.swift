@@ -33,13 +33,15 @@ public final class MethodCall {
     private var isReplyRefused = false
 
     let connection: Connection
+    private let caller: Caller<WaitingCall>
     private let outputSignature: Signature
     private var message: Message?
 
     init(
-        _ message: consuming Message, to method: Method, of interface: InterfaceName,
-        at path: ObjectPath, on connection: Connection
+        _ message: consuming Message, from caller: Caller<WaitingCall>, to method: Method,
+        of interface: InterfaceName, at path: ObjectPath, on connection: Connection
     ) {
+        self.caller = caller
         self.path = path
         self.interface = interface
         self.connection = connection
@@ -52,13 +54,15 @@ public final class MethodCall {
     deinit {
         let answer = isAnswered ? nil : DBusError.unanswered
         guard let message = message.take() else { return }
-        connection.dispose(of: message, answering: answer)
+        connection.dispose(of: message, from: caller, answering: answer)
     }
 
     /// The unique name of the caller; nil only on a connection without a bus.
-    public var sender: BusName? {
-        withMessage { $0.sender }
-    }
+    public var sender: BusName? { caller.name }
+
+    /// Who the caller is; nil where that is not asked for (``Connection/identifyCallers()``) or could
+    /// not be learned.
+    public var credentials: PeerCredentials? { caller.credentials }
 
     /// Reads the arguments, whose types have been checked against the declaration.
     ///
@@ -90,10 +94,10 @@ public final class MethodCall {
                 let reply = try Message.reply(to: message)
                 let written = try MessageWriter.write(to: reply, write)
                 precondition(
-                    written == outputSignature,
-                    "\(interface).\(member) is declared to reply '\(outputSignature)', not '\(written)'."
-                )
-                try connection.sendAnswer(reply)
+                    written.signature == outputSignature,
+                    "\(interface).\(member) is declared to reply '\(outputSignature)', "
+                        + "not '\(written.signature)'.")
+                try connection.sendAnswer(reply, weight: written.weight, to: caller)
             }
         } catch {
             isReplyRefused = true
@@ -124,7 +128,7 @@ public final class MethodCall {
     }
 
     private func sendError(_ error: any Error) {
-        withMessage { connection.sendError(DBusError(replying: error), to: $0) }
+        withMessage { connection.sendError(DBusError(replying: error), to: $0, from: caller) }
     }
 
     private func withMessage<Result>(

@@ -13,6 +13,13 @@ extension Connection {
     ///   connection.
     public func signals(_ rule: MatchRule, limit: Int) async throws -> SignalStream {
         let buffer = SignalBuffer(limit: limit)
+        // Without a bus all that comes is from the peer, and comes unasked.
+        guard !link.isDirect else {
+            var rule = rule
+            rule.sender = nil
+            let number = subscriptions.add(rule, buffer)
+            return SignalStream(subscription: Subscription(number, buffer: buffer, on: self))
+        }
         let number = subscriptions.add(rule, buffer)
         // From here on its end unsubscribes, also where one of the calls throws.
         let subscription = Subscription(number, buffer: buffer, on: self)
@@ -46,7 +53,7 @@ extension Connection {
 
     /// Ends a subscription, here and at the bus.
     func unsubscribe(_ number: UInt64) {
-        guard let rule = subscriptions.remove(number) else { return }
+        guard let rule = subscriptions.remove(number), !link.isDirect else { return }
         removeMatch(rule)
         if let name = rule.followedSender { removeMatch(Subscriptions.ownerRule(for: name)) }
     }

@@ -1,0 +1,41 @@
+/// One sender of calls: what is known of it, and its calls that wait.
+///
+/// It belongs to the loop's thread.
+final class Caller<Call> {
+    /// Who it is, as far as that is asked for.
+    enum Identity {
+        case unknown
+        /// Nil where nobody could tell.
+        case known(PeerCredentials?)
+    }
+
+    /// Its unique name; nil for the peer of a connection without a bus.
+    let name: BusName?
+
+    var identity: Identity
+    /// What it has been sent and may not have read.
+    var replies = UnreadReplies()
+    /// Whether the bus is being asked about it, or will be when a timer goes off.
+    var isInQuestion = false
+    /// When it last sent a call, as a count of such occasions.
+    var lastUse: UInt64 = 0
+
+    /// Kept by the schedule alone.
+    var place = CallSchedule<Call>.Place()
+
+    init(_ name: BusName?, _ identity: Identity) {
+        self.name = name
+        self.identity = identity
+    }
+
+    /// Whether its calls may be carried out.
+    var isOpen: Bool {
+        guard case .known = identity else { return false }
+        return replies.isOpen
+    }
+
+    var credentials: PeerCredentials? {
+        guard case .known(let credentials) = identity else { return nil }
+        return credentials
+    }
+}

@@ -1,0 +1,39 @@
+/// The callers of a connection, by their names.
+///
+/// A unique name is never given to another connection, so that nothing has to be watched: who has
+/// gone is forgotten in time.
+struct CallerTable<Call> {
+    private var callers: [BusName: Caller<Call>] = [:]
+    private let capacity: Int
+    private var uses: UInt64 = 0
+
+    init(capacity: Int = 1024) {
+        self.capacity = capacity
+    }
+
+    /// The caller of a name; a new one where it is not known.
+    mutating func caller(named name: BusName, new: (BusName) -> Caller<Call>) -> Caller<Call> {
+        uses &+= 1
+        let caller = callers[name] ?? add(new(name), named: name)
+        caller.lastUse = uses
+        return caller
+    }
+
+    private mutating func add(_ caller: Caller<Call>, named name: BusName) -> Caller<Call> {
+        if callers.count >= capacity { forgetHalf() }
+        callers[name] = caller
+        return caller
+    }
+
+    mutating func remove(_ name: BusName) {
+        callers[name] = nil
+    }
+
+    /// Forgets those that have called least lately, half of all so that it is done seldom, but none
+    /// with a call that waits.
+    private mutating func forgetHalf() {
+        let idle = callers.values.filter { !$0.place.hasCalls }
+        let oldest = idle.sorted { $0.lastUse < $1.lastUse }.prefix(capacity / 2)
+        for name in oldest.compactMap(\.name) { callers[name] = nil }
+    }
+}

@@ -1,0 +1,186 @@
+// Invariants
+//
+// 1. Every call that comes in is carried out, refused or dropped with its caller, and what waits is
+//    known to the schedule.
+// 2. Where calls of a caller wait that is not open, the bus has been asked about it, or a timer is set
+//    to ask, unless all calls are held.
+// 3. Where somebody has a turn and the link takes calls, a turn of the loop is due.
+
+/// A call that came in and waits.
+///
+/// It belongs to the loop's thread, as its message does.
+final class WaitingCall {
+    let message: Message
+
+    init(_ message: consuming Message) {
+        self.message = message
+    }
+}
+
+/// The calls that come in: who sends them, and which of them wait.
+struct IncomingCalls {
+    var schedule = CallSchedule<WaitingCall>()
+    var table = CallerTable<WaitingCall>()
+    /// The one caller where there is no bus.
+    var peer: Caller<WaitingCall>?
+    /// Whether a new caller's credentials are asked for.
+    var areIdentified = false
+    /// Whether the bus tells what waits for a caller to read.
+    var areRepliesMeasured = true
+    /// Whether a turn of the loop for calls that wait is due.
+    var isTurnDue = false
+    /// Those who wait until no call does.
+    var ends: [CheckedContinuation<Void, Never>] = []
+    let clock = SuspendingClock()
+
+    /// How long one turn of the loop may carry out calls that waited, so that what comes meanwhile is
+    /// read.
+    static let turn = Duration.microseconds(200)
+
+    mutating func caller(of message: borrowing Message) -> Caller<WaitingCall>? {
+        if let peer { return peer }
+        guard let name = message.sender else { return nil }
+        return table.caller(named: name) { [areIdentified] in
+            Caller($0, areIdentified ? .unknown : .known(nil))
+        }
+    }
+}
+
+extension Connection {
+    /// Prepares for the one caller of a connection without a bus.
+    func expectPeer() {
+        calls.peer = Caller(nil, .known(nil))
+    }
+
+    /// Has callers identified: from now on the calls of a new one wait, in their order and for as
+    /// long as the bus takes to answer once, and ``MethodCall/credentials`` tells who it is.
+    ///
+    /// Without a bus that is the other end of the socket. Where the bus does not tell, the calls are
+    /// carried out, and it is for the handler to decide what an unknown caller may do.
+    public func identifyCallers() {
+        if let peer = calls.peer {
+            peer.identity = .known(link.socketCredentials)
+        } else {
+            calls.areIdentified = true
+        }
+    }
+
+    /// Takes a call that came in.
+    func admit(_ message: borrowing Message) {
+        guard let caller = calls.caller(of: message) else { return }
+        if calls.schedule.isDue(caller) {
+            carryOut(message, of: caller, inTurn: false)
+        } else {
+            wait(Message(retaining: message.pointer), of: caller)
+        }
+    }
+
+    private func carryOut(
+        _ message: borrowing Message, of caller: Caller<WaitingCall>, inTurn: Bool
+    ) {
+        let start = calls.clock.now
+        serve(message, from: caller)
+        calls.schedule.note(calls.clock.now - start, of: caller, inTurn: inTurn)
+    }
+}
+
+// MARK: Waiting
+
+extension Connection {
+    private func wait(_ message: consuming Message, of caller: Caller<WaitingCall>) {
+        let load = CallSchedule<WaitingCall>.Load(
+            size: message.size, hasDescriptors: message.hasDescriptors)
+        let call = WaitingCall(message)
+        guard makeRoom(for: load, of: caller) else {
+            return refuse(call, of: caller, .tooMuchWaits)
+        }
+        calls.schedule.add(call, load, of: caller)
+        proceed(with: caller)
+        updatePause()
+    }
+
+    /// Makes room for one call more: by turns, and where nobody has one, at the cost of the greediest.
+    ///
+    /// - Returns: Whether there is room, which there is not where it is the newcomer who must pay.
+    private func makeRoom(
+        for load: CallSchedule<WaitingCall>.Load, of newcomer: Caller<WaitingCall>
+    ) -> Bool {
+        while !calls.schedule.hasRoom(for: load) {
+            if takeTurn() { continue }
+            let payer = calls.schedule.greediest(adding: load, of: newcomer)
+            guard calls.schedule.isFull, payer !== newcomer,
+                let last = calls.schedule.takeLast(of: payer)
+            else { return false }
+            refuse(last, of: payer, .tooMuchWaits)
+        }
+        return true
+    }
+
+    /// Brings a caller nearer to being served, of which calls may wait: gives it a turn, or asks about
+    /// it what must be known.
+    func proceed(with caller: Caller<WaitingCall>) {
+        guard isOpen, caller.place.hasCalls else { return }
+        if caller.isOpen {
+            calls.schedule.giveTurn(to: caller)
+            takeTurnsSoon()
+        } else if !calls.schedule.isHeld {
+            ask(about: caller)
+        }
+    }
+
+    func refuse(_ call: WaitingCall, of caller: Caller<WaitingCall>, _ error: DBusError) {
+        guard call.message.isReplyExpected, caller.replies.takeRefusal() else { return }
+        sendError(error, to: call.message, from: caller)
+    }
+
+    func refuseAll(of caller: Caller<WaitingCall>, _ error: DBusError) {
+        while let call = calls.schedule.takeFirst(of: caller) { refuse(call, of: caller, error) }
+        noteCallsTaken()
+    }
+
+    /// Forgets a caller that has gone, and its calls.
+    func drop(_ caller: Caller<WaitingCall>) {
+        while calls.schedule.takeFirst(of: caller) != nil {}
+        if let name = caller.name { calls.table.remove(name) }
+        noteCallsTaken()
+    }
+}
+
+// MARK: Turns
+
+extension Connection {
+    /// Carries out calls that waited when what has come meanwhile has been read.
+    func takeTurnsSoon() {
+        guard calls.schedule.hasTurns, !link.isBacklogged, !calls.isTurnDue else { return }
+        calls.isTurnDue = true
+        loop.perform { [weak self] in
+            self?.assumeIsolated { $0.takeTurns() }
+        }
+    }
+
+    private func takeTurns() {
+        calls.isTurnDue = false
+        let start = calls.clock.now
+        while takeTurn(), calls.clock.now - start < IncomingCalls.turn {}
+        takeTurnsSoon()
+    }
+
+    /// Carries out one call that waited.
+    ///
+    /// - Returns: Whether there was one that may be carried out.
+    private func takeTurn() -> Bool {
+        while isOpen, !link.isBacklogged, let caller = calls.schedule.takeTurn() {
+            guard caller.isOpen else {
+                proceed(with: caller)
+                continue
+            }
+            guard let call = calls.schedule.takeFirst(of: caller) else { continue }
+            carryOut(call.message, of: caller, inTurn: true)
+            link.holdIfFull()
+            proceed(with: caller)
+            noteCallsTaken()
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,124 @@
+/// What the bus is asked about callers.
+extension Connection {
+    /// Asks what must be known before the next call of a caller is carried out; one thing at a time.
+    func ask(about caller: Caller<WaitingCall>) {
+        guard !caller.isInQuestion, let name = caller.name else { return }
+        switch caller.identity {
+        case .unknown:
+            caller.isInQuestion = true
+            askWhoIs(caller, name)
+        case .known where calls.areRepliesMeasured:
+            caller.isInQuestion = true
+            caller.replies.noteQuestion()
+            askWhatIsUnread(by: caller, name)
+        case .known:
+            caller.replies = UnreadReplies()
+            proceed(with: caller)
+        }
+    }
+
+    /// Notes that a caller was sent a reply, where the bus can tell later whether it was read.
+    func noteReply(_ weight: Int, to caller: Caller<WaitingCall>) {
+        if calls.areRepliesMeasured, !link.isDirect { caller.replies.note(weight) }
+    }
+
+    // MARK: Who it is
+
+    private func askWhoIs(_ caller: Caller<WaitingCall>, _ name: BusName) {
+        askBus("org.freedesktop.DBus", "GetConnectionCredentials", about: name) {
+            try PeerCredentials(reading: &$0)
+        } then: { answer in
+            caller.isInQuestion = false
+            switch answer {
+            case .success(let credentials): caller.identity = .known(credentials)
+            case .failure(let error) where error.name == .nameHasNoOwner: return self.drop(caller)
+            case .failure: caller.identity = .known(nil)
+            }
+            self.proceed(with: caller)
+        }
+    }
+
+    // MARK: What it has not read
+
+    private func askWhatIsUnread(by caller: Caller<WaitingCall>, _ name: BusName) {
+        askBus("org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name) {
+            try Self.readUnread(&$0)
+        } then: { answer in
+            caller.isInQuestion = false
+            switch answer {
+            case .success(let unread?):
+                self.follow(caller.replies.take(unread: unread), for: caller)
+            case .failure(let error) where error.name == .nameHasNoOwner: self.drop(caller)
+            case .failure(let error) where error.isPassing:
+                self.follow(caller.replies.take(unread: 0), for: caller)
+            case .success(nil), .failure: self.measureNoMore()
+            }
+        }
+    }
+
+    /// Reads what waits at the bus for a connection; nil where the bus does not say so.
+    private static func readUnread(_ reader: inout MessageReader) throws -> Int? {
+        var bytes: UInt32?
+        var descriptors: UInt32 = 0
+        try reader.readEntries { key, type, value in
+            switch (key, type.string) {
+            case ("OutgoingBytes", "u"): bytes = try value.readUInt32()
+            case ("OutgoingFDs", "u"): descriptors = try value.readUInt32()
+            default: break
+            }
+        }
+        return bytes.map { Int($0) + Int(descriptors) * MessageLimits.descriptorWeight }
+    }
+
+    private func follow(_ verdict: UnreadReplies.Verdict, for caller: Caller<WaitingCall>) {
+        switch verdict {
+        case .goOn: proceed(with: caller)
+        case .refuse: refuseAll(of: caller, .repliesUnread)
+        case .askAgain(let delay):
+            caller.isInQuestion = true
+            // The timer goes off on this thread.
+            nonisolated(unsafe) let caller = caller
+            loop.schedule(after: delay) { [weak self] in
+                caller.isInQuestion = false
+                self?.assumeIsolated { $0.proceed(with: caller) }
+            }
+        }
+    }
+
+    /// Leaves it to the bus to bound what it keeps for others: this one does not tell.
+    ///
+    /// dbus-broker counts it against those who do not read, and ends their connections.
+    private func measureNoMore() {
+        calls.areRepliesMeasured = false
+        for caller in Array(calls.schedule.waitingCallers) { proceed(with: caller) }
+    }
+
+    // MARK: Asking
+
+    /// Asks the bus for facts about a connection, and calls a closure with them unless our own
+    /// connection has ended.
+    private func askBus<Answer>(
+        _ interface: InterfaceName, _ member: MemberName, about name: BusName,
+        read: @escaping (inout MessageReader) throws -> Answer,
+        then take: @escaping (Result<Answer, DBusError>) -> Void
+    ) {
+        let target = Target(
+            destination: .bus, path: "/org/freedesktop/DBus", interface: interface, member: member)
+        func end(_ answer: Result<Answer, any Error>) {
+            guard isOpen, link.isConnected else { return }
+            take(answer.mapError { $0 as? DBusError ?? .unexplained })
+        }
+        post(
+            target, number: pendingCalls.makeNumber(), timeout: .seconds(25),
+            write: { try $0.writeString(name.string) },
+            succeed: { reply in end(Result { try reply.read(as: "a{sv}", read) }) },
+            fail: { end(.failure($0)) })
+    }
+}
+
+extension DBusError {
+    /// Whether the same question may be answered another time.
+    fileprivate var isPassing: Bool {
+        [.timeout, .noMemory, .limitsExceeded].contains(name)
+    }
+}

@@ -1,0 +1,97 @@
+// Invariants
+//
+// 1. A caller has at most twice the allowance of ours waiting for it, and what one call brings about.
+// 2. One that reads goes on: however slowly it does, its calls wait rather than fail, for so long as
+//    `patience` says.
+// 3. One that does not is refused until it has read, and after so many refusals not answered at all.
+
+/// How much of what a caller was sent it may not have read yet.
+///
+/// The bus takes from us what we send and keeps it for those who do not read, and counts it against
+/// us: when that is too much it stops reading from us, and nobody is served any more. So a caller
+/// is asked about, at the bus, after each allowance that it was sent.
+///
+/// This is only the account. It knows no bus and no clock.
+struct UnreadReplies {
+    /// The bytes that a caller may leave unread (16 MiB).
+    static let allowance = 16 << 20
+
+    /// How long calls wait for a caller to read before they are refused.
+    static let patience = Duration.seconds(10)
+
+    /// The refusals that may stand unread.
+    static let maximumRefusals = 1000
+
+    private enum Phase {
+        case reading
+        /// More than the allowance was unread; for so long, and looked at again after so long.
+        case slow(waited: Duration, next: Duration)
+        case cutOff
+    }
+
+    /// What is to be done when the bus has told.
+    enum Verdict: Equatable {
+        case goOn
+        case askAgain(after: Duration)
+        case refuse
+    }
+
+    private var phase = Phase.reading
+    private var sinceProof = 0
+    /// What of it the bus will tell of.
+    private var inQuestion = 0
+    private var refusals = 0
+
+    /// Whether the caller may be sent more.
+    var isOpen: Bool {
+        guard case .reading = phase else { return false }
+        return sinceProof < Self.allowance
+    }
+
+    /// Notes that something was sent.
+    mutating func note(_ size: Int) {
+        sinceProof += size
+    }
+
+    /// Notes that the bus is asked: what it will tell of has been sent by now.
+    mutating func noteQuestion() {
+        inQuestion = sinceProof
+    }
+
+    /// Takes the bus's answer.
+    ///
+    /// - Parameter unread: The bytes that wait for the caller at the bus.
+    mutating func take(unread: Int) -> Verdict {
+        guard unread >= Self.allowance else {
+            sinceProof -= inQuestion
+            (phase, inQuestion, refusals) = (.reading, 0, 0)
+            return .goOn
+        }
+        switch phase {
+        case .reading:
+            return wait(.zero, .milliseconds(10))
+        case .slow(let waited, let next):
+            guard waited < Self.patience else {
+                phase = .cutOff
+                return .refuse
+            }
+            return wait(waited, min(next * 2, .seconds(1)))
+        case .cutOff:
+            return .refuse
+        }
+    }
+
+    private mutating func wait(_ waited: Duration, _ next: Duration) -> Verdict {
+        phase = .slow(waited: waited + next, next: next)
+        return .askAgain(after: next)
+    }
+
+    /// Notes a refusal.
+    ///
+    /// - Returns: Whether it may be sent.
+    mutating func takeRefusal() -> Bool {
+        guard !isOpen else { return true }
+        refusals += 1
+        return refusals <= Self.maximumRefusals
+    }
+}

@@ -1,0 +1,144 @@
+import CDBus
+import CLinux
+import Glibc
+
+// Invariants
+//
+// 1. Nothing is read from the socket of the scratch server, nor written to it, before the peer's has
+//    taken its number: whoever is at its other end never meets the connection.
+// 2. The peer's socket, authentication and descriptors included, is libdbus's from then on.
+
+/// A connection to the peer of a socket that is connected already.
+extension Link {
+    // libdbus makes such connections only for those who come to a server of its own. So it is given
+    // one of those, whose socket then becomes the peer's: dup3 puts that one under its number.
+    static func open(serving socket: FileDescriptor) throws(DBusError) -> OpaquePointer {
+        try checkPeer(of: socket.number)
+        dbus_connection_set_change_sigpipe(0)
+        let opened = try ScratchServer().makeConnection()
+        do {
+            try replaceSocket(of: opened, by: socket.number)
+        } catch {
+            dbus_connection_close(opened)
+            dbus_connection_unref(opened)
+            throw error
+        }
+        // Whoever has the other end was given it: that is the permission.
+        dbus_connection_set_unix_user_function(opened, { _, _, _ in 1 }, nil, nil)
+        dbus_connection_set_allow_anonymous(opened, 1)
+        dbus_connection_set_exit_on_disconnect(opened, 0)
+        return opened
+    }
+
+    /// The credentials that the kernel has noted for the other end of a Unix socket.
+    var socketCredentials: PeerCredentials? {
+        var descriptor: Int32 = -1
+        guard dbus_connection_get_socket(connection, &descriptor) != 0 else { return nil }
+        // The kernel's struct ucred, which the C library declares for _GNU_SOURCE only.
+        var credentials = (process: Int32(0), user: UInt32(0), group: UInt32(0))
+        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else {
+            return nil
+        }
+        // Process 0 is one that has no number in our namespace of processes.
+        let process = credentials.process > 0 ? UInt32(credentials.process) : nil
+        return PeerCredentials(userID: credentials.user, processID: process)
+    }
+
+    private static func checkPeer(of descriptor: Int32) throws(DBusError) {
+        guard let domain = option(SO_DOMAIN, of: descriptor),
+            let type = option(SO_TYPE, of: descriptor)
+        else { throw .notAPeer(descriptor, because: SystemError.words(for: errno)) }
+        guard domain == AF_UNIX, type == Int32(SOCK_STREAM.rawValue) else {
+            throw .notAPeer(descriptor, because: "it is a socket of another kind")
+        }
+        var address = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutableBytes(of: &address) { bytes in
+            getpeername(
+                descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
+        }
+        guard result == 0 else {
+            throw .notAPeer(descriptor, because: SystemError.words(for: errno))
+        }
+    }
+
+    private static func option(_ option: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        let result = getsockopt(descriptor, SOL_SOCKET, option, &value, &size)
+        return result == 0 ? value : nil
+    }
+
+    private static func replaceSocket(
+        of opened: OpaquePointer, by socket: Int32
+    ) throws(DBusError) {
+        var number: Int32 = -1
+        guard dbus_connection_get_socket(opened, &number) != 0 else { throw .disconnected }
+        let flags = fcntl(socket, F_GETFL)
+        guard flags >= 0, fcntl(socket, F_SETFL, flags | O_NONBLOCK) == 0,
+            clinux_dup3(socket, number) == number
+        else { throw .systemCall("Taking over descriptor \(socket)", error: errno) }
+    }
+}
+
+/// A server of libdbus that is there for one connection to come to be.
+///
+/// Its address is no file: nothing has to be writable, and nothing is left behind.
+private struct ScratchServer: ~Copyable {
+    private let server: OpaquePointer
+    private let visitor = Visitor()
+
+    /// What libdbus's callbacks note.
+    private final class Visitor {
+        var watch: OpaquePointer?
+        var connection: OpaquePointer?
+
+        static func from(_ context: UnsafeMutableRawPointer?) -> Visitor? {
+            context.map { Unmanaged<Visitor>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+
+    init() throws(DBusError) {
+        let name = String(UInt64.random(in: .min ... .max), radix: 16)
+        let server = try checkError { dbus_server_listen("unix:abstract=dbus-peer-\(name)", $0) }
+        guard let server else { throw .noMemory }
+        self.server = server
+    }
+
+    deinit {
+        dbus_server_disconnect(server)
+        dbus_server_unref(server)
+    }
+
+    /// Visits the server from here, and gives what it makes of the visit; the caller owns it.
+    consuming func makeConnection() throws(DBusError) -> OpaquePointer {
+        let context = Unmanaged.passUnretained(visitor).toOpaque()
+        dbus_server_set_new_connection_function(
+            server,
+            { _, connection, context in
+                Visitor.from(context)?.connection = connection.map { dbus_connection_ref($0) }
+            }, context, nil)
+        try checkMemory(
+            dbus_server_set_watch_functions(
+                server,
+                { watch, context in
+                    Visitor.from(context)?.watch = watch
+                    return 1
+                }, { _, _ in }, nil, context, nil))
+        try visit()
+        guard let connection = visitor.connection else { throw .noMemory }
+        return connection
+    }
+
+    private func visit() throws(DBusError) {
+        guard let address = dbus_server_get_address(server) else { throw .noMemory }
+        defer { dbus_free(address) }
+        // Both directions of it end with this, and nobody has read or written.
+        let visit = try checkError { dbus_connection_open_private(address, $0) }
+        guard let visit else { throw .noMemory }
+        dbus_watch_handle(visitor.watch, DBUS_WATCH_READABLE.rawValue)
+        dbus_connection_close(visit)
+        dbus_connection_unref(visit)
+    }
+}

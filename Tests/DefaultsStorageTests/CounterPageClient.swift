@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+/// A client of a counter page that shares no code with us: a Python program that maps the file once
+/// and looks at it when asked, by its own FNV.
+///
+/// It also damages files for the tests.
+final class CounterPageClient {
+    /// What a client sees of a page.
+    struct Page: Codable, Equatable {
+        var size: Int
+        var mode: String
+        var inode: Int
+        /// Words 0 to 15; the identity of the database is told apart.
+        var header: [UInt64]
+        /// The bytes of words 3 and 4 as hexadecimal digits.
+        var database: String
+        /// Each number that a slot has, and how many have it.
+        var slots: [UInt64: Int]
+        /// The slots of the domains that were asked for.
+        var domains: [String: UInt64]
+    }
+
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private var unread = Data()
+
+    /// Maps the page at a path.
+    init(mapping path: String) throws {
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", "-c", CounterPageClient.program, path]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        try #require(line() == "mapped")
+    }
+
+    deinit {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    /// What it sees now.
+    func look(_ domains: String...) throws -> Page {
+        input.fileHandleForWriting.write(Data((domains.joined(separator: " ") + "\n").utf8))
+        return try JSONDecoder().decode(Page.self, from: Data(try #require(line()).utf8))
+    }
+
+    /// What a client sees that maps the page at a path now.
+    static func look(at path: String, _ domains: String...) throws -> Page {
+        let client = try CounterPageClient(mapping: path)
+        client.input.fileHandleForWriting.write(
+            Data((domains.joined(separator: " ") + "\n").utf8))
+        return try JSONDecoder().decode(Page.self, from: Data(try #require(client.line()).utf8))
+    }
+
+    /// Runs a Python program on the file `f`, open for reading and writing, and its `path`.
+    static func change(_ path: String, by program: String) throws {
+        let status = try Scratch.output(
+            of: "python3", "-c",
+            """
+            import os, struct, sys
+            path = sys.argv[1]
+            with open(path, "r+b") as f:
+                def put(word, *values):
+                    f.seek(8 * word)
+                    f.write(struct.pack(f"={len(values)}Q", *values))
+                \(program)
+            print("done")
+            """, path)
+        try #require(status == "done")
+    }
+
+    private func line() -> String? {
+        while true {
+            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { unread = Data(unread[(end + 1)...]) }
+                return String(decoding: unread[..<end], as: UTF8.self)
+            }
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { return nil }
+            unread += more
+        }
+    }
+
+    private static let program = """
+        import collections, json, mmap, os, struct, sys
+
+        def fnv1a(text):
+            hash = 14695981039346656037
+            for byte in text.encode():
+                hash = (hash ^ byte) * 1099511628211 % 2**64
+            return hash
+
+        file = os.open(sys.argv[1], os.O_RDONLY)
+        page = mmap.mmap(file, os.fstat(file).st_size, mmap.MAP_SHARED, mmap.PROT_READ)
+        print("mapped", flush=True)
+        for line in sys.stdin:
+            status = os.fstat(file)
+            words = struct.unpack(f"={len(page) // 8}Q", page[:])
+            slots = collections.Counter(words[16:])
+            print(json.dumps({
+                "size": status.st_size, "mode": oct(status.st_mode), "inode": status.st_ino,
+                "header": words[:3] + (0, 0) + words[5:16], "database": page[24:40].hex(),
+                "slots": [item for pair in sorted(slots.items()) for item in pair],
+                "domains": {domain: words[16 + fnv1a(domain) % words[1]]
+                            for domain in line.split()},
+            }), flush=True)
+        """
+}

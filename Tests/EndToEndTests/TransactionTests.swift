@@ -1,0 +1,214 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Several keys at once, compare-and-set, tokens and durability, by GLib and gdbus.
+@Suite(.serialized) struct TransactionTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    /// Applies in org.example.App.
+    @discardableResult
+    private func apply(
+        _ set: String, _ remove: String = "[]", expected: String = "{}", options: String = "{}"
+    ) -> ProgramResult {
+        desktop.call("ApplyValues", "org.example.App", set, remove, expected, options)
+    }
+
+    @Test func `All of it is one change with one generation and one signal`() throws {
+        apply("{'a': <1>, 'b': <2>}")
+        let monitor = try desktop.start(
+            "gdbus", "monitor", "--session", "--dest", "org.defaultsd.Defaults1")
+        try desktop.waitForMatchRule(containing: "org.defaultsd.Defaults1")
+        #expect(apply("{'b': <3>, 'c': <4>}", "['a', 'absent']").output == "(uint64 3,)\n")
+        apply("{'d': <5>}")
+        var told: [String] = []
+        while let line = monitor.lines?.next() {
+            if line.contains("Changed") { told.append(line) }
+            if line.contains("'d'") { break }
+        }
+        #expect(told.count == 2)
+        #expect(told.first?.contains("'domain', ['b', 'c'], ['a'], uint64 3") == true)
+        #expect(
+            desktop.call("GetAllValues", "org.example.App").output
+                == "({'b': <int64 3>, 'c': <int64 4>, 'd': <int64 5>}, @as [], uint64 4)\n")
+        monitor.send(SIGTERM)
+    }
+
+    @Test func `A key that has its value already is not in the change`() throws {
+        apply("{'a': <1>, 'b': <2>}")
+        apply("{'a': <1>, 'b': <3>}")
+        #expect(
+            desktop.call("GetValue", "org.example.App", "a").output == "(<int64 1>, uint64 2)\n")
+        #expect(apply("{'a': <1>}", "['absent']").output == "(uint64 3,)\n")
+        #expect(apply("{}").output == "(uint64 3,)\n")
+    }
+
+    @Test(arguments: [
+        ("{'a': uint64 2}", true), ("{'a': uint64 3}", false), ("{'a': uint64 0}", false),
+        ("{'absent': uint64 0}", true), ("{'absent': uint64 2}", false),
+        ("{'': uint64 2}", true), ("{'': uint64 3}", true), ("{'': uint64 1}", false),
+        ("{'': uint64 4}", false), ("{'': uint64 0}", false),
+        ("{'a': uint64 2, '': uint64 1}", false),
+    ])
+    func `What is expected holds, or nothing is changed`(expected: String, holds: Bool) throws {
+        apply("{'a': <1>}")
+        desktop.call("SetValue", "org.example.Other", "x", "<1>")
+        // Checked before the rule of no change, too.
+        for set in ["{'a': <1>}", "{'b': <2>}"] {
+            let answer = apply(set, expected: expected)
+            #expect(answer.errorName == (holds ? nil : BadInputTests.own("Conflict")))
+        }
+        let keys = desktop.call("ListKeys", "org.example.App").output
+        #expect(keys == (holds ? "(['a', 'b'],)\n" : "(['a'],)\n"))
+    }
+
+    @Test func `A domain without keys is what 0 expects of a whole domain`() throws {
+        #expect(apply("{'a': <1>}", expected: "{'': uint64 0}").status == 0)
+        #expect(
+            apply("{'b': <1>}", expected: "{'': uint64 0}").errorName
+                == BadInputTests.own("Conflict"))
+        desktop.call("RemoveDomain", "org.example.App")
+        #expect(apply("{'b': <1>}", expected: "{'': uint64 0}").status == 0)
+    }
+
+    @Test(arguments: [
+        ("{'a': <1>}", "['a']", "{}", "{}", "The key 'a' is to be set and to be removed."),
+        ("{}", "['a', 'a']", "{}", "{}", "The key 'a' stands twice in 'remove'."),
+        ("{}", "[]", "{}", "{'token': <''>}", "A token has 1 to 255,"),
+        ("{}", "[]", "{}", "{'token': <1>}", "The option 'token' must be a string (s)."),
+        ("{}", "[]", "{}", "{'durable': <1>}", "The option 'durable' must be a boolean (b)."),
+        ("{}", "[]", "{}", "{'quick': <true>}", "There is no option 'quick'."),
+    ])
+    func `What contradicts itself is InvalidArgs, and says what`(
+        set: String, remove: String, expected: String, options: String, words: String
+    ) throws {
+        let answer = apply(set, remove, expected: expected, options: options)
+        #expect(answer.errorName == "org.freedesktop.DBus.Error.InvalidArgs")
+        #expect(answer.error.contains(words))
+        #expect(try desktop.property("Generation") == "<uint64 1>")
+    }
+
+    @Test func `A key twice in set or in expected is InvalidArgs, too`() throws {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            def twice(signature, builder):
+                try:
+                    bus.call_sync("org.defaultsd.Defaults1", "/org/defaultsd/Defaults1",
+                        "org.defaultsd.Defaults1", "Apply", builder, None, 0, -1, None)
+                except GLib.Error as error: print(Gio.DBusError.get_remote_error(error), error)
+            text = archive.hex()
+            value = "[" + ", ".join(f"byte {byte}" for byte in archive) + "]"
+            for arguments in (f"('a.b', [{{'k', {value}}}, {{'k', {value}}}], [], @a{{st}} {{}}, @a{{sv}} {{}})",
+                              "('a.b', @a{say} {}, [], [{'k', 1}, {'k', 2}], @a{sv} {})"):
+                twice("", GLib.Variant.parse(GLib.VariantType("(sa{say}asa{st}a{sv})"), arguments))
+            """
+        ).requireOutput()
+        let lines = output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.hasPrefix("org.freedesktop.DBus.Error.InvalidArgs") })
+        #expect(lines.first?.contains("'k' stands twice in 'set'") == true)
+        #expect(lines.last?.contains("'k' stands twice in 'expected'") == true)
+    }
+
+    @Test func `An archive that is refused is named by its key, and nothing is changed`() throws {
+        let answer = desktop.call(
+            "Apply", "org.example.App", "{'bad': [byte 1, 2, 3]}", "[]", "{}", "{}")
+        #expect(answer.errorName == BadInputTests.own("InvalidArchive"))
+        #expect(answer.error.contains("For the key 'bad': "))
+        #expect(desktop.call("ListDomains").output == "(@as [],)\n")
+    }
+
+    @Test func `A token asked again has the earlier reply, also after SIGKILL and SIGTERM`() throws
+    {
+        let options = "{'token': <'once'>}"
+        #expect(apply("{'a': <1>}", options: options).output == "(uint64 2,)\n")
+        #expect(apply("{'a': <2>}").output == "(uint64 3,)\n")
+        for signal in [nil, SIGKILL, SIGTERM] {
+            if let signal { try desktop.killDaemon(signal) }
+            #expect(
+                apply("{'a': <1>}", expected: "{'a': uint64 0}", options: options).output
+                    == "(uint64 2,)\n")
+        }
+        #expect(
+            desktop.call("GetValue", "org.example.App", "a").output == "(<int64 2>, uint64 3)\n")
+        // Of another domain it is another token.
+        #expect(
+            desktop.call("ApplyValues", "org.example.Other", "{'a': <1>}", "[]", "{}", options)
+                .output == "(uint64 4,)\n")
+    }
+
+    @Test func `A token of no change is remembered over SIGKILL; one of a Conflict is not`() throws
+    {
+        apply("{'a': <1>}")
+        #expect(apply("{'a': <1>}", options: "{'token': <'same'>}").output == "(uint64 2,)\n")
+        apply("{'a': <2>}")
+        try desktop.killDaemon(SIGKILL)
+        #expect(apply("{'a': <1>}", options: "{'token': <'same'>}").output == "(uint64 2,)\n")
+        let refused = apply(
+            "{'a': <3>}", expected: "{'a': uint64 2}", options: "{'token': <'refused'>}")
+        #expect(refused.errorName == BadInputTests.own("Conflict"))
+        #expect(apply("{'a': <3>}", options: "{'token': <'refused'>}").output == "(uint64 4,)\n")
+    }
+
+    @Test func `A durable one is on disk when its reply comes`() throws {
+        apply("{'a': <1>}", options: "{'durable': <true>}")
+        #expect(try desktop.property("DurableGeneration") == "<uint64 2>")
+        // No change is to be on disk, too.
+        apply("{'a': <2>}")
+        #expect(apply("{'a': <2>}", options: "{'durable': <true>}").output == "(uint64 3,)\n")
+        #expect(try desktop.property("DurableGeneration") == "<uint64 3>")
+    }
+
+    @Test func `Both lists are empty where the names are too many to tell`() throws {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            loop, told = GLib.MainLoop(), []
+            def changed(connection, sender, path, interface, name, arguments):
+                told.append(arguments.unpack())
+                if len(told) == 2: loop.quit()
+            bus.signal_subscribe(None, "org.defaultsd.Defaults1", "Changed", None, None, 0, changed)
+            few = {f"{number:04}": GLib.Variant("i", number) for number in range(1000)}
+            many = {f"{number:0100}": GLib.Variant("i", number) for number in range(1000)}
+            for keys in (few, many):
+                service.ApplyValues("(sa{sv}asa{st}a{sv})", "org.example.App", keys, [], {}, {})
+            loop.run()
+            for _, _, changed, removed, generation, _ in told:
+                print(len(changed), len(removed), generation)
+            """
+        ).requireOutput()
+        #expect(output == "1000 0 2\n0 0 3\n")
+    }
+
+    @Test func `Rename moves a value, and refuses a name that is taken or not there`() throws {
+        apply("{'old': <1>, 'taken': <2>}")
+        func rename(_ old: String, _ new: String) -> ProgramResult {
+            desktop.call("Rename", "org.example.App", old, new)
+        }
+        #expect(rename("old", "taken").errorName == BadInputTests.own("Conflict"))
+        #expect(rename("old", "old").errorName == BadInputTests.own("Conflict"))
+        #expect(rename("absent", "new").errorName == BadInputTests.own("NotFound"))
+        #expect(rename("old", "").errorName == BadInputTests.own("InvalidKey"))
+        #expect(rename("old", "new").output == "(uint64 3,)\n")
+        #expect(
+            desktop.call("GetAllValues", "org.example.App").output
+                == "({'new': <int64 1>, 'taken': <int64 2>}, @as [], uint64 3)\n")
+    }
+
+    @Test(arguments: ["RemoveDomain", "Rename", "Apply"])
+    func `The layers of others are locked`(method: String) throws {
+        let arguments = [
+            "RemoveDomain": [], "Rename": ["a", "b"], "Apply": ["{}", "[]", "{}", "{}"],
+        ]
+        for layer in ["managed", "system"] {
+            let answer = desktop.gdbus(
+                method: "org.defaultsd.Defaults1.\(method)",
+                ["org.example.App@\(layer)"] + (arguments[method] ?? []))
+            #expect(answer.errorName == BadInputTests.own("Locked"))
+        }
+    }
+}
