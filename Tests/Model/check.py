@@ -204,11 +204,12 @@ class Checker:
 
     def heard(self) -> list[Signal]:
         """The signals that have come since the last event."""
-        self.events[-1].heard = self.service.settle()
+        told = self.events[-1].heard = self.service.settle()
         return [
             Signal(domain, layer, tuple(sorted(changed)), tuple(sorted(removed)), generation,
                    self.callers.index(origin) if origin in self.callers else -1)
-            for domain, layer, changed, removed, generation, origin in map(GLib.Variant.unpack, self.events[-1].heard)]
+            for domain, layer, changed, removed, generation, origin
+            in map(GLib.Variant.unpack, told)]
 
     def check_signals(self) -> None:
         heard = self.heard()

@@ -39,7 +39,8 @@ pathlib.Path(f"{{work}}/bus.conf").write_text(f"""<busconfig>
 bus = subprocess.Popen(
     ["setpriv", "--pdeathsig", "KILL", "dbus-daemon", f"--config-file={{work}}/bus.conf",
      "--nofork", "--print-address"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    env=os.environ | {{"XDG_CONFIG_HOME": f"{{work}}/config", "XDG_RUNTIME_DIR": f"{{work}}/runtime"}})
+    env=os.environ | {{"XDG_CONFIG_HOME": f"{{work}}/config",
+                      "XDG_RUNTIME_DIR": f"{{work}}/runtime"}})
 address = bus.stdout.readline().strip()
 callers = [Gio.DBusConnection.new_for_address_sync(address, 1 | 8, None, None)
            for _ in range({callers})]
@@ -87,6 +88,21 @@ def send(signal):
     os.kill(process, signal)
     if signal != 1:
         wait_for_the_end(owner)
+'''
+
+END = '''
+
+def has_ended(process):
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            state = "Z"
+        if state == "Z":
+            return True
+    os.kill(process, 9)
+    return False
 '''
 
 TOGETHER = '''
@@ -185,7 +201,8 @@ def script(failure: Failure) -> str:
 
 
 PARTS = [
-    (BUS, ("send", "together"), ""), (SIGNAL, ("send",), ""),
+    (BUS, ("send", "together", "daemon"), ""), (SIGNAL, ("send",), ""),
+    (END, ("has_ended",), "import time\n"),
     (TOGETHER, ("together",), "import time\n"), (WATCH, ("heard",), ""),
     (PROPERTIES, ("properties",), ""), (PAGE, ("attach",), "import mmap\n"),
     (ARCHIVE, ("archive",), "import plistlib\nfrom plistlib import UID\n"),
@@ -207,8 +224,10 @@ def _lines(failure: Failure) -> tuple[list[str], object]:
         lines[attached] = "page = attach()"
         return lines + [f"now = counter({failure.what.split()[2]!r})"], failure.came
     if failure.what.startswith("end of the daemon"):
-        ending = [] if last.step["do"] == "signal" else ["owner, process = daemon()", "bus.kill()"]
-        return lines + [_line(last), *ending, "now = has_ended(process)"], "False"
+        ending = [_line(last), "_, process = daemon()", "bus.kill()"]
+        if last.step["do"] == "signal":
+            ending = ["_, process = daemon()", f"os.kill(process, {SIGNALS[last.step['signal']]})"]
+        return lines + [*ending, "now = has_ended(process)"], False
     return lines + [f"now = {_line(last)}"], _came(last)
 
 

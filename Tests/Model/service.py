@@ -60,6 +60,7 @@ class Service:
     def __init__(self, programs: pathlib.Path, callers: int, patience: float):
         """After `patience` seconds no answer is expected any more."""
         self.patience = patience
+        self.timeout = int(patience * 1000)
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-model-"))
         for name in ("config", "runtime", "services"):
             (self.directory / name).mkdir(mode=0o700)
@@ -121,8 +122,7 @@ class Service:
                 pending.answer = _refusal(error)
 
         connection.call_with_unix_fd_list(
-            NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE,
-            int(self.patience * 1000), None,
+            NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE, self.timeout, None,
             None, finish)
         return pending
 
@@ -131,8 +131,7 @@ class Service:
         try:
             body, descriptors = self.callers[caller].call_with_unix_fd_list_sync(
                 NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE,
-            int(self.patience * 1000),
-                None, None)
+                self.timeout, None, None)
             return Reply(body, _stolen(descriptors))
         except GLib.Error as error:
             return _refusal(error)
@@ -190,8 +189,7 @@ class Service:
     def _ask(self, name: str, path: str, interface: str, member: str, signature="()", *arguments):
         return self.watcher.call_sync(
             name, path, interface, member, GLib.Variant(signature, arguments), None,
-            Gio.DBusCallFlags.NONE,
-            int(self.patience * 1000), None).unpack()
+            Gio.DBusCallFlags.NONE, self.timeout, None).unpack()
 
     def _ask_bus(self, member: str, signature: str, *arguments):
         return self._ask(
