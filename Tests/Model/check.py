@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from gi.repository import GLib
 
 from archives import graph
-from model import Between, Call, Model, OneOf, Refused, Signal
+from model import Between, Model, OneOf, Signal
 from page import Page
+from refusals import Call, Refused
 from service import ERROR, NO_REPLY, Refusal, Reply, Service
 from values import Value
 from wire import arguments, plain

@@ -6,7 +6,8 @@ rule is wrong. One fault is the service's own: it loses its crash journal.
 
 import shutil
 
-from model import Call, Domain, Entry, Model
+from model import Domain, Entry, Model
+from refusals import Call
 from service import Service
 from values import Value
 

@@ -9,9 +9,11 @@ Neither a restart nor a kill changes anything here: that is the promise.
 """
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 
+from refusals import (
+    Call, Refused, check_domain, check_expected_keys, check_key, check_names, check_options,
+    check_twice)
 from values import Value, value
 
 MIB = 1 << 20
@@ -19,16 +21,6 @@ LARGEST_VALUE, LARGEST_REPLY = 16 * MIB, 32 * MIB
 LARGE_ENTRY, BULK = 64 << 10, 4 * MIB
 LARGEST_SIGNAL = 64 << 10
 REMOVALS_KEPT, REMOVALS_AT_MOST, TOKENS_KEPT = 1024, 2048, 1024
-
-DOMAIN = re.compile(
-    r"(?P<name>[\w-]+(\.[\w-]+)*)(@(?P<layer>host|managed|system)|@host:[\w.-]{1,64})?", re.ASCII)
-
-Call = dict[str, object]
-
-
-class Refused(Exception):
-    """The call is refused with the error of this name."""
-
 
 @dataclass(frozen=True)
 class Between:
@@ -109,7 +101,7 @@ class Model:
         try:
             if "raw" in call:
                 raise Refused("InvalidArgs")
-            return METHODS[call["method"]](self, call)
+            return getattr(self, _python_name(call["method"]))(call)
         except Refused as refusal:
             return refusal
 
@@ -175,6 +167,9 @@ class Model:
         check_names(call, writing=True)
         return (self.change(call, [(call["key"], self.value(call["value"], call))], []),)
 
+    def set_value(self, call: Call):
+        return self.set(call)
+
     def remove(self, call: Call):
         check_names(call, writing=True)
         return (self.change(call, [], [call["key"]]),)
@@ -202,8 +197,9 @@ class Model:
         check_twice(keys)
         check_twice([key for key, _ in call["expected"]])
         check_domain(call["domain"])
-        for key in keys + [key for key, _ in call["expected"] if key]:
+        for key in keys:
             check_key(key)
+        check_expected_keys(call["expected"])
         check_domain(call["domain"], writing=True)
         values = [(key, self.value(description, call)) for key, description in call["set"]]
         token = call["options"].get("token")
@@ -216,6 +212,9 @@ class Model:
         if call["options"].get("durable"):
             self.durable = self.generation
         return (generation,)
+
+    def apply_values(self, call: Call):
+        return self.apply(call)
 
     def synchronize(self, _: Call):
         self.durable = self.generation
@@ -296,16 +295,6 @@ class Model:
             self.durable = self.generation
 
 
-METHODS = {
-    "Get": Model.get, "GetValue": Model.get_value, "ListDomains": Model.list_domains,
-    "ListKeys": Model.list_keys, "GetAll": Model.get_all, "GetAllValues": Model.get_all_values,
-    "GetChanges": Model.get_changes, "Attach": Model.attach, "Set": Model.set,
-    "SetValue": Model.set, "Remove": Model.remove, "Rename": Model.rename,
-    "RemoveDomain": Model.remove_domain, "Apply": Model.apply, "ApplyValues": Model.apply,
-    "Synchronize": Model.synchronize,
-}
-
-
 class Bulk:
     """What is sent of many entries, and what is only named: above 64 KiB, or after 4 MiB."""
 
@@ -334,33 +323,6 @@ def bounded(whole: tuple, size: int, slack: int) -> object:
     return refusal if size > LARGEST_REPLY else OneOf((whole, refusal))
 
 
-def check_domain(name: str, writing: bool = False) -> None:
-    match = DOMAIN.fullmatch(name)
-    if match is None or len(match["name"]) > 255:
-        raise Refused("InvalidDomain")
-    if writing and match["layer"] in ("managed", "system"):
-        raise Refused("Locked")
-
-
-def check_key(key: str) -> None:
-    if not 1 <= len(key.encode()) <= 1024:
-        raise Refused("InvalidKey")
-
-
-def check_names(call: Call, writing: bool = False) -> None:
-    check_domain(call["domain"])
-    check_key(call["key"])
-    check_domain(call["domain"], writing)
-
-
-def check_twice(keys: list[str]) -> None:
-    if any(count > 1 for count in Counter(keys).values()):
-        raise Refused("InvalidArgs")
-
-
-def check_options(options: dict[str, object]) -> None:
-    token = options.get("token", "a token")
-    if (options.keys() - {"durable", "token"} or not isinstance(token, str)
-            or not isinstance(options.get("durable", False), bool)
-            or not 1 <= len(token.encode()) <= 255):
-        raise Refused("InvalidArgs")
+def _python_name(method: str) -> str:
+    """`GetAll` as `get_all`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", method).lower()

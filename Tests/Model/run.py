@@ -22,7 +22,7 @@ the same each time."""
 SHRINKING = 90
 """Seconds after which a failure is printed as short as it is by then."""
 
-PATIENCE, SHORT_PATIENCE = 30, 5
+PATIENCE, SHORT_PATIENCE = 30, 3
 """Seconds that an answer may take; and while a failure is shrunk, where there may be none."""
 
 PROGRESS = 10
@@ -54,7 +54,7 @@ class Run:
         except Failure as found:
             failure = found
         finally:
-            has_ended = service.close()
+            has_ended = service.close(is_patient=failure is None)
         self.sequences += 1
         if failure is None and not has_ended:
             failure = Failure(
@@ -80,7 +80,7 @@ class Run:
         try:
             methods = service.methods()
         finally:
-            service.close()
+            service.close(is_patient=False)
         while (now := time.monotonic()) < began + seconds:
             if now > told + PROGRESS:
                 tell(f"{now - began:.0f} s: {self.summary()}, seed {seed}")

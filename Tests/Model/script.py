@@ -6,7 +6,8 @@ from plistlib import UID
 from gi.repository import GLib
 
 from check import Event, Failure
-from model import Between, Call, OneOf, Refused
+from model import Between, OneOf
+from refusals import Call, Refused
 from service import Reply
 from values import Value, bytes_of
 from wire import ARGUMENTS, arguments
@@ -50,7 +51,7 @@ def answer(to_call):
     try:
         return to_call().print_(True)[:{longest}]
     except GLib.Error as error:
-        return Gio.dbus_error_get_remote_error(error)
+        return Gio.dbus_error_get_remote_error(error) or "no answer"
 
 
 def call(by, method, signature="()", *arguments):

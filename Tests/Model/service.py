@@ -14,6 +14,7 @@ from gi.repository import Gio, GLib
 NAME, OBJECT = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
 ERROR = "org.defaultsd.Defaults1.Error."
 NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
+NO_ANSWER = "no answer"
 
 CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -85,21 +86,21 @@ class Service:
             None, NAME, "Changed", OBJECT, None, Gio.DBusSignalFlags.NONE,
             lambda *call: self.heard.append(call[5]))
 
-    def close(self) -> bool:
-        """Ends the bus; whether the daemon has ended by itself then, as it should."""
+    def close(self, is_patient: bool) -> bool:
+        """Ends the bus; whether the daemon has ended by itself then, as it should.
+
+        It is not waited for where it is known to have failed.
+        """
         owner = self._owner_process()
         for connection in [*self.callers, self.watcher]:
             connection.close_sync()
         self.bus.kill()
         self.bus.wait()
-        has_ended = True
-        try:
-            if owner is not None:
-                self._wait(lambda: not _runs(owner))
-        except TimeoutError:
-            has_ended = False
-            os.kill(owner, signal.SIGKILL)
-            self._wait(lambda: not _runs(owner))
+        has_ended = is_patient and (owner is None or self._ends(owner))
+        if owner is not None and not has_ended:
+            if _runs(owner):
+                os.kill(owner, signal.SIGKILL)
+            self._ends(owner)
         shutil.rmtree(self.directory)
         return has_ended
 
@@ -196,6 +197,13 @@ class Service:
             "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member,
             signature, *arguments)[0]
 
+    def _ends(self, process: int) -> bool:
+        try:
+            self._wait(lambda: not _runs(process))
+        except TimeoutError:
+            return False
+        return True
+
     def _wait(self, holds) -> None:
         """Asks again and again, each time by something that takes its time, until it holds."""
         deadline = time.monotonic() + self.patience
@@ -218,7 +226,7 @@ def _stolen(descriptors: Gio.UnixFDList | None) -> tuple[int, ...]:
 def _refusal(error: GLib.Error) -> Refusal:
     name = Gio.dbus_error_get_remote_error(error)
     Gio.dbus_error_strip_remote_error(error)
-    return Refusal(name or f"no D-Bus error: {error.message}", error.message)
+    return Refusal(name or NO_ANSWER, error.message)
 
 
 def _runs(process: int) -> bool:

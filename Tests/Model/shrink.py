@@ -131,6 +131,10 @@ def _plainer_calls(call: Step) -> Iterator[Step]:
         else:
             for place in range(len(items)):
                 yield call | {name: items[:place] + items[place + 1:]}
+    if isinstance(call.get("since"), list):
+        # Fewer steps have other numbers; one that is named outright lets them go.
+        for since in range(1, 5):
+            yield call | {"since": since}
     for option in call.get("options", {}):
         yield call | {"options": {
             name: given for name, given in call["options"].items() if name != option}}

@@ -4,7 +4,8 @@ import random
 
 from archives import APART, PLAIN, TURNED, Tree, archive
 from check import Step
-from model import LARGE_ENTRY, LARGEST_VALUE, Call
+from model import LARGE_ENTRY, LARGEST_VALUE
+from refusals import Call
 
 CALLERS = 3
 

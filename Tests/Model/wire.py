@@ -2,7 +2,7 @@
 
 from gi.repository import GLib
 
-from model import Call
+from refusals import Call
 from values import bytes_of, form_of, value, variant
 
 ARGUMENTS = {
