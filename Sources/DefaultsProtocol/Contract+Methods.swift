@@ -75,6 +75,13 @@ extension Contract {
     public static let synchronize = MethodDeclaration(
         "Synchronize", in: [], out: [generation])
 
+    /// Opens the page of counters and reads whole domains, for a client that reads without asking.
+    public static let attach = MethodDeclaration(
+        "Attach", in: [Argument("domains", "as")],
+        out: [
+            Argument("page", "h"), Argument("domains", "a(sua{say}asas)"), generation,
+        ])
+
     private static let transaction = [
         Argument("remove", "as"), Argument("expected", "a{st}"), Argument("options", "a{sv}"),
     ]

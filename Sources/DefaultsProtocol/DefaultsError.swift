@@ -34,9 +34,13 @@ public struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
         /// An argument is of the wrong type or form.
         public static let invalidArguments = Code("org.freedesktop.DBus.Error.InvalidArgs")
 
+        /// The caller may not do this.
+        public static let accessDenied = Code("org.freedesktop.DBus.Error.AccessDenied")
+
         static let all: [Code] = [
             .notFound, .invalidDomain, .invalidKey, .invalidArchive, .notRepresentable,
             .tooLarge, .locked, .conflict, .storageFailed, .invalidArguments,
+            .accessDenied,
         ]
     }
 

@@ -80,6 +80,20 @@ extension DefaultsError {
             "The change is made, at generation \(generation), and not on disk: \(cause)")
     }
 
+    init(tooManyDomains count: Int) {
+        self.init(
+            .tooLarge,
+            "What is to be told of the \(count) domains is larger than a reply, which is at most "
+                + "\(Limits.maximumReplySize >> 20) MiB. Attach fewer at a time.")
+    }
+
+    init(confined method: String) {
+        self.init(
+            .accessDenied,
+            "\(method) is not for programs in a sandbox. Call Get and GetAll, and follow the signal "
+                + "Changed.")
+    }
+
     init(optionTwice name: String) {
         self.init(.invalidArguments, "The option \(name.quotedForMessage) stands there twice.")
     }

@@ -86,7 +86,9 @@ extension DefaultsObject {
     /// Commits a change; where the numbers for changes have run out, more are got by a flush.
     func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
         do throws(StorageError) {
-            return try database.commit(proposal)
+            let change = try database.commit(proposal)
+            statistics.changes += 1
+            return change
         } catch {
             if error.code == .generationsExhausted { flush() }
             throw error

@@ -89,6 +89,7 @@ extension DefaultsObject {
 
     private func flushSucceeded() {
         isFlushing = false
+        statistics.flushes += 1
         schedule.flushSucceeded()
         Memory.returnFreePages()
         if !storageError.isEmpty {
@@ -106,6 +107,7 @@ extension DefaultsObject {
     /// the next attempt comes by the schedule's back-off.
     private func flushFailed(_ error: StorageError) {
         isFlushing = false
+        statistics.failedFlushes += 1
         schedule.flushFailed(at: .now)
         if storageError != error.description {
             logger.error("\(error)")

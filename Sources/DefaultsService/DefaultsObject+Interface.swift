@@ -24,6 +24,7 @@ extension DefaultsObject {
                 method(Contract.apply) { try $0.apply($1) },
                 method(Contract.applyValues) { try $0.applyValues($1) },
                 method(Contract.synchronize) { $0.synchronize($1) },
+                method(Contract.attach) { try $0.attach($1) },
             ],
             signals: [Contract.changed],
             properties: [
@@ -44,7 +45,7 @@ extension DefaultsObject {
     }
 
     /// The connection calls handlers on the loop's thread, which is where this actor lives.
-    private func method(
+    func method(
         _ declaration: MethodDeclaration,
         answeredBy answer:
             @escaping @Sendable (isolated DefaultsObject, MethodCall) throws -> Void

@@ -22,8 +22,9 @@ extension DefaultsObject {
         let patience = connection.loop.schedule(after: Self.patience) {
             connection.assumeIsolated { $0.close() }
         }
-        // Where the bus is gone there is no name to give back.
+        // Where the bus is gone, or there is none, there is no name to give back.
         _ = try? await connection.releaseName(Contract.busName)
+        await connection.callsCarriedOut()
         // Meanwhile callers that use our own name on the bus, as GLib's proxies do, learn of it.
         _ = await durability()
         await connection.flush()

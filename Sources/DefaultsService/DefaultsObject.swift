@@ -34,6 +34,7 @@ public actor DefaultsObject {
     var isFlushing = false
     var waiters: [DurabilityWaiter] = []
     var announcements = Announcements()
+    var statistics = Statistics()
     /// The sentence of the last flush that the disk refused; empty while it takes them.
     var storageError = ""
 
@@ -49,15 +50,11 @@ public actor DefaultsObject {
         self.logger = logger
     }
 
-    /// Takes its place on the bus: the object first, the name last, so that whoever sees the name
-    /// gets an answer.
-    ///
-    /// - Throws: ``LifeCycleError`` where another program has the name; `DBusError` where the bus
-    ///   refuses.
-    public func start() async throws {
-        await connection.export([interface()], at: Contract.objectPath)
-        let reply = try await connection.requestName(Contract.busName, [.doNotQueue])
-        guard reply == .primaryOwner else { throw LifeCycleError.nameTaken }
+    /// Begins to answer calls.
+    public func start() async {
+        await connection.identifyCallers()
+        await connection.export(
+            [interface(), maintenanceInterface()], at: Contract.objectPath)
         if database.needsFlush { noteChange() }
     }
 

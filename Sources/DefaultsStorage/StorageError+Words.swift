@@ -108,6 +108,12 @@ extension StorageError {
                 + "again. See why the disk does not take it.")
     }
 
+    static func noPage(_ directory: String) -> StorageError {
+        StorageError(
+            .noPage,
+            "There is no space for the page of counters in \(directory). Read by calls meanwhile.")
+    }
+
     static func keyNamesTooLarge(_ domain: Domain) -> StorageError {
         StorageError(
             .keyNamesTooLarge,

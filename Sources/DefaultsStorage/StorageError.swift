@@ -31,6 +31,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         public static let pendingFull = Code(description: "pendingFull")
         /// The ceiling of generations is reached; the change did not happen.
         public static let generationsExhausted = Code(description: "generationsExhausted")
+        /// There is no page of counters to be had.
+        public static let noPage = Code(description: "noPage")
         /// The names of a domain's keys would be too long together; the change did not happen.
         public static let keyNamesTooLarge = Code(description: "keyNamesTooLarge")
     }

@@ -3,45 +3,66 @@ import DefaultsService
 /// What the command line of the daemon asks for.
 ///
 /// Read here and not by a library, because the one in use elsewhere would bring Foundation into
-/// every user's session for two options.
+/// every user's session for a few options.
 struct CommandLineOptions {
     enum Action {
         case serve, help, version
     }
 
     var action = Action.serve
-    var databaseDirectory: String?
+    var daemon = DaemonOptions()
     var isVerbose = false
 
     init(_ arguments: some Sequence<String>) throws(UsageError) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
-            switch argument {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            switch parts.first {
+            case "--database": try takeDirectory(value(of: parts, or: &rest))
+            case "--peer": try takePeer(value(of: parts, or: &rest))
+            case _ where parts.count > 1: throw .unknown(argument)
+            case "--replace": try serve(.busReplacingOther)
+            case "--verbose": isVerbose = true
             case "--help", "-h": action = .help
             case "--version": action = .version
-            case "--verbose": isVerbose = true
-            case "--database":
-                guard let directory = rest.popFirst() else { throw .missingDirectory }
-                databaseDirectory = try Self.directory(directory)
-            case _ where argument.hasPrefix("--database="):
-                databaseDirectory = try Self.directory(argument.dropFirst("--database=".count))
             default: throw .unknown(argument)
             }
         }
     }
 
-    private static func directory(_ path: some StringProtocol) throws(UsageError) -> String {
-        guard !path.isEmpty else { throw .missingDirectory }
-        return String(path)
+    /// The value of an option: what stands behind its equals sign, or else the next argument.
+    private func value(of parts: [String], or rest: inout ArraySlice<String>) -> String? {
+        parts.count > 1 ? parts[1] : rest.popFirst()
+    }
+
+    private mutating func takeDirectory(_ path: String?) throws(UsageError) {
+        guard let path, !path.isEmpty else { throw .missingDirectory }
+        daemon.databaseDirectory = path
+    }
+
+    private mutating func takePeer(_ number: String?) throws(UsageError) {
+        guard let number, let descriptor = Int32(number), descriptor >= 0 else {
+            throw .missingDescriptor
+        }
+        try serve(.peer(descriptor: descriptor))
+    }
+
+    private mutating func serve(_ callers: DaemonOptions.Callers) throws(UsageError) {
+        guard daemon.callers == .bus || daemon.callers == callers else { throw .peerOnBus }
+        daemon.callers = callers
     }
 
     static let help = """
-        usage: defaultsd [--database DIR] [--verbose]
+        usage: defaultsd [--replace | --peer FD] [--database DIR] [--verbose]
                defaultsd --help | --version
 
         Keeps the user's defaults and serves them on the session bus as
         org.defaultsd.Defaults1. Usually started by the bus or by systemd, not by hand.
 
+          --replace       take over from the daemon that serves now: it writes everything
+                          to disk and ends, and no call is lost
+          --peer FD       serve the one program at the other end of the connected socket FD,
+                          without a bus, until it closes its end
           --database DIR  keep the database in DIR
                           (default: $XDG_CONFIG_HOME/defaultsd)
           --verbose       log each write to disk
@@ -60,6 +81,9 @@ struct UsageError: Error, CustomStringConvertible {
     let description: String
 
     static let missingDirectory = UsageError(description: "--database needs a directory")
+    static let missingDescriptor = UsageError(
+        description: "--peer needs the number of a connected socket that this process was given")
+    static let peerOnBus = UsageError(description: "--peer and --replace exclude each other")
 
     static func unknown(_ argument: String) -> UsageError {
         UsageError(description: "unknown argument '\(argument)'")

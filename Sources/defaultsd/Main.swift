@@ -24,6 +24,6 @@ enum Main {
         let logger = Logger(label: "defaultsd") { _ in
             JournalLogHandler(logLevel: options.isVerbose ? .debug : .info)
         }
-        return Daemon.run(databaseDirectory: options.databaseDirectory, logger: logger)
+        return Daemon.run(options.daemon, logger: logger)
     }
 }

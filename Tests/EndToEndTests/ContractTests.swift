@@ -17,7 +17,7 @@ import Testing
             "method Get", "method Set", "method Remove", "method GetValue", "method SetValue",
             "method ListDomains", "method ListKeys", "method Rename", "method GetAll",
             "method GetAllValues", "method RemoveDomain", "method GetChanges", "method Apply",
-            "method ApplyValues", "method Synchronize", "signal Changed",
+            "method ApplyValues", "method Synchronize", "method Attach", "signal Changed",
             "property Version", "property Generation", "property DurableGeneration",
             "property PendingChanges", "property StorageError", "property DatabasePath",
             "property MaximumValueSize",

@@ -20,6 +20,7 @@ public actor Daemon {
 
     private nonisolated let loop: EventLoop
     private let connection: Connection
+    private let callers: DaemonOptions.Callers
     private let logger: Logger
     /// What is served, once the database is open.
     private var object: DefaultsObject?
@@ -34,17 +35,17 @@ public actor Daemon {
     /// To be called once, on the main thread, before any other thread exists.
     ///
     /// - Parameters:
-    ///   - databaseDirectory: Where to keep the database; nil for the place that the environment
-    ///     names.
+    ///   - options: How to serve.
     ///   - logger: Where the daemon says what it does.
-    public static func run(databaseDirectory: String?, logger: Logger) -> ExitStatus {
+    public static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
         do {
-            let location = try DatabaseLocation.fromEnvironment(directory: databaseDirectory)
+            let location = try DatabaseLocation.fromEnvironment(
+                directory: options.databaseDirectory)
             let signals = try ProcessSignals()
             let loop = try EventLoop()
-            let connection = try Connection(to: .session, on: loop)
-            let daemon = Daemon(connection, logger: logger)
+            let connection = try Connection(to: options.callers, on: loop)
+            let daemon = Daemon(connection, to: options.callers, logger: logger)
             signals.deliver(on: loop) { received in
                 daemon.assumeIsolated { $0.receive(received) }
             }
@@ -57,8 +58,11 @@ public actor Daemon {
         }
     }
 
-    private init(_ connection: Connection, logger: Logger) {
+    private init(
+        _ connection: Connection, to callers: DaemonOptions.Callers, logger: Logger
+    ) {
         self.connection = connection
+        self.callers = callers
         self.logger = logger
         loop = connection.loop
     }
@@ -69,7 +73,8 @@ public actor Daemon {
 extension Daemon {
     private func begin(at location: DatabaseLocation) {
         connection.assumeIsolated { connection in
-            connection.onDisconnect { self.assumeIsolated { $0.busHasGone() } }
+            connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
+            connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
         }
         Task(executorPreference: loop) {
             do {
@@ -82,7 +87,14 @@ extension Daemon {
         }
     }
 
+    /// Takes its place: the database first and the name last, so that whoever sees the name gets an
+    /// answer, or, from a daemon that serves, the name first, after which that one gives up the
+    /// database, while all calls wait.
     private func start(at location: DatabaseLocation) async throws {
+        if callers == .busReplacingOther {
+            await connection.holdCalls()
+            try await connection.takeName(from: .anybody)
+        }
         let database = try await openDatabase(at: location)
         // A signal that came meanwhile has ended us.
         guard !isEnding else { return database.close() }
@@ -91,7 +103,9 @@ extension Daemon {
             connection: connection, database: database, writer: writer, host: .ofThisMachine(),
             logger: logger)
         self.object = object
-        try await object.start()
+        await object.start()
+        if callers == .bus { try await connection.takeName(from: .nobody) }
+        await connection.releaseCalls()
         let summary = await object.summary
         logger.info("\(summary)")
         ServiceManager.notifyReady(status: summary)
@@ -99,7 +113,7 @@ extension Daemon {
 
     /// Opens the database, waiting for a daemon before us that is about to give it up.
     ///
-    /// The bus starts us as soon as that one has given up the name, a moment earlier.
+    /// On a bus that is one which has given up the name a moment earlier.
     private func openDatabase(
         at location: DatabaseLocation
     ) async throws -> sending Database {
@@ -111,10 +125,18 @@ extension Daemon {
                 }
             } catch {
                 guard error.code == .inUse, ContinuousClock.now < deadline, !isEnding,
-                    try await !connection.hasOwner(of: Contract.busName)
+                    try await mayBecomeFree
                 else { throw error }
                 await pause(for: Self.waitStep)
             }
+        }
+    }
+
+    /// Whether a database that is in use is on its way to be given up: nobody serves it on the bus.
+    private var mayBecomeFree: Bool {
+        get async throws {
+            guard callers == .bus else { return true }
+            return try await !connection.hasOwner(of: Contract.busName)
         }
     }
 
@@ -135,9 +157,20 @@ extension Daemon {
         }
     }
 
-    private func busHasGone() {
+    private func callersHaveGone() {
         guard !isEnding else { return }
-        logger.notice("The bus has gone; writing the last changes to disk.")
+        switch callers {
+        case .bus, .busReplacingOther:
+            logger.notice("The bus has gone; writing the last changes to disk.")
+        case .peer: logger.debug("The peer has gone.")
+        }
+        Task(executorPreference: loop) { await self.end(with: .success) }
+    }
+
+    /// Another daemon has the name: what has come is answered, and that one waits for the database.
+    private func wasReplaced() {
+        guard !isEnding else { return }
+        logger.notice("Another daemon takes over; writing the last changes to disk.")
         Task(executorPreference: loop) { await self.end(with: .success) }
     }
 

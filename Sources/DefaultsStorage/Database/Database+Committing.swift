@@ -21,11 +21,12 @@ extension Database {
         return change
     }
 
-    /// Puts a change into the journal, and then where every read sees it.
+    /// Puts a change into the journal, and then where every read sees it, those without a call too.
     func journal(_ change: ChangeSet, _ totals: KeyTotals) throws(StorageError) {
         try write(change)
         contents.overlay.add(change, totals: totals)
         counter.noteAcknowledged(change)
+        if !change.proposal.changesNothing { page?.note(change) }
         tidyJournal {
             try journal.rewriteIfOutgrown(by: contents.overlay, at: counter)
         }
@@ -33,7 +34,7 @@ extension Database {
 
     private func write(_ change: ChangeSet) throws(StorageError) {
         do throws(StorageError) {
-            try renewJournalIfLost()
+            try renewWhatIsLost()
         } catch {
             throw .journalLost(change.domain, error)
         }

@@ -20,7 +20,7 @@ extension Database {
     public func beginFlush() -> FlushBatch? {
         guard needsFlush else { return nil }
         tidyJournal {
-            try renewJournalIfLost()
+            try renewWhatIsLost()
             try journal.rotate(at: counter)
         }
         return FlushBatch(

@@ -1,4 +1,5 @@
 public import DefaultsModel
+internal import Glibc
 internal import SQLite
 
 /// The database of defaults: a store on disk, what is acknowledged but not in it yet, and the
@@ -22,7 +23,9 @@ internal import SQLite
 ///    backup.
 /// 4. A change is whole or absent, in every read and in every process.
 /// 5. A failed flush loses nothing: what it was to write is pending as before.
-/// 6. The cost of a change does not grow with the database.
+/// 6. A change stands on the page of counters before it can be acknowledged, in this process and in
+///    every later one.
+/// 7. The cost of a change does not grow with the database.
 public final class Database {
     /// The file of the store.
     public let path: String
@@ -33,6 +36,10 @@ public final class Database {
     private var lock: DatabaseLock?
     let report: (Notice) -> Void
     let journal: Journal
+    /// Which database it is.
+    let identity: UniqueID
+    /// Where clients see that something has changed; nil while there is none to be had.
+    var page: CounterPage?
     var contents: DatabaseContents
     var counter: GenerationCounter
 
@@ -64,6 +71,8 @@ public final class Database {
         self.boot = boot
         self.report = report
         journal = recovered.journal
+        identity = recovered.identity
+        page = recovered.page
         contents = recovered.contents
         counter = recovered.counter
     }
@@ -80,6 +89,17 @@ public final class Database {
     /// The bytes that the next flush is to write, as `FlushSchedule` wants to know them.
     public var pendingBytes: Int { contents.overlay.bytesToFlush }
 
+    /// What the crash journal takes up, in bytes.
+    public var journalSize: Int { journal.footprint }
+
+    /// What the store takes up, in bytes, its write-ahead log included.
+    public var storeSize: Int {
+        [path, "\(path)-wal"].reduce(0) { size, path in
+            let file = try? File(path, O_RDONLY)
+            return size + ((try? file?.size()) ?? 0)
+        }
+    }
+
     /// Closes the database and gives up its lock.
     ///
     /// It is not used afterwards.
@@ -87,6 +107,9 @@ public final class Database {
     /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
     /// where the next process takes it.
     public func close() {
+        // The next process would not find it.
+        if let page, page.isLost { page.void() }
+        page = nil
         do {
             try contents.close()
         } catch {

@@ -11,9 +11,11 @@ struct DatabaseOpening {
 
     /// What a database begins with.
     struct Recovered {
+        let identity: UniqueID
         let journal: Journal
         let contents: DatabaseContents
         let counter: GenerationCounter
+        let page: CounterPage?
     }
 
     /// Opens the store, or makes it.
@@ -40,11 +42,12 @@ struct DatabaseOpening {
             of: state.uuid, boot: boot,
             in: location.journalDirectories(now: journalDirectory, last: lastPlace),
             report: report)
-        let late = try replay(&history, above: state.generation, into: &contents)
-        var counter = GenerationCounter(
-            after: state, isNew ? nil : history.generation(after: state, last: lastPlace))
-        if counter.isExhausted { raiseCeiling(of: &counter, writing: &contents) }
-        let isLate = try takeUp(late, into: &contents, at: &counter)
+        let older = try replay(&history, above: state.generation, into: &contents)
+        let outcome = isNew ? nil : history.generation(after: state, last: lastPlace)
+        var counter = GenerationCounter(after: state, outcome)
+        let isRaised = counter.isExhausted
+        if isRaised { raiseCeiling(of: &counter, writing: &contents) }
+        let isLate = try takeUp(older, into: &contents, at: &counter)
         func start(in directory: PrivateDirectory) throws(StorageError) -> Journal {
             try startJournal(
                 in: directory, of: state.uuid, boot, after: history.segments, at: counter,
@@ -56,7 +59,38 @@ struct DatabaseOpening {
         } catch {
             journal = try start(in: makeJournalBesideDatabase(at: location, because: error))
         }
-        return Recovered(journal: journal, contents: contents, counter: counter)
+        // Only without any of these is all that the page lacks still pending.
+        let isWhole = outcome?.hasJumped != true && !isRaised && !isLate
+        let page = openPage(
+            of: state, in: journal.directory, at: counter,
+            replayed: isWhole ? contents.overlay.changeSets : nil,
+            others: try location.journalDirectories(now: journal.directory, last: lastPlace))
+        return Recovered(
+            identity: state.uuid, journal: journal, contents: contents, counter: counter,
+            page: page)
+    }
+
+    /// Brings the page of counters up to date, before anybody can ask for it.
+    ///
+    /// Where there is none to be had, nobody reads without asking until one can be made.
+    ///
+    /// - Parameter others: Where the last process may have had its page. Clients must not believe
+    ///   it any more.
+    private func openPage(
+        of state: StoreState, in directory: PrivateDirectory, at counter: GenerationCounter,
+        replayed: [ChangeSet]?, others: [PrivateDirectory]
+    ) -> CounterPage? {
+        do throws(SystemError) {
+            for other in others where other.path != directory.path {
+                try CounterPage.voidPage(in: other)
+            }
+            return try CounterPage.open(
+                in: directory, of: state.uuid, at: counter.current, durable: state.generation,
+                replayed: replayed)
+        } catch {
+            report(.noPage(error))
+            return nil
+        }
     }
 
     /// Makes the directory of the journal; beside the database where the runtime directory is

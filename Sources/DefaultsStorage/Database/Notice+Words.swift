@@ -83,6 +83,21 @@ extension Notice {
             description: "The journal could not be tidied up, which will be tried again: \(error).")
     }
 
+    static func noPage(_ error: SystemError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "There is no page of counters, so that clients have to ask for every "
+                + "value: \(error). It is tried again when a client attaches.")
+    }
+
+    static func pageLost(now directory: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description:
+                "The page of counters is gone or was cut while it was in use. There is a new "
+                + "one in \(directory).")
+    }
+
     static func notFoldedBack(_ error: StorageError) -> Notice {
         Notice(
             severity: .information,

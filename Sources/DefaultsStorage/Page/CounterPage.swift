@@ -131,7 +131,7 @@ final class CounterPage {
             let words = Int(status.st_size) / MemoryLayout<UInt64>.size
             // One of another version may be longer. What is far longer was never a page.
             try void(file, words: min(max(words, PageLayout.words), mostWords))
-        } catch where error.number == ENOENT {
+        } catch  where error.number == ENOENT {
             return
         }
         try directory.remove(name)

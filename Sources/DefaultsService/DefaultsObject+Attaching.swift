@@ -1,0 +1,51 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+
+/// What a client needs to read without asking.
+extension DefaultsObject {
+    func attach(_ call: MethodCall) throws {
+        try checkUnconfined(call)
+        let domains = try call.arguments { arguments in
+            try arguments.readStrings().map { ($0, try Domain($0, on: host)) }
+        }
+        let page = FileDescriptor(owning: try database.openCounterPage())
+        var room = Limits.maximumBulkSize
+        try call.reply { reply in
+            try reply.writeUnixFD(page)
+            try reply.writeArray(of: "(sua{say}asas)") { array in
+                for (spelling, domain) in domains {
+                    try array.writeStructure {
+                        try $0.writeString(spelling)
+                        try self.write(domain, to: &$0, room: &room)
+                    }
+                    guard array.size <= Limits.maximumReplySize else {
+                        throw DefaultsError(tooManyDomains: domains.count)
+                    }
+                }
+            }
+            try reply.writeUInt64(database.generation.rawValue)
+        }
+    }
+
+    /// Writes the rest of a domain's structure, behind its name.
+    private func write(
+        _ domain: Domain, to fields: inout MessageWriter, room: inout Int
+    ) throws {
+        let entries = try database.summaries(of: domain)
+        let selection = BulkSelection(of: entries, room: &room)
+        try fields.writeUInt32(Database.counterSlot(of: domain))
+        let damaged = try write(selection.sent, of: domain, to: &fields)
+        try fields.writeStrings((selection.large + damaged).map(\.name))
+        // Nothing is locked as long as no layer can lock.
+        try fields.writeStrings([])
+    }
+
+    /// Refuses a caller who is confined, or of whom nobody knows.
+    func checkUnconfined(_ call: MethodCall) throws {
+        guard !Confinement.holds(call.credentials) else {
+            throw DefaultsError(confined: call.member.string)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import DBus
+import DefaultsProtocol
+
+extension Connection {
+    /// Connects to those who are to be served.
+    init(to callers: DaemonOptions.Callers, on loop: EventLoop) throws {
+        switch callers {
+        case .bus, .busReplacingOther: try self.init(to: .session, on: loop)
+        case .peer(let descriptor):
+            // The connection keeps a duplicate; this one is closed, so that the peer's end is seen.
+            try self.init(serving: FileDescriptor(owning: descriptor), on: loop)
+        }
+    }
+
+    /// Whether somebody on the bus has the name.
+    func hasOwner(of name: BusName) async throws -> Bool {
+        try await call(
+            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner", replying: "b"
+        ) {
+            try $0.writeString(name.string)
+        } read: {
+            try $0.readBool()
+        }
+    }
+
+    /// From whom the name may be taken.
+    enum PreviousOwner {
+        case nobody, anybody
+    }
+
+    /// Takes the name of the service, which a later daemon may take over in its turn.
+    ///
+    /// - Throws: ``LifeCycleError`` where another program has the name and keeps it.
+    func takeName(from previous: PreviousOwner) async throws {
+        let flags: NameFlags =
+            switch previous {
+            case .nobody: [.doNotQueue, .allowReplacement]
+            case .anybody: [.doNotQueue, .allowReplacement, .replaceExisting]
+            }
+        let reply = try await requestName(Contract.busName, flags)
+        guard reply == .primaryOwner || reply == .alreadyOwner else {
+            throw LifeCycleError.nameTaken
+        }
+    }
+}

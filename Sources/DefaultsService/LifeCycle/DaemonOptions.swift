@@ -1,0 +1,23 @@
+/// How the daemon is to serve.
+public struct DaemonOptions: Sendable {
+    /// Whom it serves.
+    public enum Callers: Hashable, Sendable {
+        /// Everybody on the session bus.
+        case bus
+        /// Everybody on the session bus, in place of the daemon that serves there now.
+        case busReplacingOther
+        /// One program, at the other end of a connected socket; no bus is needed.
+        case peer(descriptor: Int32)
+    }
+
+    /// Whom it serves.
+    public var callers: Callers
+    /// Where to keep the database; nil for the place that the environment names.
+    public var databaseDirectory: String?
+
+    /// Gathers options.
+    public init(serving callers: Callers = .bus, databaseDirectory: String? = nil) {
+        self.callers = callers
+        self.databaseDirectory = databaseDirectory
+    }
+}

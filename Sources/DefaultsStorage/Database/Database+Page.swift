@@ -1,0 +1,26 @@
+public import DefaultsModel
+
+extension Database {
+    /// Opens the page of counters for a client that maps it.
+    ///
+    /// The file is laid out as the method Attach of the contract tells. A page that is no longer in
+    /// its place is not given away: the next process would not go on with it.
+    ///
+    /// - Returns: A descriptor for reading only, the caller's to close.
+    /// - Throws: `.noPage` where there is none to be had.
+    public func openCounterPage() throws(StorageError) -> Int32 {
+        try renewWhatIsLost()
+        if page == nil { renewPage() }
+        guard let page else { throw .noPage(journal.directory.path) }
+        do {
+            return try page.openForReading()
+        } catch {
+            throw .cannotOpen(journal.directory.path, error)
+        }
+    }
+
+    /// The number of the word on that page which is a domain's, whatever its layer.
+    public static func counterSlot(of domain: Domain) -> UInt32 {
+        CounterPage.slot(of: domain)
+    }
+}
