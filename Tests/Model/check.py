@@ -5,7 +5,6 @@ caller lost the reply to a kill, makes several worlds: models that differ in jus
 ends those that it contradicts. When none is left, the service has done what no world allows.
 """
 
-import copy
 import itertools
 import os
 import time
@@ -256,9 +255,18 @@ STEPS: dict[str, Callable[[Checker, Step], object]] = {
 
 
 def resolved(step: Step, model: Model) -> Call:
-    """A call whose generations are numbers: a step names them as `["key", 0]` for the key's own,
-    `["domain", 0]` and `["database", -2]` for that of the last change, and so many more or less."""
+    """A call as it is sent.
+
+    A step names generations as `["key", 0]` for the key's own, `["domain", 0]` and
+    `["database", -2]` for that of the last change, and so many more or less; and many keys of one
+    value, or many that are removed, as `["key", 100]`, which are key0 to key99.
+    """
     call = dict(step)
+    if "many" in call:
+        name, count = call.pop("many")
+        keys = [f"{name}{number}" for number in range(count)]
+        value = call.pop("value", None)
+        call |= {"set": [[key, value] for key in keys]} if value else {"remove": keys}
     if "since" in call:
         call["since"] = _number(call["since"], call, None, model)
     if "expected" in call:
@@ -305,8 +313,7 @@ def _after(
     for earlier, later in itertools.combinations(order, 2):
         if earlier > later and calls[earlier]["by"] == calls[later]["by"]:
             return None
-    after = copy.deepcopy(world)
-    after.signals.clear()
+    after = world.copied()
     for place in order:
         told, durable = len(after.signals), after.durable
         expected = after.answer(calls[place])

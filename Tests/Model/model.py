@@ -8,8 +8,9 @@ before the reply comes, and also that what is no change takes none.
 Neither a restart nor a kill changes anything here: that is the promise.
 """
 
+import copy
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from refusals import (
     Call, Refused, check_domain, check_expected_keys, check_key, check_names, check_options,
@@ -49,7 +50,7 @@ class Signal:
     by: int
 
 
-@dataclass
+@dataclass(frozen=True)
 class Entry:
     value: Value
     generation: int
@@ -77,11 +78,15 @@ class Domain:
             ((key, entry) for key, entry in self.entries.items() if entry.generation > since),
             key=lambda pair: pair[0].encode())
 
-    def horizon_moves(self) -> None:
-        """Of the removals the newest 1024 are kept at least, and 2048 at most."""
+    def may_forget(self) -> None:
+        """Of the removals the newest 1024 are kept at least."""
         generations = list(self.removals.values())
         if len(generations) > REMOVALS_KEPT:
             self.remembered = max(self.remembered, generations[-REMOVALS_KEPT - 1])
+
+    def must_forget(self) -> None:
+        """On disk, 2048 are kept at most."""
+        generations = list(self.removals.values())
         if len(generations) > REMOVALS_AT_MOST:
             self.forgotten = max(self.forgotten, generations[-REMOVALS_AT_MOST - 1])
 
@@ -104,6 +109,16 @@ class Model:
             return getattr(self, _python_name(call["method"]))(call)
         except Refused as refusal:
             return refusal
+
+    def copied(self) -> "Model":
+        """Another world, which goes its own way from here."""
+        other = copy.copy(self)
+        other.signals = []
+        other.domains = {
+            name: replace(domain, entries=dict(domain.entries), removals=dict(domain.removals),
+                          tokens=dict(domain.tokens))
+            for name, domain in self.domains.items()}
+        return other
 
     def in_domain(self, name: str) -> Domain:
         return self.domains.get(name, Domain())
@@ -210,14 +225,14 @@ class Model:
             if token is not None:
                 self.remember(call["domain"], token, generation)
         if call["options"].get("durable"):
-            self.durable = self.generation
+            self.is_written()
         return (generation,)
 
     def apply_values(self, call: Call):
         return self.apply(call)
 
     def synchronize(self, _: Call):
-        self.durable = self.generation
+        self.is_written()
         return (Between(self.generation),)
 
     # The rules
@@ -255,7 +270,7 @@ class Model:
         for key in removed:
             del domain.entries[key]
             domain.removals[key] = self.generation
-        domain.horizon_moves()
+        domain.may_forget()
         self.tell(call, [key for key, _ in values], removed)
         return self.generation
 
@@ -292,7 +307,13 @@ class Model:
     def end(self, by: str) -> None:
         """The daemon ends by SIGKILL or SIGTERM; after the latter everything is on disk."""
         if by == "TERM":
-            self.durable = self.generation
+            self.is_written()
+
+    def is_written(self) -> None:
+        """Everything is on disk."""
+        self.durable = self.generation
+        for domain in self.domains.values():
+            domain.must_forget()
 
 
 class Bulk:

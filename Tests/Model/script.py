@@ -13,6 +13,10 @@ from values import Value, bytes_of
 from wire import ARGUMENTS, arguments
 
 LONGEST = 2000
+"""Characters of an answer that are compared."""
+
+MANY = 10
+"""Keys that are written one by one."""
 
 HEADER = '''#!/usr/bin/python3
 """Shows where defaultsd differs from its contract: the {what}.
@@ -283,16 +287,30 @@ def _argument(part: GLib.Variant) -> str:
         return _archive(bytes_of(part))
     if kind == "v":
         return f"GLib.Variant.parse(None, {_text(part.get_variant())})"
+    if kind == "as" and part.n_children() >= MANY and (name := _numbered(part.unpack())):
+        return f"[{name} for n in range({part.n_children()})]"
     if kind == "as":
         return "[" + ", ".join(_source(key) for key in part.unpack()) + "]"
     if kind.startswith("a{"):
         entries = [part.get_child_value(place) for place in range(part.n_children())]
         pairs = [(_source(entry.get_child_value(0).unpack()), _argument(entry.get_child_value(1)))
                  for entry in entries]
+        name = _numbered([entry.get_child_value(0).unpack() for entry in entries])
+        if len(entries) >= MANY and name and len({value for _, value in pairs}) == 1:
+            return f"{{{name}: {pairs[0][1]} for n in range({len(pairs)})}}"
         if len(dict(pairs)) == len(pairs):
             return "{" + ", ".join(": ".join(pair) for pair in pairs) + "}"
         return f"GLib.Variant.parse(None, {_text(part)})"
     return _source(part.unpack())
+
+
+def _numbered(keys: list[str]) -> str | None:
+    """The source of keys that are a name and 0, 1, 2…"""
+    if not keys or not keys[0].endswith("0"):
+        return None
+    name = keys[0][:-1]
+    return f"{_source(name)} + str(n)" if keys == [
+        f"{name}{number}" for number in range(len(keys))] else None
 
 
 def _text(part: GLib.Variant) -> str:
@@ -313,7 +331,7 @@ def _archive(data: bytes) -> str:
 def _source(item: object) -> str:
     """The source of plain data, short for long texts of one letter."""
     match item:
-        case str() if len(item) > 80 and len(set(item)) == 1:
+        case str() if len(item) > 20 and len(set(item)) == 1:
             return f"{item[0]!r} * {len(item)}"
         case list():
             return "[" + ", ".join(map(_source, item)) + "]"

@@ -135,6 +135,13 @@ def _plainer_calls(call: Step) -> Iterator[Step]:
         # Fewer steps have other numbers; one that is named outright lets them go.
         for since in range(1, 5):
             yield call | {"since": since}
+    if "many" in call:
+        name, count = call["many"]
+        for fewer in (1, count // 2, count - count // 8, count - 1):
+            if fewer < count:
+                yield call | {"many": [name, fewer]}
+        if name != "k":
+            yield call | {"many": ["k", count]}
     for option in call.get("options", {}):
         yield call | {"options": {
             name: given for name, given in call["options"].items() if name != option}}

@@ -50,7 +50,7 @@ class _Generator:
         self.weights["Set"] = max(self.weights["Set"], 1)
         self.domains = self.random.sample(DOMAINS, self.random.choice([1, 2, 4, len(DOMAINS)]))
         self.keys = self.random.sample(KEYS, self.random.choice([1, 3, 6, len(KEYS)]))
-        self.is_bulky = self.random.random() < 0.1 and "Apply" in methods
+        self.is_bulky = self.chance(0.1) and "Apply" in methods
         self.kinds = {
             self.one_call: 100, self.together: self.random.choice([0, 5, 20]),
             self.signal: self.random.choice([0, 2, 5]), self.look: 3,
@@ -59,7 +59,7 @@ class _Generator:
         if {"GetAll", "GetChanges"} <= methods:
             self.kinds[self.follow] = 5
         if self.is_bulky:
-            self.kinds[self.bulk] = 10
+            self.kinds[self.bulk] = 3
 
     def sequence(self, length: int) -> list[Step]:
         steps: list[Step] = []
@@ -103,15 +103,15 @@ class _Generator:
         count, name, tree = self.random.choice([
             (700, "key", 1), (1100, "key", 1), (1100, "k" * 80, 1),
             (75, "key", {"$fit": LARGE_ENTRY - 2}), (3, "key", {"$fit": LARGEST_VALUE * 3 // 4})])
-        keys = [f"{name}{number}" for number in range(count)]
-        fill = {"do": "call", "by": by, "method": "Apply", "domain": domain, "remove": [],
-                "expected": [], "options": {"durable": count < 100}}
+        apply = {"do": "call", "by": by, "method": "Apply", "domain": domain, "set": [],
+                 "remove": [], "expected": [], "options": {"durable": count < 100}}
+        fills = [apply | {"many": [name, count], "value": {"tree": tree}}]
+        if count < 10:
+            fills = [apply | {"set": [[f"{name}{number}", {"tree": tree}]]}
+                     for number in range(count)]
         empty = {"do": "call", "by": by, "method": "RemoveDomain", "domain": domain}
         if self.chance(0.5) or "RemoveDomain" not in self.weights:
-            empty = fill | {"set": [], "remove": keys}
-        each = [[key, {"tree": tree}] for key in keys]
-        fills = ([fill | {"set": [pair]} for pair in each] if count < 10
-                 else [fill | {"set": each}])
+            empty = apply | {"many": [name, count]}
         seen = [self.call_of(method) | {"domain": domain}
                 for method in ("GetAll", "GetAllValues", "GetChanges") if method in self.weights]
         return fills + seen + [empty] + seen[-1:]

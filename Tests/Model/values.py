@@ -26,9 +26,6 @@ class Value:
     def size(self) -> int:
         return len(self.archive)
 
-    def __deepcopy__(self, _):
-        return self
-
 
 def value(description: dict, as_archive: bool) -> Value:
     """The value that a step describes: `{"tree": …, "spelling": 0}`, the latter for archives."""
