@@ -18,7 +18,7 @@ import Testing
     ) throws {
         let report = try #require(Report(of: modelTest("--inject", fault, "--seed", "1")))
         #expect(report.stepCount <= 4, "\(report.program)")
-        #expect(try run(report.program).status == 1, "\(report.program)")
+        #expect(try run(report.program).status == 3, "\(report.program)")
     }
 
     @Test func `A lost crash journal is found, and the program that is printed does not blame a sound service`()

@@ -22,7 +22,7 @@ HEADER = '''#!/usr/bin/python3
 """Shows where defaultsd differs from its contract: the {what}.
 
 usage: python3 THIS-FILE DIRECTORY-OF-PROGRAMS
-Ends with 1 while the service does what is told at the end.{timing}
+Ends with 3 while the service does what is told at the end, and with 0 when it does not.{timing}
 """
 import os
 import pathlib
@@ -40,15 +40,17 @@ pathlib.Path(f"{{work}}/services/{{NAME}}.service").write_text(
     f"[D-BUS Service]\\nName={{NAME}}\\nExec={{os.path.abspath(sys.argv[1])}}/defaultsd\\n")
 pathlib.Path(f"{{work}}/bus.conf").write_text(f"""<busconfig>
 <type>session</type><listen>unix:dir={{work}}</listen><servicedir>{{work}}/services</servicedir>
-<policy context="default"><allow send_destination="*"/><allow own="*"/></policy></busconfig>""")
+<policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
+</policy></busconfig>""")
 bus = subprocess.Popen(
     ["setpriv", "--pdeathsig", "KILL", "dbus-daemon", f"--config-file={{work}}/bus.conf",
      "--nofork", "--print-address"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     env=os.environ | {{"XDG_CONFIG_HOME": f"{{work}}/config",
                       "XDG_RUNTIME_DIR": f"{{work}}/runtime"}})
 address = bus.stdout.readline().strip()
-callers = [Gio.DBusConnection.new_for_address_sync(address, 1 | 8, None, None)
-           for _ in range({callers})]
+callers = [Gio.DBusConnection.new_for_address_sync(
+    address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+    | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None) for _ in range({callers})]
 
 
 def answer(to_call):
@@ -202,7 +204,7 @@ def script(failure: Failure) -> str:
     return (head + "".join(text for text, _ in parts) + f"\n\n{body}\nthen = {_source(then)}\n"
             + f'print("the model: ", {_brief(failure.expected)[:LONGEST]!r})\n'
             + 'print("it did:    ", then)\nprint("it does now:", now)\n'
-            + "bus.kill()\nsys.exit(now == then)\n")
+            + "bus.kill()\nsys.exit(3 if now == then else 0)\n")
 
 
 PARTS = [
