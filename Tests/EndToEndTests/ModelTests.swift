@@ -2,8 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The running service beside a model of it, under calls, restarts and kills drawn at random; see
-/// `Tests/Model`. `make torture` does the same without end.
+/// The running service beside a model of it, under calls, restarts and kills drawn at random.
+///
+/// Both are in `Tests/Model`; `make torture` runs them without end.
 @Suite(.serialized) struct ModelTests {
     @Test func `Whatever is called, restarted and killed, the service does what the model says`() {
         let seed = UInt32.random(in: 0...UInt32.max)
@@ -21,7 +22,7 @@ import Testing
         #expect(try run(report.program).status == 3, "\(report.program)")
     }
 
-    @Test func `A lost crash journal is found, and the program that is printed does not blame a sound service`()
+    @Test func `A lost crash journal is found, and its program does not blame a sound service`()
         throws
     {
         let report = try #require(Report(of: modelTest("--inject", "lost-journal", "--seed", "1")))

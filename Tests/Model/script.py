@@ -10,7 +10,7 @@ from model import Between, OneOf
 from refusals import Call, Refused
 from service import Reply
 from values import Value, bytes_of
-from wire import ARGUMENTS, arguments
+from wire import arguments
 
 LONGEST = 2000
 """Characters of an answer that are compared."""
@@ -60,9 +60,15 @@ def answer(to_call):
         return Gio.dbus_error_get_remote_error(error) or "no answer"
 
 
-def call(by, method, signature="()", *arguments):
+def body(signature="()", *arguments):
+    # What Python cannot write, as a key twice, is in GLib's own text.
+    return (GLib.Variant(signature, arguments) if signature
+            else GLib.Variant.parse(None, *arguments, None, None))
+
+
+def call(by, method, *arguments):
     return answer(lambda: callers[by].call_sync(
-        NAME, OBJECT, NAME, method, GLib.Variant(signature, arguments), None, 0, -1, None))
+        NAME, OBJECT, NAME, method, body(*arguments), None, 0, -1, None))
 '''
 
 BUS = '''
@@ -118,11 +124,11 @@ def together(calls, signal=None, after=0, wait=0):
     owner, process = daemon()
     answers = [None] * len(calls)
 
-    def send(place, by, method, signature="()", *arguments):
+    def send(place, by, method, *arguments):
         def finish(connection, result):
             answers[place] = answer(lambda: connection.call_finish(result))
-        callers[by].call(NAME, OBJECT, NAME, method, GLib.Variant(signature, arguments), None, 0,
-                         -1, None, finish)
+        callers[by].call(
+            NAME, OBJECT, NAME, method, body(*arguments), None, 0, -1, None, finish)
 
     for place, arguments in enumerate(calls):
         send(place, *arguments)
@@ -274,12 +280,18 @@ SIGNALS = {"HUP": 1, "KILL": 9, "TERM": 15}
 def _call(call: Call) -> str:
     """The arguments of `call`."""
     parts = [str(call["by"]), repr(call["method"])]
-    names = ARGUMENTS[call["method"]]
     body = arguments(call)
-    if names or "raw" in call:
-        parts.append(repr(body.get_type_string()))
-        parts += [_argument(body.get_child_value(place)) for place in range(body.n_children())]
+    places = [body.get_child_value(place) for place in range(body.n_children())]
+    if any(map(_has_twice, places)):
+        parts += ["None", repr(body.print_(True))]
+    elif places:
+        parts += [repr(body.get_type_string()), *map(_argument, places)]
     return ", ".join(parts)
+
+
+def _has_twice(part: GLib.Variant) -> bool:
+    """Whether it is a dictionary that has a key twice."""
+    return part.get_type_string().startswith("a{") and len(part.keys()) > len(set(part.keys()))
 
 
 def _argument(part: GLib.Variant) -> str:
@@ -288,7 +300,7 @@ def _argument(part: GLib.Variant) -> str:
     if kind == "ay":
         return _archive(bytes_of(part))
     if kind == "v":
-        return f"GLib.Variant.parse(None, {_text(part.get_variant())})"
+        return f"GLib.Variant.parse(None, {part.get_variant().print_(True)!r}, None, None)"
     if kind == "as" and part.n_children() >= MANY and (name := _numbered(part.unpack())):
         return f"[{name} for n in range({part.n_children()})]"
     if kind == "as":
@@ -300,9 +312,7 @@ def _argument(part: GLib.Variant) -> str:
         name = _numbered([entry.get_child_value(0).unpack() for entry in entries])
         if len(entries) >= MANY and name and len({value for _, value in pairs}) == 1:
             return f"{{{name}: {pairs[0][1]} for n in range({len(pairs)})}}"
-        if len(dict(pairs)) == len(pairs):
-            return "{" + ", ".join(": ".join(pair) for pair in pairs) + "}"
-        return f"GLib.Variant.parse(None, {_text(part)})"
+        return "{" + ", ".join(": ".join(pair) for pair in pairs) + "}"
     return _source(part.unpack())
 
 
@@ -313,10 +323,6 @@ def _numbered(keys: list[str]) -> str | None:
     name = keys[0][:-1]
     return f"{_source(name)} + str(n)" if keys == [
         f"{name}{number}" for number in range(len(keys))] else None
-
-
-def _text(part: GLib.Variant) -> str:
-    return f"{part.print_(True)!r}, None, None"
 
 
 def _archive(data: bytes) -> str:
