@@ -75,6 +75,11 @@ let package = Package(
         .executableTarget(
             name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],
             path: "Tests/StorageCrashWriter", swiftSettings: strict),
+        .executableTarget(
+            name: "PageReader", dependencies: ["CDBus"], path: "Tests/PageReader",
+            cSettings: [
+                .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
+            ]),
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList"]),
         tests("SQLiteTests", ["SQLite"]),
@@ -88,6 +93,9 @@ let package = Package(
             ["DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "TestSupport"]),
         tests(
             "EndToEndTests",
-            ["DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport"]),
+            [
+                "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
+                "PageReader",
+            ]),
     ]
 )

@@ -10,3 +10,14 @@ final class Log<Entry: Sendable>: Sendable {
         log.withLock { $0.append(entry) }
     }
 }
+
+/// Something that is off until it is turned on, from any thread.
+final class Switch: Sendable {
+    private let state = Atomic(false)
+
+    var isOn: Bool { state.load(ordering: .acquiring) }
+
+    func turnOn() {
+        state.store(true, ordering: .releasing)
+    }
+}

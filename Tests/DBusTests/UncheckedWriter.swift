@@ -16,6 +16,9 @@ enum UncheckedWriter {
             dbus_message_iter_append_basic(&iterator, Int32(UInt8(ascii: "y")), &byte)
         case .uint32(var number):
             dbus_message_iter_append_basic(&iterator, Int32(UInt8(ascii: "u")), &number)
+        case .unixFD(let file):
+            var number = file.number
+            dbus_message_iter_append_basic(&iterator, Int32(UInt8(ascii: "h")), &number)
         case .string(let text):
             text.withCString { pointer in
                 var pointer = pointer

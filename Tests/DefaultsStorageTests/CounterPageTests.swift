@@ -321,10 +321,11 @@ import Testing
     @Test("A link in its place is not followed")
     func link() throws {
         let other = "\(scratch.root)/other"
-        try Data(repeating: 1, count: 32768).write(to: URL(fileURLWithPath: other))
+        let content = Data(repeating: 1, count: 32768)
+        try content.write(to: URL(fileURLWithPath: other))
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: other)
         #expect(throws: SystemError.self) { _ = try open(at: 3) }
-        #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == Data(repeating: 1, count: 32768))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == content)
     }
 }
 

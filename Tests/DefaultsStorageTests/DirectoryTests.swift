@@ -33,7 +33,7 @@ import Testing
             for (name, mode) in try modes(below: path) {
                 let isFile =
                     name.hasSuffix(".journal") || name.hasSuffix("lock")
-                    || name.hasSuffix("journal-place")
+                    || name.hasSuffix("journal-place") || name.hasSuffix("counters")
                     || name.contains("defaults.db")
                 #expect(mode == (isFile ? 0o600 : 0o700), "\(path)/\(name)")
             }

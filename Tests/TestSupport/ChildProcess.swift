@@ -61,6 +61,13 @@ public final class ChildProcess: Sendable {
         }
     }
 
+    /// It does not outlive this object: one that has ended and is not waited for would be in the way
+    /// of whoever waits for any child, as the runner of exit tests does.
+    deinit {
+        send(SIGKILL)
+        waitUntilExit()
+    }
+
     /// Whether it has not ended yet.
     public var isRunning: Bool {
         outcome.withLock { outcome in

@@ -37,8 +37,8 @@ final class Link {
     var isClosed = false
     private var isStarted = false
 
-    /// Called with each message that comes, but for those of the interface
-    /// `org.freedesktop.DBus.Peer`, which libdbus answers itself.
+    /// Called with each message that comes, but for calls to the interface
+    /// `org.freedesktop.DBus.Peer` that name no destination: libdbus answers those itself.
     ///
     /// The message is lent.
     var receive: ((borrowing Message) -> Void)?
@@ -75,6 +75,7 @@ final class Link {
         self.isDirect = isDirect
         // By default a message with more than 16 ends the connection to a bus that lets it through.
         dbus_connection_set_max_message_unix_fds(connection, MessageLimits.receivedDescriptors)
+        dbus_connection_set_route_peer_messages(connection, 1)
         dbus_connection_set_max_received_size(connection, MessageLimits.maximumReceivedSize)
         dbus_connection_set_max_received_unix_fds(
             connection, MessageLimits.maximumReceivedDescriptors)

@@ -8,20 +8,10 @@ enum Introspection {
             " \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">",
             "<node>",
         ]
-        lines += interfaces.flatMap(lines(of:)).map { "  " + $0 }
-        lines += peer
+        lines += (interfaces + [StandardInterfaces.peer]).flatMap(lines(of:)).map { "  " + $0 }
         lines += children.map { "  <node\(attribute("name", $0))/>" }
         return lines.joined(separator: "\n") + "\n</node>\n"
     }
-
-    private static let peer = [
-        "  <interface name=\"org.freedesktop.DBus.Peer\">",
-        "    <method name=\"Ping\"/>",
-        "    <method name=\"GetMachineId\">",
-        "      <arg name=\"machine_uuid\" type=\"s\" direction=\"out\"/>",
-        "    </method>",
-        "  </interface>",
-    ]
 
     private static func lines(of interface: Interface) -> [String] {
         element(

@@ -18,14 +18,18 @@ struct ObjectTree {
         }
 
         private mutating func index(_ interface: Interface) {
-            let methods = interface.methods.map { ($0.name, $0) }
-            self.methods[interface.name] = Dictionary(methods) { first, _ in
+            methods[interface.name] = Self.methods(of: interface)
+        }
+
+        fileprivate static func methods(of interface: Interface) -> [MemberName: Method] {
+            Dictionary(interface.methods.map { ($0.name, $0) }) { first, _ in
                 preconditionFailure("\(interface.name).\(first.name) is declared twice.")
             }
         }
     }
 
     private var nodes: [ObjectPath: Node] = [:]
+    private static let peerMethods = Node.methods(of: StandardInterfaces.peer)
 
     mutating func export(_ interfaces: [Interface], at path: ObjectPath) {
         var node = nodes[path] ?? makeNode(at: path)
@@ -52,6 +56,12 @@ struct ObjectTree {
     func method(
         _ member: MemberName, of interface: InterfaceName?, at path: ObjectPath
     ) throws(DBusError) -> (InterfaceName, Method) {
+        if let interface, interface == StandardInterfaces.peer.name {
+            guard let method = Self.peerMethods[member] else {
+                throw .unknownMethod(member, of: interface)
+            }
+            return (interface, method)
+        }
         guard let node = nodes[path] else { throw .unknownObject(path) }
         if let interface {
             guard let methods = node.methods[interface] else {

@@ -1,7 +1,5 @@
 /// The interfaces that every object has, declared like any other.
 ///
-/// `org.freedesktop.DBus.Peer` is not among them: libdbus answers it, at every path.
-///
 /// https://dbus.freedesktop.org/doc/dbus-specification.html#standard-interfaces
 enum StandardInterfaces {
     static let introspectable = Interface(
@@ -11,6 +9,19 @@ enum StandardInterfaces {
                 let document = call.objects.introspection(of: call.path)
                 try call.reply { try $0.writeString(document) }
             }
+        ])
+
+    /// Answered at every path, also where there is no object.
+    ///
+    /// libdbus would do it, out of every account of who calls and what is sent to whom.
+    static let peer = Interface(
+        "org.freedesktop.DBus.Peer",
+        methods: [
+            Method("Ping") { try $0.reply() },
+            Method("GetMachineId", out: [Argument("machine_uuid", "s")]) { call in
+                let identifier = try Machine.identifier()
+                try call.reply { try $0.writeString(identifier) }
+            },
         ])
 
     static let propertiesName: InterfaceName = "org.freedesktop.DBus.Properties"

@@ -131,8 +131,9 @@ final class CounterPage {
             let words = Int(status.st_size) / MemoryLayout<UInt64>.size
             // One of another version may be longer. What is far longer was never a page.
             try void(file, words: min(max(words, PageLayout.words), mostWords))
-        } catch  where error.number == ENOENT {
-            return
+        } catch {
+            if error.number == ENOENT { return }
+            throw error
         }
         try directory.remove(name)
     }

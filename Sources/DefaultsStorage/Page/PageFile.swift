@@ -49,8 +49,8 @@ struct PageFile: ~Copyable {
             // The pointer is used during the call only.
             let count = words.withUnsafeBytes { buffer in
                 let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
-                return pwrite(
-                    descriptor, rest.baseAddress, rest.count, off_t(word * size + written))
+                let offset = off_t(word * size + written)
+                return pwrite(descriptor, rest.baseAddress, rest.count, offset)
             }
             guard count > 0 || errno == EINTR else { throw .last("write", path) }
             written += max(count, 0)

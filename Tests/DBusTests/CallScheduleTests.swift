@@ -1,0 +1,166 @@
+import Testing
+
+@testable import DBus
+
+/// Whose call is next, without a bus.
+@Suite struct CallScheduleTests {
+    typealias Schedule = CallSchedule<String>
+
+    private static func caller(_ name: BusName, isOpen: Bool = true) -> Caller<String> {
+        Caller(name, isOpen ? .known(nil) : .unknown)
+    }
+
+    /// Adds calls of a caller, and gives it its turn.
+    private func add(
+        _ calls: [String], of caller: Caller<String>, size: Int = 1, to schedule: inout Schedule
+    ) {
+        for call in calls { schedule.add(call, Schedule.Load(size: size), of: caller) }
+        schedule.giveTurn(to: caller)
+    }
+
+    /// Takes turns to the end, as the connection does.
+    private func takeAll(_ schedule: inout Schedule) -> [String] {
+        var taken: [String] = []
+        while let caller = schedule.takeTurn() {
+            if let call = schedule.takeFirst(of: caller) { taken.append(call) }
+            schedule.giveTurn(to: caller)
+        }
+        return taken
+    }
+
+    @Test func `Callers take turns, each with its calls in their order (1, 3)`() {
+        var schedule = Schedule()
+        let (a, b, c) = (Self.caller(":1.1"), Self.caller(":1.2"), Self.caller(":1.3"))
+        add(["a1", "a2", "a3"], of: a, to: &schedule)
+        add(["b1"], of: b, to: &schedule)
+        add(["c1", "c2"], of: c, to: &schedule)
+        #expect(takeAll(&schedule) == ["a1", "b1", "c1", "a2", "c2", "a3"])
+        #expect(schedule.count == 0)
+        #expect(schedule.size == 0)
+        #expect(schedule.waitingCallers.isEmpty)
+    }
+
+    @Test func `A call is due unless something stands against it (2)`() {
+        var schedule = Schedule()
+        let caller = Self.caller(":1.1")
+        #expect(schedule.isDue(caller))
+        #expect(!schedule.isDue(Self.caller(":1.2", isOpen: false)))
+        schedule.isHeld = true
+        #expect(!schedule.isDue(caller))
+        schedule.isHeld = false
+        schedule.add("1", Schedule.Load(size: 1), of: caller)
+        #expect(!schedule.isDue(caller))
+        _ = schedule.takeFirst(of: caller)
+        #expect(schedule.isDue(caller))
+    }
+
+    @Test func `Who has kept the loop busy waits until all that came is done (2)`() {
+        var schedule = Schedule()
+        let (busy, other) = (Self.caller(":1.1"), Self.caller(":1.2"))
+        schedule.note(Schedule.allowance, of: busy, inTurn: false)
+        #expect(schedule.isDue(busy))
+        schedule.note(.nanoseconds(1), of: busy, inTurn: false)
+        #expect(!schedule.isDue(busy))
+        #expect(schedule.isDue(other))
+        schedule.noteDrained()
+        #expect(schedule.isDue(busy))
+    }
+
+    @Test func `While others have turns a busy one stays so, until they had as much time (2)`() {
+        var schedule = Schedule()
+        let (busy, waiting) = (Self.caller(":1.1"), Self.caller(":1.2"))
+        add(["1", "2"], of: waiting, to: &schedule)
+        schedule.note(Schedule.allowance * 2, of: busy, inTurn: false)
+        schedule.noteDrained()
+        #expect(!schedule.isDue(busy))
+        schedule.note(Schedule.allowance, of: waiting, inTurn: true)
+        #expect(!schedule.isDue(busy))
+        schedule.note(.nanoseconds(1), of: waiting, inTurn: true)
+        #expect(schedule.isDue(busy))
+    }
+
+    @Test func `While calls are held nobody has a turn, and then in order`() {
+        var schedule = Schedule()
+        let caller = Self.caller(":1.1")
+        schedule.isHeld = true
+        add(["1", "2"], of: caller, to: &schedule)
+        #expect(!schedule.hasTurns)
+        #expect(takeAll(&schedule) == [])
+        schedule.isHeld = false
+        #expect(schedule.hasTurns)
+        #expect(takeAll(&schedule) == ["1", "2"])
+    }
+
+    @Test func `It is full with so many calls, bytes, or calls with descriptors (4)`() {
+        let bounds = Schedule.Bounds(size: 100, calls: 3, withDescriptors: 1)
+        let caller = Self.caller(":1.1")
+        var schedule = Schedule(bounds: bounds)
+        // With room for a byte there is room for a message.
+        #expect(schedule.hasRoom(for: Schedule.Load(size: 1000)))
+        add(["1"], of: caller, size: 99, to: &schedule)
+        #expect(schedule.hasRoom(for: Schedule.Load(size: 1000)))
+        add(["2"], of: caller, to: &schedule)
+        #expect(!schedule.hasRoom(for: Schedule.Load(size: 0)))
+
+        schedule = Schedule(bounds: bounds)
+        let other = Self.caller(":1.2")
+        add(["1", "2"], of: other, to: &schedule)
+        #expect(!schedule.isFull)
+        schedule.add("3", Schedule.Load(size: 1, hasDescriptors: true), of: other)
+        #expect(schedule.isFull)
+        _ = schedule.takeFirst(of: other)
+        #expect(schedule.hasRoom(for: Schedule.Load(size: 1)))
+        #expect(!schedule.hasRoom(for: Schedule.Load(size: 1, hasDescriptors: true)))
+        #expect(schedule.takeLast(of: other) == "3")
+        #expect(schedule.hasRoom(for: Schedule.Load(size: 1, hasDescriptors: true)))
+    }
+
+    @Test func `The greediest is who takes up most, in calls or in bytes, the new call included`() {
+        var schedule = Schedule(bounds: Schedule.Bounds(size: 100, calls: 10, withDescriptors: 1))
+        let (large, many, new) = (Self.caller(":1.1"), Self.caller(":1.2"), Self.caller(":1.3"))
+        add(["1"], of: large, size: 60, to: &schedule)
+        add(["1", "2", "3"], of: many, to: &schedule)
+        #expect(schedule.greediest(adding: Schedule.Load(size: 1), of: new) === large)
+        #expect(schedule.greediest(adding: Schedule.Load(size: 61), of: new) === new)
+        _ = schedule.takeLast(of: large)
+        #expect(schedule.greediest(adding: Schedule.Load(size: 1), of: new) === many)
+        #expect(schedule.greediest(adding: Schedule.Load(size: 1), of: many) === many)
+    }
+
+    @Test func `A queue gives back what it was given, from either end`() {
+        var queue = Queue<Int>()
+        var expected: [Int] = []
+        var generator = SystemRandomNumberGenerator()
+        for number in 0..<10_000 {
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0, 1, 2:
+                queue.append(number)
+                expected.append(number)
+            case 3:
+                #expect(queue.popFirst() == (expected.isEmpty ? nil : expected.removeFirst()))
+            default:
+                #expect(queue.popLast() == expected.popLast())
+            }
+            #expect(queue.count == expected.count)
+        }
+    }
+
+    @Test func `The table forgets those that called least lately, but none that waits`() {
+        var table = CallerTable<String>(capacity: 4)
+        var schedule = Schedule()
+        var made: [BusName] = []
+        func call(_ name: BusName) -> Caller<String> {
+            table.caller(named: name) { name in
+                made.append(name)
+                return Self.caller(name)
+            }
+        }
+        schedule.add("1", Schedule.Load(size: 1), of: call(":1.1"))
+        for name in [":1.2", ":1.3", ":1.4", ":1.2"] as [BusName] { _ = call(name) }
+        // The two that go are 3 and 4: 1 waits, 2 has called again.
+        _ = call(":1.5")
+        made = []
+        for name in [":1.1", ":1.2", ":1.5", ":1.3"] as [BusName] { _ = call(name) }
+        #expect(made == [":1.3"])
+    }
+}

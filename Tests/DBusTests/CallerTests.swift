@@ -1,0 +1,126 @@
+import Glibc
+import Testing
+import TestSupport
+
+@testable import DBus
+
+/// Who calls: asked of the bus once, while the caller's calls wait and others are served.
+@Suite(.timeLimit(.minutes(2))) struct CallerTests {
+    /// Serves a method that notes each call: `:1.7 1000 42`, user and process.
+    private static func serve(on connection: Connection) async -> Log<String> {
+        let log = Log<String>()
+        let method = Method("Note", out: [Argument("who", "s")]) { call in
+            let (user, process) = (call.credentials?.userID, call.credentials?.processID)
+            let words = [call.sender?.string, user.map(String.init), process.map(String.init)]
+            let line = words.map { $0 ?? "-" }.joined(separator: " ")
+            log.append(line)
+            try call.reply { try $0.writeString(line) }
+        }
+        await connection.export([Interface("a.Service", methods: [method])], at: "/")
+        return log
+    }
+
+    private static func facts(_ user: UInt32, _ process: UInt32) -> [(String, Value)] {
+        // More than is asked for, and some of it of another type, as another bus may have it.
+        [
+            ("UnixUserID", .uint32(user)), ("ProcessID", .uint32(process)),
+            ("ProcessFD", .uint32(7)), ("UnixGroupIDs", .array(of: "u", [.uint32(1)])),
+            ("LinuxSecurityLabel", .bytes(Array("unconfined\0".utf8))),
+        ]
+    }
+
+    @Test func `A caller's calls wait for its credentials, in order, while others are served`()
+        async throws
+    {
+        let fake = try await FakeBus()
+        let log = await Self.serve(on: fake.service)
+        await fake.service.identifyCallers()
+        var questions = fake.questions.makeAsyncIterator()
+
+        async let first = fake.call(from: ":1.7", "Note")
+        #expect(await questions.next() == "credentials :1.7")
+        async let second = fake.call(from: ":1.7", "Note")
+        async let other = fake.call(from: ":1.8", "Note")
+        #expect(await questions.next() == "credentials :1.8")
+        try await fake.answer("credentials :1.8", Self.facts(1, 2))
+        #expect(try await other == [.string(":1.8 1 2")])
+        #expect(log.entries == [":1.8 1 2"])
+        try await fake.answer("credentials :1.7", Self.facts(3, 4))
+        #expect(try await [first, second] == [[.string(":1.7 3 4")], [.string(":1.7 3 4")]])
+        // Known from now on: the next question is about another one.
+        #expect(try await fake.call(from: ":1.7", "Note") == [.string(":1.7 3 4")])
+        _ = try await fake.send(from: ":1.9", "Note")
+        #expect(await questions.next() == "credentials :1.9")
+    }
+
+    @Test func `Calls of one that has gone are dropped, and it is forgotten`() async throws {
+        let fake = try await FakeBus()
+        let log = await Self.serve(on: fake.service)
+        await fake.service.identifyCallers()
+        var questions = fake.questions.makeAsyncIterator()
+        _ = try await fake.send(from: ":1.7", "Note")
+        #expect(await questions.next() == "credentials :1.7")
+        try await fake.refuse("credentials :1.7", .nameHasNoOwner)
+        _ = try await fake.send(from: ":1.7", "Note")
+        #expect(await questions.next() == "credentials :1.7")
+        #expect(await fake.service.waitingCalls == 1)
+        #expect(log.entries == [])
+    }
+
+    @Test func `Where the bus does not tell, the caller is served as unknown`() async throws {
+        let fake = try await FakeBus()
+        _ = await Self.serve(on: fake.service)
+        await fake.service.identifyCallers()
+        var questions = fake.questions.makeAsyncIterator()
+        async let reply = fake.call(from: ":1.7", "Note")
+        #expect(await questions.next() == "credentials :1.7")
+        try await fake.refuse("credentials :1.7", "org.freedesktop.DBus.Error.AccessDenied")
+        #expect(try await reply == [.string(":1.7 - -")])
+        async let other = fake.call(from: ":1.8", "Note")
+        #expect(await questions.next() == "credentials :1.8")
+        try await fake.answer("credentials :1.8", [("UnixUserID", .string("me"))])
+        #expect(try await other == [.string(":1.8 - -")])
+    }
+
+    @Test func `The end of the connection drops what waits`()
+        async throws
+    {
+        let fake = try await FakeBus()
+        let log = await Self.serve(on: fake.service)
+        await fake.service.identifyCallers()
+        var questions = fake.questions.makeAsyncIterator()
+        let call = try await fake.send(from: ":1.7", "Note")
+        #expect(await questions.next() == "credentials :1.7")
+        await fake.service.close()
+        await #expect(throws: DBusError.disconnected) { try await call.reply() }
+        #expect(await fake.service.waitingCalls == 0)
+        #expect(log.entries == [])
+    }
+
+    @Test func `The real bus tells who a program is`() async throws {
+        let session = try PrivateSession()
+        let connection = try await session.connect()
+        _ = await Self.serve(on: connection)
+        await connection.identifyCallers()
+        let program = """
+            import os
+            from gi.repository import Gio
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            reply = bus.call_sync('\(connection.name)', '/', 'a.Service', 'Note', None, None, 0, -1)
+            print(reply.unpack()[0] == f'{bus.get_unique_name()} {os.getuid()} {os.getpid()}')
+            """
+        let result = await session.run("/usr/bin/python3", "-c", program)
+        #expect(result.output == "True\n", "\(result.error)")
+    }
+
+    @Test func `What is not asked for is not known, and nobody waits`() async throws {
+        let fake = try await FakeBus()
+        _ = await Self.serve(on: fake.service)
+        #expect(try await fake.call(from: ":1.7", "Note") == [.string(":1.7 - -")])
+    }
+}
+
+extension Connection {
+    /// How many calls wait.
+    var waitingCalls: Int { calls.schedule.count }
+}

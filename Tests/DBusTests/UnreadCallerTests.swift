@@ -1,0 +1,169 @@
+import Glibc
+import Testing
+import TestSupport
+
+@testable import DBus
+
+/// A caller that does not read its replies is bounded and cut off alone.
+@Suite(.timeLimit(.minutes(3))) struct UnreadCallerTests {
+    static let replySize = 1 << 20
+    static let unread = Value.uint32(UInt32(UnreadReplies.allowance))
+
+    /// Serves a method with large replies, by their number for each caller.
+    private static func serve(on connection: Connection) async -> Log<BusName> {
+        let log = Log<BusName>()
+        let method = Method("Get", out: [Argument("number", "u"), Argument("bytes", "ay")]) {
+            call in
+            guard let sender = call.sender else { return }
+            let number = log.entries.count { $0 == sender }
+            log.append(sender)
+            try call.reply {
+                try $0.writeUInt32(UInt32(number))
+                try $0.writeBytes([UInt8](repeating: 0, count: replySize))
+            }
+        }
+        let small = Method("GetSmall") { try $0.reply() }
+        let interfaces = ["a.Service", "a.Large"].map {
+            Interface(InterfaceName(stringLiteral: $0), methods: [method, small])
+        }
+        await connection.export(interfaces, at: "/")
+        return log
+    }
+
+    /// Has a caller be sent all that it is, unasked, and call once more.
+    private static func spend(_ sender: BusName, at fake: FakeBus) async throws -> FakeBus.Pending {
+        for _ in 0..<UnreadReplies.allowance / replySize {
+            _ = try await fake.call(from: sender, "Get")
+        }
+        return try await fake.send(from: sender, "GetSmall")
+    }
+
+    @Test func `A caller is asked about after its allowance, while others are served`() async throws
+    {
+        let fake = try await FakeBus()
+        _ = await Self.serve(on: fake.service)
+        var questions = fake.questions.makeAsyncIterator()
+        let next = try await Self.spend(":1.7", at: fake)
+        #expect(await questions.next() == "unread :1.7")
+        _ = try await fake.call(from: ":1.8", "GetSmall")
+        #expect(await fake.service.waitingCalls == 1)
+        try await fake.answer("unread :1.7", [("OutgoingBytes", .uint32(0))])
+        #expect(try await next.reply() == [])
+        _ = try await fake.call(from: ":1.7", "Get")
+        #expect(await fake.service.waitingCalls == 0)
+    }
+
+    @Test(arguments: [
+        ("OutgoingBytes", unread), ("OutgoingFDs", .uint32(256)),
+    ])
+    func `One that reads late is asked about again, and served then`(
+        _ fact: String, _ value: Value
+    ) async throws {
+        let fake = try await FakeBus()
+        _ = await Self.serve(on: fake.service)
+        var questions = fake.questions.makeAsyncIterator()
+        let next = try await Self.spend(":1.7", at: fake)
+        for _ in 0..<3 {
+            #expect(await questions.next() == "unread :1.7")
+            try await fake.answer("unread :1.7", [("OutgoingBytes", .uint32(0)), (fact, value)])
+        }
+        #expect(await questions.next() == "unread :1.7")
+        try await fake.answer("unread :1.7", [("OutgoingBytes", .uint32(0))])
+        #expect(try await next.reply() == [])
+    }
+
+    @Test func `One that does not read is refused, until it has`() async throws {
+        let fake = try await FakeBus()
+        _ = await Self.serve(on: fake.service)
+        let reads = Switch()
+        let answering = Task {
+            for await question in fake.questions {
+                let value = reads.isOn ? Value.uint32(0) : Self.unread
+                try await fake.answer(question, [("OutgoingBytes", value)])
+            }
+        }
+        let next = try await Self.spend(":1.7", at: fake)
+        await #expect(throws: DBusError.repliesUnread) { try await next.reply() }
+        await #expect(throws: DBusError.repliesUnread) {
+            try await fake.call(from: ":1.7", "GetSmall")
+        }
+        #expect(await fake.service.waitingCalls == 0)
+        reads.turnOn()
+        #expect(try await fake.call(from: ":1.7", "GetSmall") == [])
+        answering.cancel()
+    }
+
+    @Test func `One that has gone is dropped`() async throws {
+        let fake = try await FakeBus()
+        let log = await Self.serve(on: fake.service)
+        var questions = fake.questions.makeAsyncIterator()
+        _ = try await Self.spend(":1.7", at: fake)
+        #expect(await questions.next() == "unread :1.7")
+        let before = log.entries.count
+        try await fake.refuse("unread :1.7", .nameHasNoOwner)
+        try await fake.passAll()
+        #expect(await fake.service.waitingCalls == 0)
+        #expect(log.entries.count == before)
+    }
+
+    @Test func `A bus that cannot tell is asked once, and bounds what it keeps itself`()
+        async throws
+    {
+        let fake = try await FakeBus(measures: false)
+        _ = await Self.serve(on: fake.service)
+        for sender in [":1.7", ":1.8"] as [BusName] {
+            _ = try await Self.spend(sender, at: fake).reply()
+            #expect(await !fake.service.measuresReplies)
+        }
+    }
+
+    @Test func `On a real bus it costs the others nothing, and gets all it is owed in the end`()
+        async throws
+    {
+        let session = try PrivateSession()
+        let (connection, other) = (try await session.connect(), try await session.connectApart())
+        let log = await Self.serve(on: connection)
+        let client = try ChildProcess(
+            [
+                "/usr/bin/python3", "-c", BacklogTests.client, session.bus.address, connection.name,
+                "300",
+            ], output: .lines)
+        #expect(client.lines?.next() == "sent")
+        while await connection.waitingCalls < 200 {
+            _ = try await other.call(connection.uniqueName, "/", "a.Large", "GetSmall")
+        }
+        // It has had its allowance, and more than that unread: served are the others only.
+        let served = log.entries.count
+        for _ in 0..<200 {
+            _ = try await other.call(connection.uniqueName, "/", "a.Large", "GetSmall")
+        }
+        _ = try await other.call(connection.uniqueName, "/", "a.Large", "Get")
+        let stubborn = try #require(log.entries.first)
+        let waiting = try await other.unreadBytes(of: stubborn)
+        #expect(waiting >= UnreadReplies.allowance)
+        #expect(waiting <= 2 * (UnreadReplies.allowance + Self.replySize))
+        #expect(await connection.backlog <= MessageLimits.maximumBacklog)
+        #expect(log.entries.count <= served + 2)
+        client.send(SIGUSR1)
+        #expect(client.lines?.next() == "True")
+        #expect(client.waitUntilExit() == 0)
+        #expect(await connection.waitingCalls == 0)
+    }
+}
+
+extension Connection {
+    fileprivate var measuresReplies: Bool { calls.areRepliesMeasured }
+    fileprivate var backlog: Int { link.backlog }
+
+    /// What waits at the bus for a connection.
+    fileprivate func unreadBytes(of name: BusName) async throws -> Int {
+        let reply = try await call(
+            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats",
+            [.string(name.string)])
+        guard case .dictionary(_, _, let facts)? = reply.first,
+            case .variant(.uint32(let bytes))? = facts.first(
+                where: { $0.key == .string("OutgoingBytes") })?.value
+        else { return -1 }
+        return Int(bytes)
+    }
+}

@@ -1,0 +1,81 @@
+import Testing
+
+@testable import DBus
+
+/// What a caller may leave unread, without a bus.
+@Suite struct UnreadRepliesTests {
+    static let allowance = UnreadReplies.allowance
+
+    /// An account of one that was sent its allowance.
+    private static func spent() -> UnreadReplies {
+        var replies = UnreadReplies()
+        replies.note(allowance)
+        return replies
+    }
+
+    /// An account of one that has not read for all the time that it was given.
+    private static func cutOff() -> UnreadReplies {
+        var replies = spent()
+        while replies.take(unread: allowance) != .refuse {}
+        return replies
+    }
+
+    @Test func `A caller is sent its allowance, and then asked about (1)`() {
+        var replies = UnreadReplies()
+        replies.note(Self.allowance - 1)
+        #expect(replies.isOpen)
+        replies.note(1)
+        #expect(!replies.isOpen)
+    }
+
+    @Test func `One that has read has another allowance, less what came after the question (1)`() {
+        var replies = Self.spent()
+        replies.noteQuestion()
+        replies.note(100)
+        #expect(!replies.isOpen)
+        #expect(replies.take(unread: Self.allowance - 1) == .goOn)
+        #expect(replies.isOpen)
+        replies.note(Self.allowance - 101)
+        #expect(replies.isOpen)
+        replies.note(1)
+        #expect(!replies.isOpen)
+    }
+
+    @Test func `One that has not is asked about ever less often, and then refused (2, 3)`() {
+        var replies = Self.spent()
+        var delays: [Duration] = []
+        while case .askAgain(let delay) = replies.take(unread: Self.allowance) {
+            delays.append(delay)
+            #expect(!replies.isOpen)
+        }
+        #expect(delays.starts(with: [10, 20, 40, 80].map(Duration.milliseconds)))
+        #expect(delays.max() == .seconds(1))
+        let sum = delays.reduce(.zero, +)
+        #expect(sum >= UnreadReplies.patience && sum < UnreadReplies.patience + .seconds(1))
+        #expect(!replies.isOpen)
+    }
+
+    @Test func `One that was cut off goes on when it has read (3)`() {
+        var replies = Self.cutOff()
+        #expect(replies.take(unread: Self.allowance) == .refuse)
+        replies.noteQuestion()
+        #expect(replies.take(unread: 0) == .goOn)
+        #expect(replies.isOpen)
+        // Its next time begins anew.
+        replies.note(Self.allowance)
+        #expect(replies.take(unread: Self.allowance) == .askAgain(after: .milliseconds(10)))
+    }
+
+    @Test func `Refusals are sent so many times, until the caller has read (3)`() {
+        var replies = UnreadReplies()
+        let free = (0..<2000).count { _ in replies.takeRefusal() }
+        #expect(free == 2000)
+        replies = Self.cutOff()
+        let sent = (0..<2000).count { _ in replies.takeRefusal() }
+        #expect(sent == UnreadReplies.maximumRefusals)
+        replies.noteQuestion()
+        #expect(replies.take(unread: 0) == .goOn)
+        let next = replies.takeRefusal()
+        #expect(next)
+    }
+}
