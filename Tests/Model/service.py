@@ -70,11 +70,13 @@ class Service:
             f"Exec=/bin/sh -c 'exec {programs}/defaultsd 2>>{self.directory}/log'\n")
         configuration = self.directory / "bus.conf"
         configuration.write_text(CONFIGURATION.format(directory=self.directory))
-        # However this program ends, its bus ends with it, and the daemon with the bus.
+        # However this program ends, its bus ends with it, and the daemon with the bus; but an
+        # interrupt from the terminal is this program's alone, which then puts things away.
         self.bus = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "dbus-daemon", f"--config-file={configuration}",
              "--nofork", "--print-address"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            process_group=0,
             env=os.environ | {"HOME": str(self.directory),
                               "XDG_CONFIG_HOME": str(self.directory / "config"),
                               "XDG_RUNTIME_DIR": str(self.directory / "runtime")})
