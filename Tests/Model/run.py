@@ -30,7 +30,11 @@ PROGRESS = 10
 
 
 class Run:
-    """A run with this daemon, model and service."""
+    """A run with this daemon, model and service.
+
+    An interrupt sets `is_interrupted`, which ends it with the step it is at. As an exception it
+    would get lost: GLib's finalizers are Python too, and swallow them.
+    """
 
     def __init__(
         self, programs: pathlib.Path, model: Callable[[], Model], service: type[Service]
@@ -39,6 +43,7 @@ class Run:
         self.model = model
         self.service = service
         self.patience = PATIENCE
+        self.is_interrupted = False
         self.sequences = 0
         self.steps = 0
 
@@ -49,6 +54,8 @@ class Run:
         failure, has_ended = None, False
         try:
             for step in steps:
+                if self.is_interrupted:
+                    break
                 checker.take(step)
                 self.steps += 1
         except Failure as found:
@@ -81,7 +88,7 @@ class Run:
             methods = service.methods()
         finally:
             service.close(is_patient=False)
-        while (now := time.monotonic()) < began + seconds:
+        while (now := time.monotonic()) < began + seconds and not self.is_interrupted:
             if now > told + PROGRESS:
                 tell(f"{now - began:.0f} s: {self.summary()}, seed {seed}")
                 told = now

@@ -178,4 +178,6 @@ def _plainer_trees(tree: Tree) -> Iterator[Tree]:
                 continue
             yield inner
             for plainer in _plainer_trees(inner) if isinstance(inner, (list, dict)) else ():
-                yield tree | {key: plainer}
+                # The elements of a set stay a list, the fields of an object a dictionary.
+                if key == "$twice" or isinstance(plainer, type(inner)):
+                    yield tree | {key: plainer}
