@@ -84,6 +84,7 @@ class Service:
         self.callers = [self._connect() for _ in range(callers)]
         self.watcher = self._connect()
         self.heard: list[GLib.Variant] = []
+        self.signalled: set[int] = set()
         self.watcher.signal_subscribe(
             None, NAME, "Changed", OBJECT, None, Gio.DBusSignalFlags.NONE,
             lambda *call: self.heard.append(call[5]))
@@ -99,10 +100,12 @@ class Service:
         self.bus.kill()
         self.bus.wait()
         has_ended = is_patient and (owner is None or self._ends(owner))
-        if owner is not None and not has_ended:
-            if _runs(owner):
-                os.kill(owner, signal.SIGKILL)
-            self._ends(owner)
+        if not has_ended:
+            # One that was to end and did not may have given up its name.
+            for process in self.signalled | {owner} - {None}:
+                if _runs(process):
+                    os.kill(process, signal.SIGKILL)
+                self._ends(process)
         shutil.rmtree(self.directory)
         return has_ended
 
@@ -175,6 +178,7 @@ class Service:
 
     def signal(self, process: int, name: str) -> None:
         """Sends the daemon's process `KILL`, `TERM` or `HUP`."""
+        self.signalled.add(process)
         os.kill(process, signal.Signals["SIG" + name])
 
     def wait_until_gone(self, process: int) -> None:
@@ -183,6 +187,7 @@ class Service:
         Raises TimeoutError where it does not.
         """
         self._wait(lambda: self._owner_process() != process and not _runs(process))
+        self.signalled.remove(process)
 
     def _connect(self) -> Gio.DBusConnection:
         return Gio.DBusConnection.new_for_address_sync(
