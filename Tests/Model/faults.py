@@ -1,0 +1,82 @@
+"""Faults put in on purpose: each must be found, or the model test could not fail.
+
+Where one rule of the model is wrong, the service differs from it as a service does in which that
+rule is wrong. One fault is the service's own: it loses its crash journal.
+"""
+
+import shutil
+
+from model import Domain, Entry, Model
+from refusals import Call
+from service import Service
+from values import Value
+
+
+class BytesCount(Model):
+    """The same graph in other bytes is a change."""
+
+    def differs(self, old: Entry | None, new: Value) -> bool:
+        return old is None or old.value.archive != new.archive
+
+
+class AbsentAlwaysHolds(Model):
+    """The precondition that a key is absent holds always."""
+
+    def key_holds(self, entry: Entry | None, generation: int) -> bool:
+        return generation == 0 or super().key_holds(entry, generation)
+
+
+class AnyChangeBreaksDomain(Model):
+    """The precondition of a whole domain is broken by a change of any domain."""
+
+    def domain_holds(self, domain: Domain, generation: int) -> bool:
+        return super().domain_holds(domain, generation) and generation in (0, self.generation)
+
+
+class KilledTokens(Model):
+    """A kill forgets the tokens."""
+
+    def end(self, by: str) -> None:
+        super().end(by)
+        for domain in self.domains.values():
+            domain.tokens.clear()
+
+
+class NoRemovals(Model):
+    """GetChanges tells of no removal that is older than the last change of its domain."""
+
+    def get_changes(self, call: Call):
+        domain = self.in_domain(call["domain"])
+        domain.removals = {
+            key: at for key, at in domain.removals.items() if at == domain.last}
+        return super().get_changes(call)
+
+
+class SilentRemovals(Model):
+    """The signal of a change that also sets keys does not name those that it removes."""
+
+    def tell(self, call: Call, changed: list[str], removed: list[str]) -> None:
+        super().tell(call, changed, [] if changed else removed)
+
+
+class LostJournal(Service):
+    """SIGKILL takes the crash journal with it, and so every change that is not on disk."""
+
+    is_killed = False
+
+    def signal(self, process: int, name: str) -> None:
+        self.is_killed = name == "KILL"
+        super().signal(process, name)
+
+    def wait_until_gone(self, process: int) -> None:
+        super().wait_until_gone(process)
+        if self.is_killed:
+            shutil.rmtree(self.directory / "runtime" / "defaultsd", ignore_errors=True)
+
+
+MODELS: dict[str, type[Model]] = {
+    "bytes-count": BytesCount, "absent-always-holds": AbsentAlwaysHolds,
+    "any-change-breaks-domain": AnyChangeBreaksDomain, "killed-tokens": KilledTokens,
+    "no-removals": NoRemovals, "silent-removals": SilentRemovals,
+}
+SERVICES: dict[str, type[Service]] = {"lost-journal": LostJournal}

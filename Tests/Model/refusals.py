@@ -1,0 +1,53 @@
+"""What is refused for its form alone, whatever the database holds."""
+
+import re
+from collections import Counter
+
+DOMAIN = re.compile(
+    r"(?P<name>[\w-]+(\.[\w-]+)*)(@(?P<layer>host|managed|system)|@host:[\w.-]{1,64})?", re.ASCII)
+
+Call = dict[str, object]
+"""A call as a step has it: `method`, `by`, the caller's number, and the arguments by name."""
+
+
+class Refused(Exception):
+    """The call is refused with the error of this name."""
+
+
+def check_domain(name: str, writing: bool = False) -> None:
+    match = DOMAIN.fullmatch(name)
+    if match is None or len(match["name"]) > 255:
+        raise Refused("InvalidDomain")
+    if writing and match["layer"] in ("managed", "system"):
+        raise Refused("Locked")
+
+
+def check_key(key: str) -> None:
+    if not 1 <= len(key.encode()) <= 1024:
+        raise Refused("InvalidKey")
+
+
+def check_names(call: Call, writing: bool = False) -> None:
+    check_domain(call["domain"])
+    check_key(call["key"])
+    check_domain(call["domain"], writing)
+
+
+def check_twice(keys: list[str]) -> None:
+    if any(count > 1 for count in Counter(keys).values()):
+        raise Refused("InvalidArgs")
+
+
+def check_options(options: dict[str, object]) -> None:
+    token = options.get("token", "a token")
+    if (options.keys() - {"durable", "token"} or not isinstance(token, str)
+            or not isinstance(options.get("durable", False), bool)
+            or not 1 <= len(token.encode()) <= 255):
+        raise Refused("InvalidArgs")
+
+
+def check_expected_keys(expected: list[tuple[str, int]]) -> None:
+    """The key "" stands for the whole domain."""
+    for key, _ in expected:
+        if key:
+            check_key(key)

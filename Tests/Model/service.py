@@ -1,0 +1,245 @@
+"""The service that is tested: a bus of its own, the daemon that it starts, and callers."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+
+from gi.repository import Gio, GLib
+
+NAME, OBJECT = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+ERROR = "org.defaultsd.Defaults1.Error."
+NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
+NO_ANSWER = "no answer"
+
+CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:dir={directory}</listen>
+  <servicedir>{directory}/services</servicedir>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
+  </policy>
+  <limit name="max_incoming_bytes">1000000000</limit>
+  <limit name="max_outgoing_bytes">1000000000</limit>
+  <limit name="max_message_size">1000000000</limit>
+</busconfig>
+"""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error's name and its sentence."""
+
+    name: str
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a call was answered with, and the descriptors that came with it."""
+
+    body: GLib.Variant
+    descriptors: tuple[int, ...] = ()
+
+
+class Pending:
+    """A call that is in flight."""
+
+    def __init__(self):
+        self.answer: Reply | Refusal | None = None
+
+
+class Service:
+    """A desktop in a temporary directory; it ends only what it started."""
+
+    def __init__(self, programs: pathlib.Path, callers: int, patience: float):
+        """After `patience` seconds no answer is expected any more."""
+        self.patience = patience
+        self.timeout = int(patience * 1000)
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-model-"))
+        for name in ("config", "runtime", "services"):
+            (self.directory / name).mkdir(mode=0o700)
+        (self.directory / "services" / f"{NAME}.service").write_text(
+            f"[D-BUS Service]\nName={NAME}\n"
+            f"Exec=/bin/sh -c 'exec {programs}/defaultsd 2>>{self.directory}/log'\n")
+        configuration = self.directory / "bus.conf"
+        configuration.write_text(CONFIGURATION.format(directory=self.directory))
+        # However this program ends, its bus ends with it, and the daemon with the bus; but an
+        # interrupt from the terminal is this program's alone, which then puts things away.
+        self.bus = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "dbus-daemon", f"--config-file={configuration}",
+             "--nofork", "--print-address"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            process_group=0,
+            env=os.environ | {"HOME": str(self.directory),
+                              "XDG_CONFIG_HOME": str(self.directory / "config"),
+                              "XDG_RUNTIME_DIR": str(self.directory / "runtime")})
+        self.address = self.bus.stdout.readline().strip()
+        self.callers = [self._connect() for _ in range(callers)]
+        self.watcher = self._connect()
+        self.heard: list[GLib.Variant] = []
+        self.signalled: set[int] = set()
+        self.watcher.signal_subscribe(
+            None, NAME, "Changed", OBJECT, None, Gio.DBusSignalFlags.NONE,
+            lambda *call: self.heard.append(call[5]))
+
+    def close(self, is_patient: bool) -> bool:
+        """Ends the bus; whether the daemon has ended by itself then, as it should.
+
+        It is not waited for where it is known to have failed.
+        """
+        owner = self._owner_process()
+        for connection in [*self.callers, self.watcher]:
+            connection.close_sync()
+        self.bus.kill()
+        self.bus.wait()
+        has_ended = is_patient and (owner is None or self._ends(owner))
+        if not has_ended:
+            # One that was to end and did not may have given up its name.
+            for process in self.signalled | {owner} - {None}:
+                if _runs(process):
+                    os.kill(process, signal.SIGKILL)
+                self._ends(process)
+        shutil.rmtree(self.directory)
+        return has_ended
+
+    def log(self) -> str:
+        """What the daemon has said."""
+        file = self.directory / "log"
+        return file.read_text() if file.exists() else ""
+
+    # Calls
+
+    def begin(self, caller: int, method: str, arguments: GLib.Variant) -> Pending:
+        """Sends a call, and does not wait for its answer."""
+        pending, connection = Pending(), self.callers[caller]
+
+        def finish(_, result):
+            try:
+                body, descriptors = connection.call_with_unix_fd_list_finish(result)
+                pending.answer = Reply(body, _stolen(descriptors))
+            except GLib.Error as error:
+                pending.answer = _refusal(error)
+
+        connection.call_with_unix_fd_list(
+            NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE, self.timeout, None,
+            None, finish)
+        return pending
+
+    def call(self, caller: int, method: str, arguments: GLib.Variant) -> Reply | Refusal:
+        """Sends a call and waits for its answer."""
+        try:
+            body, descriptors = self.callers[caller].call_with_unix_fd_list_sync(
+                NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE,
+                self.timeout, None, None)
+            return Reply(body, _stolen(descriptors))
+        except GLib.Error as error:
+            return _refusal(error)
+
+    def wait_for(self, calls: list[Pending], count: int) -> None:
+        """Waits until so many of these calls are answered."""
+        while sum(call.answer is not None for call in calls) < count:
+            GLib.MainContext.default().iteration(True)
+
+    def settle(self) -> list[GLib.Variant]:
+        """The Changed signals that have come since it was asked last.
+
+        The service answers this connection's Ping after it has sent them.
+        """
+        self._ask(NAME, OBJECT, "org.freedesktop.DBus.Peer", "Ping")
+        while GLib.MainContext.default().iteration(False):
+            pass
+        heard = self.heard[:]
+        self.heard.clear()
+        return heard
+
+    def properties(self) -> dict[str, object]:
+        return self._ask(
+            NAME, OBJECT, "org.freedesktop.DBus.Properties", "GetAll", "(s)", NAME)[0]
+
+    def methods(self) -> set[str]:
+        """The methods that the service has."""
+        text, = self._ask(NAME, OBJECT, "org.freedesktop.DBus.Introspectable", "Introspect")
+        interface = Gio.DBusNodeInfo.new_for_xml(text).lookup_interface(NAME)
+        return {method.name for method in interface.methods}
+
+    # The daemon
+
+    def process(self) -> int:
+        """The daemon's process, which is started where none runs."""
+        self._ask_bus("StartServiceByName", "(su)", NAME, 0)
+        return self._ask_bus("GetConnectionUnixProcessID", "(s)", NAME)
+
+    def signal(self, process: int, name: str) -> None:
+        """Sends the daemon's process `KILL`, `TERM` or `HUP`."""
+        self.signalled.add(process)
+        os.kill(process, signal.Signals["SIG" + name])
+
+    def wait_until_gone(self, process: int) -> None:
+        """Waits until the daemon's process, to which a signal was sent, has ended.
+
+        Raises TimeoutError where it does not.
+        """
+        self._wait(lambda: self._owner_process() != process and not _runs(process))
+        self.signalled.remove(process)
+
+    def _connect(self) -> Gio.DBusConnection:
+        return Gio.DBusConnection.new_for_address_sync(
+            self.address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+            | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+
+    def _ask(self, name: str, path: str, interface: str, member: str, signature="()", *arguments):
+        return self.watcher.call_sync(
+            name, path, interface, member, GLib.Variant(signature, arguments), None,
+            Gio.DBusCallFlags.NONE, self.timeout, None).unpack()
+
+    def _ask_bus(self, member: str, signature: str, *arguments):
+        return self._ask(
+            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member,
+            signature, *arguments)[0]
+
+    def _ends(self, process: int) -> bool:
+        try:
+            self._wait(lambda: not _runs(process))
+        except TimeoutError:
+            return False
+        return True
+
+    def _wait(self, holds) -> None:
+        """Asks again and again, each time by something that takes its time, until it holds."""
+        deadline = time.monotonic() + self.patience
+        while not holds():
+            if time.monotonic() > deadline:
+                raise TimeoutError("what was waited for has not come")
+
+    def _owner_process(self) -> int | None:
+        try:
+            return self._ask_bus("GetConnectionUnixProcessID", "(s)", NAME)
+        except GLib.Error:
+            return None
+
+
+def _stolen(descriptors: Gio.UnixFDList | None) -> tuple[int, ...]:
+    """The descriptors themselves, which are the caller's to close."""
+    return tuple(descriptors.steal_fds()) if descriptors else ()
+
+
+def _refusal(error: GLib.Error) -> Refusal:
+    name = Gio.dbus_error_get_remote_error(error)
+    Gio.dbus_error_strip_remote_error(error)
+    return Refusal(name or NO_ANSWER, error.message)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process has not ended; the bus may take a while to take notice of one that has."""
+    try:
+        state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
