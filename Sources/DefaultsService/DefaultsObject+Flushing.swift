@@ -36,6 +36,10 @@ extension DefaultsObject {
 
     /// Has what is pending written at once; during a flush, what is not in it right after.
     func demandFlush() {
+        // The schedule was not told of what is no change: tokens alone, a ceiling to be raised.
+        if database.needsFlush, !isFlushing, schedule.due == nil {
+            schedule.changed(at: .now, pendingBytes: database.pendingBytes)
+        }
         schedule.demanded(at: .now)
         scheduleFlush()
     }

@@ -154,6 +154,16 @@ import Testing
         #expect(apply("{'a': <3>}", options: "{'token': <'refused'>}").output == "(uint64 4,)\n")
     }
 
+    @Test func `A token alone holds up nobody who waits for the disk`() throws {
+        apply("{}", options: "{'token': <'alone'>}")
+        #expect(desktop.call("Synchronize").output == "(uint64 1,)\n")
+        apply("{}", options: "{'token': <'another'>}")
+        #expect(apply("{}", options: "{'durable': <true>}").output == "(uint64 1,)\n")
+        apply("{}", options: "{'token': <'last'>}")
+        try desktop.killDaemon(SIGTERM)
+        #expect(apply("{'a': <1>}", options: "{'token': <'last'>}").output == "(uint64 1,)\n")
+    }
+
     @Test func `A durable one is on disk when its reply comes`() throws {
         apply("{'a': <1>}", options: "{'durable': <true>}")
         #expect(try desktop.property("DurableGeneration") == "<uint64 2>")

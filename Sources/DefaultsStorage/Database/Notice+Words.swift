@@ -16,9 +16,9 @@ extension Notice {
                 + "that stood only there. It was not read and is kept as \(setAside).")
     }
 
-    static func tornTail(_ path: String, offset: Int, length: Int) -> Notice {
+    static func unfinishedRecord(_ path: String, offset: Int, length: Int) -> Notice {
         Notice(
-            severity: .warning,
+            severity: .information,
             description: "The journal \(path) ends in \(length) bytes at offset \(offset) that are "
                 + "no whole record: a change that was being written and was not acknowledged.")
     }

@@ -132,12 +132,11 @@ struct JournalHistory {
             case .change(let change):
                 newest = max(newest ?? change.generation, change.generation)
                 try body(change)
-            case .damage(let offset, let length, let isTail):
+            case .unfinished(let offset, let length):
+                report(.unfinishedRecord(segment.path, offset: offset, length: length))
+            case .damage(let offset, let length):
                 isDamaged = true
-                report(
-                    isTail
-                        ? .tornTail(segment.path, offset: offset, length: length)
-                        : .damage(segment.path, offset: offset, length: length))
+                report(.damage(segment.path, offset: offset, length: length))
             }
         }
     }

@@ -5,15 +5,17 @@ internal import Glibc
 ///
 /// Where a record is damaged the reader looks for the next whole one and goes on there. A journal
 /// beside the database may lose a page in its middle in a power cut; what stands behind it was
-/// acknowledged as well, and each record is a whole change that needs no other. Where nothing
-/// whole follows, the damage is a torn tail: a record that was being written when the process
-/// died, which nobody was told of.
+/// acknowledged as well, and each record is a whole change that needs no other. A record that the
+/// file is too short for is no damage: it was being written when the process died, and nobody was
+/// told of its number.
 struct JournalReader: ~Copyable {
     /// What the reader came upon.
     enum Element {
         case change(ChangeSet)
+        /// The beginning of a record, with which the file ends.
+        case unfinished(offset: Int, length: Int)
         /// Bytes that are no record, up to the next one or to the end of the file.
-        case damage(offset: Int, length: Int, isTail: Bool)
+        case damage(offset: Int, length: Int)
     }
 
     /// How much is read at once in the search for the next record.
@@ -42,8 +44,22 @@ struct JournalReader: ~Copyable {
             offset = end
             return .change(change)
         }
+        if try isUnfinished(at: start) {
+            offset = size
+            return .unfinished(offset: start, length: size - start)
+        }
         offset = try nextRecord(after: start) ?? size
-        return .damage(offset: start, length: offset - start, isTail: offset == size)
+        return .damage(offset: start, length: offset - start)
+    }
+
+    /// Whether a record begins here that ends beyond the file.
+    private func isUnfinished(at start: Int) throws(SystemError) -> Bool {
+        let bytes = try file.read(JournalRecord.headSize, at: start)
+        guard bytes.count == JournalRecord.headSize else {
+            return JournalRecord.magic.starts(with: bytes.prefix(JournalRecord.magic.count))
+        }
+        guard let head = JournalRecord.decodeHead(bytes, salt: header.salt) else { return false }
+        return head.payloadSize > size - start - JournalRecord.headSize
     }
 
     /// The whole record at an offset, and where it ends.
