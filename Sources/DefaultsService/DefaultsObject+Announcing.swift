@@ -16,12 +16,16 @@ extension DefaultsObject {
     ///
     /// Whatever becomes of the two, the change is made and goes to disk.
     func conclude(_ call: MethodCall, with change: ChangeSet, isDurable: Bool = false) throws {
-        defer { noteChange() }
         guard isDurable else {
-            defer { announce(announcements.add(change, isReplied: true)) }
+            defer {
+                announce(announcements.add(change, isReplied: true))
+                noteChange()
+            }
             return try reply(to: call, change.generation)
         }
         announce(announcements.add(change, isReplied: false))
+        // First, so that there is something for the demand to hasten.
+        noteChange()
         waitUntilDurable { outcome in
             self.reply(to: call, change.generation, once: outcome)
             self.announce(self.announcements.noteReply(to: change.generation))
