@@ -49,7 +49,7 @@ def account(username):
 
 def large_data(byte, size):
     """An archive of so many bytes, which hold one datum."""
-    return keyed_archive(bytes([byte]) * (size - len(keyed_archive(b""))  - 16))
+    return keyed_archive(bytes([byte]) * (size - len(keyed_archive(b"")) - 64))
 
 
 def large_array(letter, strings):

@@ -2,15 +2,15 @@
  *
  * usage: onekey read|durable|acknowledged|xfconf-read|xfconf-write CALLS KEYS ARCHIVE OTHER-ARCHIVE
  *
- * The keys are picked from all over the KEYS that there are, always the same for a number of call.
+ * The keys are picked from all over the KEYS that there are, other ones each time, so that no cache
+ * has them. Each is written twice, as it was not and as it was, so that each write is a change.
  * durable waits for the disk, acknowledged for the reply only, which is all that xfconf tells. */
 #include "measuring.h"
+#include <unistd.h>
 
 /* The first calls of a connection have the bus asked who it is, and are not counted. */
-enum { KEYS_OF_DOMAIN = 1000, FIRST = 3 };
+enum { KEYS_OF_DOMAIN = 1000, FIRST = 4 };
 static struct archive archives[2];
-
-static int pick(int number, int keys) { return (int)((number * 7919LL) % keys); }
 
 static char *domain_of(int key) {
     static char domain[64];
@@ -30,7 +30,7 @@ static DBusMessage *read_key(int number, int key) {
 
 static DBusMessage *change(int number, int key, dbus_bool_t durable) {
     struct transaction transaction = begin_apply(domain_of(key));
-    apply_entry(&transaction, name_of(key), archives[number & 1]);
+    apply_entry(&transaction, name_of(key), archives[~number & 1]);
     return end_apply(&transaction, durable);
 }
 
@@ -70,11 +70,13 @@ int main(int count, char **arguments) {
     int calls = atoi(arguments[2]), keys = atoi(arguments[3]);
     archives[0] = read_archive(arguments[4]);
     archives[1] = read_archive(arguments[5]);
+    srandom(getpid());
     DBusConnection *bus = connect_to_bus();
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
         if (strcmp(kinds[kind].name, arguments[1])) continue;
-        for (int number = 0; number < FIRST + calls; number++) {
-            double took = time_call(bus, kinds[kind].call(number, pick(number, keys)));
+        for (int number = 0, key = 0; number < FIRST + calls + calls % 2; number++) {
+            if (number % 2 == 0) key = (int)(random() % keys);
+            double took = time_call(bus, kinds[kind].call(number, key));
             if (number >= FIRST) report(kinds[kind].name, took);
         }
         return 0;
