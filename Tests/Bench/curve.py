@@ -1,7 +1,6 @@
 """One read and one change, by the number of keys in the database, beside dconf and xfconf."""
 
 import subprocess
-import time
 
 from desktop import Stopped
 from rounds import Rounds, print_table, told_time
@@ -44,16 +43,15 @@ def measure_peer(bench, name, words, sizes, fill, program):
     """In one round a size, as the differences are of another order; ends where the peer does."""
     kinds, rows, first = (f"{name}-read", f"{name}-write"), [], {}
     for keys in sizes:
-        desktop, row, began = bench.new_desktop(), [keys], time.monotonic()
+        desktop, row = bench.new_desktop(), [keys]
         archives = [] if program == "dconfkey" else [bench.tools.ada, bench.tools.bob]
         try:
             fill(desktop, keys)
             for kind in kinds:
                 rounds = Rounds()
                 rounds.begin()
-                left = PATIENCE - (time.monotonic() - began)
                 rounds.add(desktop.run(program, kind, bench.few(20), keys, *archives,
-                                       patience=max(left, 1)))
+                                       patience=PATIENCE))
                 median = rounds.median(kind)
                 row += [told_time(median), f"{median / first.setdefault(kind, median):.1f}"]
             rows.append([*row, ""])

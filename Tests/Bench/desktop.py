@@ -1,4 +1,4 @@
-"""A desktop of our own: a bus, a home, a runtime directory, and the services that the bus starts."""
+"""A desktop of our own: a bus, a home, a runtime directory, and the services of the bus."""
 
 import collections
 import os

@@ -7,20 +7,6 @@
  * before anything else is measured. */
 #include "measuring.h"
 
-static DBusMessage *take(struct archive archive) {
-    DBusMessage *message = new_call(FLOOR, "Take");
-    DBusMessageIter arguments;
-    dbus_message_iter_init_append(message, &arguments);
-    append_bytes(&arguments, archive);
-    return message;
-}
-
-static DBusMessage *give(dbus_uint32_t size) {
-    DBusMessage *message = new_call(FLOOR, "Give");
-    dbus_message_append_args(message, DBUS_TYPE_UINT32, &size, DBUS_TYPE_INVALID);
-    return message;
-}
-
 static double time_refusal(DBusConnection *bus, struct archive archive) {
     DBusMessage *message = set_call("no domain", "Large", archive);
     DBusError error = DBUS_ERROR_INIT;
@@ -41,11 +27,11 @@ int main(int count, char **arguments) {
     DBusConnection *bus = connect_to_bus();
     for (int round = -1; round < rounds; round++) {
         struct archive archive = archives[round & 1];
-        double taken = time_call(bus, take(archive));
+        double taken = time_call(bus, carry_to_floor("Take", archive));
         double refused = time_refusal(bus, archive);
         double set = time_call(bus, set_call("org.example.Large", "Large", archive));
         time_call(bus, new_call(OURS, "Synchronize"));
-        double given = time_call(bus, give(archive.size));
+        double given = time_call(bus, carry_from_floor(archive.size));
         double got = time_call(bus, key_call("Get", "org.example.Large", "Large"));
         if (round < 0) continue;
         report("Take", taken), report("refused-Set", refused), report("Set", set);

@@ -97,6 +97,21 @@ static inline DBusMessage *set_call(const char *domain, const char *key, struct 
     return message;
 }
 
+/* Calls that only carry bytes: Take or Tell to the service that does nothing, Give from it. */
+static inline DBusMessage *carry_to_floor(const char *member, struct archive archive) {
+    DBusMessage *message = new_call(FLOOR, member);
+    DBusMessageIter arguments;
+    dbus_message_iter_init_append(message, &arguments);
+    append_bytes(&arguments, archive);
+    return message;
+}
+
+static inline DBusMessage *carry_from_floor(dbus_uint32_t size) {
+    DBusMessage *message = new_call(FLOOR, "Give");
+    dbus_message_append_args(message, DBUS_TYPE_UINT32, &size, DBUS_TYPE_INVALID);
+    return message;
+}
+
 /* Apply: begun with the domain, then one entry after the other, then ended with what is the same
  * for all: nothing removed, nothing expected, durable or not. */
 struct transaction { DBusMessage *message; DBusMessageIter arguments, entries; };

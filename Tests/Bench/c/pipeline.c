@@ -18,6 +18,8 @@ static int prepare(const char *kind, const char *domain, DBusMessage *messages[2
     }
     messages[0] = !strcmp(kind, "Ping")         ? new_call(OUR_PEER, "Ping")
                   : !strcmp(kind, "floor-Ping") ? new_call(FLOOR_PEER, "Ping")
+                  : !strcmp(kind, "floor-Give") ? carry_from_floor(archives[0].size)
+                  : !strcmp(kind, "floor-Tell") ? carry_to_floor("Tell", archives[0])
                                                 : key_call(kind, domain, "PlaySound");
     return 1;
 }

@@ -13,6 +13,9 @@ static struct archive archives[2];
 static DBusMessage *ping_floor(int number) { return (void)number, new_call(FLOOR_PEER, "Ping"); }
 static DBusMessage *ping(int number) { return (void)number, new_call(OUR_PEER, "Ping"); }
 
+static DBusMessage *give(int number) { return carry_from_floor(archives[number & 1].size); }
+static DBusMessage *tell(int number) { return carry_to_floor("Tell", archives[number & 1]); }
+
 static DBusMessage *get(int number) {
     return (void)number, key_call("Get", "org.example.Bench", "PlaySound");
 }
@@ -47,7 +50,8 @@ static DBusMessage *set_property(int number) {
 }
 
 static const struct kind { const char *name; DBusMessage *(*call)(int); } kinds[] = {
-    {"floor-Ping", ping_floor}, {"Ping", ping}, {"Set", set}, {"Get", get},
+    {"floor-Ping", ping_floor}, {"floor-Give", give}, {"floor-Tell", tell},
+    {"Ping", ping}, {"Set", set}, {"Get", get},
     {"SetValue", set_value}, {"GetValue", get_value},
     {"xfconf-SetProperty", set_property}, {"xfconf-GetProperty", get_property},
 };
