@@ -10,12 +10,12 @@ WORDS = {"Gets": f"{KEYS} Gets", "GetAll": f"GetAll of {KEYS}", "Sets": f"{KEYS}
 
 def measure(bench):
     desktop, rounds = bench.desktop(), Rounds()
-    for _ in range(bench.few(5)):
+    for _ in bench.rounds(5):
         rounds.begin()
         rounds.add(desktop.run("bulk", bench.few(6), KEYS, bench.tools.ada, bench.tools.bob))
     print_table(
         "bulk: many keys in one call",
-        ("call", "takes", "against", "ratio", "rounds", "times faster"),
+        ("call", "takes", "against", "ratio", "half of rounds", "times faster"),
         [(WORDS[one], told_time(rounds.median(one)), WORDS.get(other, other),
           *(f"{value:.4f}" if one in ("GetAll", "Apply") else f"{value:.2f}"
             for value in [rounds.ratio(one, other)]),

@@ -13,12 +13,12 @@ KINDS = {"floor-Ping": None, "Ping": "floor-Ping", "floor-Give": None, "Get": "f
 
 def measure(bench):
     desktop, rounds = bench.desktop(), Rounds()
-    for _ in range(bench.few(3)):
+    for _ in bench.rounds(3):
         rounds.begin()
         rounds.add(desktop.run("roundtrip", bench.few(3000), bench.tools.ada, bench.tools.bob))
     print_table(
         f"calls: one after another; Ping of ours took {rounds.median('Ping'):.0f} us",
-        ("call", "of Ping", "rounds", "aim", "of floor", "rounds", "p99, us"),
+        ("call", "of Ping", "half of rounds", "aim", "of floor", "half of rounds", "p99, us"),
         [(kind, *rounds.told(kind, "Ping"), AIMS.get(kind, ""),
           *(rounds.told(kind, floor) if floor else ("", "")), f"{rounds.tail(kind):.0f}")
          for kind, floor in KINDS.items()])

@@ -22,8 +22,8 @@ def measure(bench):
 
 
 def measure_ours(bench, sizes):
-    kinds, rounds = {"read": 200, "durable": 20, "acknowledged": 100}, Rounds()
-    for _ in range(bench.few(7)):
+    kinds, rounds = {"read": 100, "durable": 20, "acknowledged": 50}, Rounds()
+    for _ in bench.rounds(30):
         rounds.begin()
         for kind, calls in kinds.items():
             for keys in sizes:
@@ -33,7 +33,7 @@ def measure_ours(bench, sizes):
                 desktop.call("Synchronize")
     print_table(
         f"curve of defaultsd: durable is on disk, acknowledged survives a crash (aim: {AIM})",
-        ("keys", *(word for kind in kinds for word in (kind, "of 1 key", "rounds"))),
+        ("keys", *(word for kind in kinds for word in (kind, "of 1 key", "half of rounds"))),
         [(keys, *(word for kind in kinds for word in (
             told_time(rounds.median((kind, keys))), *rounds.told((kind, keys), (kind, 1)))))
          for keys in sizes])

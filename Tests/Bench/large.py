@@ -12,13 +12,13 @@ def measure_one(bench, words, archives):
     paths = [bench.tools.archive(f"large-{number}", archive)
              for number, archive in enumerate(archives)]
     size, desktop, rounds = len(archives[0]) / MIB, bench.desktop(), Rounds()
-    for _ in range(bench.few(3)):
+    for _ in bench.rounds(3):
         rounds.begin()
         rounds.add(desktop.run("large", bench.few(3), *paths))
     anonymous, _ = desktop.memory()
     print_table(
         f"large: {words}, {size:.1f} MiB; {anonymous:.1f} MB anonymous after it",
-        ("call", "takes", "MiB/s", "of carrying it", "rounds"),
+        ("call", "takes", "MiB/s", "of carrying it", "half of rounds"),
         [(kind, told_time(rounds.median(kind)), f"{size / rounds.median(kind) * 1e6:.0f}",
           *rounds.told(kind, floor)) for kind, floor in PAIRS])
 

@@ -10,7 +10,7 @@ CLIENTS, WINDOW, AIM = 8, 64, 0.85
 
 def measure(bench):
     desktop, rounds = bench.desktop(), Rounds()
-    for _ in range(bench.few(7)):
+    for _ in bench.rounds(7):
         rounds.begin()
         for kind in KINDS:
             rounds.add(desktop.run("pipeline", kind, CLIENTS, WINDOW, bench.few(2000),

@@ -41,9 +41,10 @@ class Rounds:
         return statistics.median(self.ratios(kind, floor))
 
     def told(self, kind, floor):
-        """The ratio and the lowest and highest of the rounds."""
+        """The ratio, and between what the middle half of the rounds lies."""
         values = self.ratios(kind, floor)
-        return (f"{statistics.median(values):.2f}", f"{min(values):.2f}-{max(values):.2f}")
+        low, _, high = statistics.quantiles(values * 2, n=4, method="inclusive")
+        return (f"{statistics.median(values):.2f}", f"{low:.2f}-{high:.2f}")
 
 
 def told_time(microseconds):

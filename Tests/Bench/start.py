@@ -9,7 +9,7 @@ AIM = 1.2
 def measure(bench):
     sizes = [0, 100_000] + ([] if bench.quick else [1_000_000])
     rounds, memory = Rounds(), {}
-    for _ in range(bench.few(9)):
+    for _ in bench.rounds(21):
         rounds.begin()
         for keys in sizes:
             desktop = bench.desktop(keys)
@@ -24,7 +24,7 @@ def measure(bench):
     print_table(
         "start: exec to the first reply; of a service that does nothing: "
         f"{told_time(rounds.median('floor'))}",
-        ("keys", "at login", "of 0 keys", "rounds", "again", "of 0 keys", "rounds", "of nothing",
+        ("keys", "at login", "of 0 keys", "half of rounds", "again", "of 0 keys", "half of rounds", "of nothing",
          "MB anonymous", "aim"),
         [(keys, told_time(rounds.median(("login", keys))),
           *rounds.told(("login", keys), ("login", 0)), told_time(rounds.median(("again", keys))),
