@@ -15,6 +15,7 @@ from gi.repository import Gio, GLib
 NAME, PATH = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
 FLOOR = "org.defaultsd.BenchFloor"
 BUS = "org.freedesktop.DBus"
+SERVICES = NAME, FLOOR, "ca.desrt.dconf", "org.xfce.Xfconf"
 
 # The limits are those of a session bus as it is shipped.
 BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC
@@ -74,7 +75,9 @@ class Desktop:
             f"[D-BUS Service]\nName={name}\nExec=/bin/sh -c 'exec {command} 2>>{self.log}'\n")
 
     def end(self):
-        # The services end with their bus.
+        # Those that are left would end with their bus, and write to disk once more meanwhile.
+        for name in SERVICES:
+            self.end_service(name)
         self.daemon.terminate()
         self.daemon.wait()
         shutil.rmtree(self.home, ignore_errors=True)
