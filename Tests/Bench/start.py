@@ -24,8 +24,8 @@ def measure(bench):
     print_table(
         "start: exec to the first reply; of a service that does nothing: "
         f"{told_time(rounds.median('floor'))}",
-        ("keys", "at login", "of 0 keys", "half of rounds", "again", "of 0 keys", "half of rounds", "of nothing",
-         "MB anonymous", "aim"),
+        ("keys", "at login", "of 0 keys", "half of rounds", "again", "of 0 keys", "half of rounds",
+         "of nothing", "MB anonymous", "aim"),
         [(keys, told_time(rounds.median(("login", keys))),
           *rounds.told(("login", keys), ("login", 0)), told_time(rounds.median(("again", keys))),
           *rounds.told(("again", keys), ("again", 0)), rounds.told(("again", keys), "floor")[0],
