@@ -1,0 +1,24 @@
+"""One call after another: against Peer.Ping, and beside xfconf on the same bus."""
+
+from rounds import Rounds, print_table
+
+AIMS = {"Get": "1.15", "Set": "1.4"}
+# What a service that does nothing needs to carry the same: floor-Give replies bytes, floor-Tell
+# takes bytes and tells everybody.
+KINDS = {"floor-Ping": None, "Ping": "floor-Ping", "floor-Give": None, "Get": "floor-Give",
+         "GetValue": "floor-Give", "floor-Tell": None, "Set": "floor-Tell",
+         "SetValue": "floor-Tell", "xfconf-GetProperty": "floor-Give",
+         "xfconf-SetProperty": "floor-Tell"}
+
+
+def measure(bench):
+    desktop, rounds = bench.desktop(), Rounds()
+    for _ in bench.rounds(3):
+        rounds.begin()
+        rounds.add(desktop.run("roundtrip", bench.few(3000), bench.tools.ada, bench.tools.bob))
+    print_table(
+        f"calls: one after another; Ping of ours took {rounds.median('Ping'):.0f} us",
+        ("call", "of Ping", "half of rounds", "aim", "of floor", "half of rounds", "p99, us"),
+        [(kind, *rounds.told(kind, "Ping"), AIMS.get(kind, ""),
+          *(rounds.told(kind, floor) if floor else ("", "")), f"{rounds.tail(kind):.0f}")
+         for kind, floor in KINDS.items()])

@@ -1,0 +1,137 @@
+"""A desktop of our own: a bus, a home, a runtime directory, and the services of the bus."""
+
+import collections
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+
+from gi.repository import Gio, GLib
+
+NAME, PATH = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+FLOOR = "org.defaultsd.BenchFloor"
+BUS = "org.freedesktop.DBus"
+SERVICES = NAME, FLOOR, "ca.desrt.dconf", "org.xfce.Xfconf"
+
+# The limits are those of a session bus as it is shipped.
+BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC
+ "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:dir={directory}</listen>
+  <servicedir>{directory}/services</servicedir>
+  <standard_session_servicedirs/>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
+  </policy>
+  <limit name="max_incoming_bytes">1000000000</limit>
+  <limit name="max_outgoing_bytes">1000000000</limit>
+  <limit name="max_message_size">1000000000</limit>
+  <limit name="max_replies_per_connection">50000</limit>
+  <limit name="max_match_rules_per_connection">50000</limit>
+</busconfig>
+"""
+
+
+class Stopped(Exception):
+    """A program failed or took too long: why."""
+
+
+class Desktop:
+    """The home is on a disk, where what is durable costs what it costs; the runtime directory is
+    in memory, where every session has it."""
+
+    def __init__(self, tools):
+        self.tools = tools
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-bench-", dir="/var/tmp"))
+        self.runtime = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-bench-", dir="/dev/shm"))
+        self.log = self.home / "log"
+        self.environment = {
+            **os.environ, "HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home / "config"),
+            "XDG_CACHE_HOME": str(self.home / "cache"), "XDG_RUNTIME_DIR": str(self.runtime)}
+        (self.home / "config").mkdir()
+        self.offer(NAME, f"{tools.directory}/defaultsd --verbose")
+        self.offer(FLOOR, str(tools.program("floor")))
+        configuration = self.home / "bus.conf"
+        configuration.write_text(BUS_CONFIGURATION.format(directory=self.home))
+        self.daemon = subprocess.Popen(
+            ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--print-address"],
+            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        address = self.daemon.stdout.readline().strip()
+        self.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        self.bus = Gio.DBusConnection.new_for_address_sync(
+            address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+            | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+
+    def offer(self, name, command):
+        services = self.home / "services"
+        services.mkdir(exist_ok=True)
+        (services / f"{name}.service").write_text(
+            f"[D-BUS Service]\nName={name}\nExec=/bin/sh -c 'exec {command} 2>>{self.log}'\n")
+
+    def end(self):
+        # Those that are left would end with their bus, and write to disk once more meanwhile.
+        for name in SERVICES:
+            self.end_service(name)
+        self.daemon.terminate()
+        self.daemon.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
+        shutil.rmtree(self.runtime, ignore_errors=True)
+
+    def call(self, member, signature="()", *arguments, name=NAME, path=PATH):
+        answer = self.bus.call_sync(
+            name, path, name, member, GLib.Variant(signature, arguments), None,
+            Gio.DBusCallFlags.NONE, -1, None)
+        return answer.unpack()
+
+    def ask_bus(self, member, name):
+        return self.call(member, "(s)", name, name=BUS, path="/org/freedesktop/DBus")[0]
+
+    def pid(self, name=NAME):
+        return self.ask_bus("GetConnectionUnixProcessID", name)
+
+    def end_service(self, name=NAME):
+        """Ends a service as the session's end does, and waits for its process and its name."""
+        if not self.ask_bus("NameHasOwner", name):
+            return
+        process = os.pidfd_open(self.pid(name))
+        signal.pidfd_send_signal(process, signal.SIGTERM)
+        select.select([process], [], [])
+        os.close(process)
+        while self.ask_bus("NameHasOwner", name):
+            pass
+
+    def forget_session(self):
+        """Empties the runtime directory, as it is at the first start after a login."""
+        for entry in self.runtime.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+    def run(self, program, *arguments, patience=120):
+        """Runs a program of the bench: the times that it tells, by kind.
+
+        - Raises Stopped where it fails or takes longer than patience, in seconds.
+        """
+        command = [self.tools.program(program), *map(str, arguments)]
+        try:
+            done = subprocess.run(
+                command, env=self.environment, capture_output=True, text=True, timeout=patience)
+        except subprocess.TimeoutExpired:
+            raise Stopped(f"took more than {patience} s") from None
+        if done.returncode:
+            raise Stopped(done.stderr.strip() or f"{program} ended with {done.returncode}")
+        times = collections.defaultdict(list)
+        for line in done.stdout.splitlines():
+            kind, time = line.split()
+            times[kind].append(float(time))
+        return times
+
+    def memory(self, name=NAME):
+        """Anonymous and whole resident memory of a service, in MB."""
+        status = pathlib.Path(f"/proc/{self.pid(name)}/status").read_text()
+        sizes = dict(re.findall(r"(RssAnon|VmRSS):\s+(\d+)", status))
+        return int(sizes["RssAnon"]) / 1024, int(sizes["VmRSS"]) / 1024
