@@ -50,12 +50,13 @@ import Testing
         return count
     }
 
-    @Test(arguments: [(5000, 0, 4096), (6, 16 << 20, 4)])
+    @Test(arguments: [(40, 0, 32), (6, 16 << 20, 4)])
     func `Who fills the room is refused more, and room is made for others`(
         _ count: Int, _ size: Int, _ room: Int
     ) async throws {
         let fake = try await FakeBus()
         let log = await Self.serve(on: fake.service)
+        await fake.service.boundWaitingCalls(to: 32)
         await fake.service.identifyCallers()
         let greedy = try await Self.send(count, size: size, from: ":1.7", to: fake)
         let modest = try await Self.send(2, from: ":1.8", to: fake)
