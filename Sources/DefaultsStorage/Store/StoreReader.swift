@@ -14,10 +14,10 @@ final class StoreReader {
     private let selectTotals: Statement
     private let selectKeys: Statement
     private let selectDomains: Statement
-    private let selectSummaries: Statement
-    private let selectChanges: Statement
-    private let selectRecord: Statement
-    private let selectToken: Statement
+    let selectSummaries: Statement
+    let selectChanges: Statement
+    let selectRecord: Statement
+    let selectToken: Statement
 
     init(_ connection: Connection, path: String) throws(StorageError) {
         self.path = path
@@ -106,51 +106,6 @@ final class StoreReader {
         }
     }
 
-    /// The keys of a domain that have values, with their sizes, in the order of their bytes.
-    func summaries(of domain: Domain) throws(StorageError) -> [StoredEntry] {
-        try reading { () throws(SQLiteError) in
-            defer { selectSummaries.reset() }
-            try bind(selectSummaries, domain)
-            return try selectSummaries.entries()
-        }
-    }
-
-    /// The rows of a domain, removals among them, that came after a generation, in no order.
-    func changes(
-        of domain: Domain, since generation: Generation
-    ) throws(StorageError) -> [StoredEntry] {
-        try reading { () throws(SQLiteError) in
-            defer { selectChanges.reset() }
-            try bind(selectChanges, domain)
-            try selectChanges.bind(generation.column, at: 3)
-            return try selectChanges.entries()
-        }
-    }
-
-    /// What is known of a domain's changes.
-    func record(of domain: Domain) throws(StorageError) -> StoredRecord {
-        try reading { () throws(SQLiteError) in
-            defer { selectRecord.reset() }
-            try bind(selectRecord, domain)
-            guard try selectRecord.step() else {
-                return StoredRecord(lastChange: nil, horizon: nil)
-            }
-            return StoredRecord(
-                lastChange: Generation(column: selectRecord.integer(at: 0)),
-                horizon: Generation(column: selectRecord.integer(at: 1)))
-        }
-    }
-
-    /// The generation that was replied to a transaction with this token.
-    func generation(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
-        try reading { () throws(SQLiteError) in
-            defer { selectToken.reset() }
-            try bind(selectToken, domain)
-            try selectToken.bind(token.name, at: 3)
-            return try selectToken.step() ? Generation(column: selectToken.integer(at: 0)) : nil
-        }
-    }
-
     /// The domains that have keys, in no order.
     func domains() throws(StorageError) -> Set<Domain> {
         try reading { () throws(SQLiteError) in
@@ -183,7 +138,7 @@ final class StoreReader {
         Int(min(max(column, 0), 1 << 40))
     }
 
-    private func bind(
+    func bind(
         _ statement: borrowing Statement, _ domain: Domain, _ key: Key? = nil
     ) throws(SQLiteError) {
         try statement.bind(domain.name, at: 1)
@@ -191,7 +146,7 @@ final class StoreReader {
         if let key { try statement.bind(key.name, at: 3) }
     }
 
-    private func reading<Result>(
+    func reading<Result>(
         _ body: () throws(SQLiteError) -> Result
     ) throws(StorageError) -> Result {
         do {
@@ -199,21 +154,5 @@ final class StoreReader {
         } catch {
             throw .storeFailure(path, error, .cannotRead)
         }
-    }
-}
-
-extension Statement {
-    /// Steps through rows of key, generation and size.
-    fileprivate func entries() throws(SQLiteError) -> [StoredEntry] {
-        var entries: [StoredEntry] = []
-        while try step() {
-            // As with keys alone: what makes no sense was not written by this program.
-            guard let key = text(at: 0).flatMap({ try? Key($0) }),
-                let generation = Generation(column: integer(at: 1))
-            else { continue }
-            let size = isNull(at: 2) ? nil : Int(clamping: integer(at: 2))
-            entries.append(StoredEntry(key: key, generation: generation, size: size))
-        }
-        return entries
     }
 }
