@@ -53,28 +53,18 @@ import TestSupport
         #expect(await questions.next() == "credentials :1.9")
     }
 
-    @Test func `Calls of one that has gone are dropped, and it is forgotten`() async throws {
-        let fake = try await FakeBus()
-        let log = await Self.serve(on: fake.service)
-        await fake.service.identifyCallers()
-        var questions = fake.questions.makeAsyncIterator()
-        _ = try await fake.send(from: ":1.7", "Note")
-        #expect(await questions.next() == "credentials :1.7")
-        try await fake.refuse("credentials :1.7", .nameHasNoOwner)
-        _ = try await fake.send(from: ":1.7", "Note")
-        #expect(await questions.next() == "credentials :1.7")
-        #expect(await fake.service.waitingCalls == 1)
-        #expect(log.entries == [])
-    }
-
-    @Test func `Where the bus does not tell, the caller is served as unknown`() async throws {
+    /// One that is gone by now may have sent what asks for no reply.
+    @Test(arguments: [.nameHasNoOwner, "org.freedesktop.DBus.Error.AccessDenied"] as [ErrorName])
+    func `Where the bus does not tell, the caller is served as unknown`(
+        error: ErrorName
+    ) async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         await fake.service.identifyCallers()
         var questions = fake.questions.makeAsyncIterator()
         async let reply = fake.call(from: ":1.7", "Note")
         #expect(await questions.next() == "credentials :1.7")
-        try await fake.refuse("credentials :1.7", "org.freedesktop.DBus.Error.AccessDenied")
+        try await fake.refuse("credentials :1.7", error)
         #expect(try await reply == [.string(":1.7 - -")])
         async let other = fake.call(from: ":1.8", "Note")
         #expect(await questions.next() == "credentials :1.8")

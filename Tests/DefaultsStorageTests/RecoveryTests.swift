@@ -121,11 +121,11 @@ import Testing
         let after = try scratch.copyWithoutRuntime()
         let restarted = try after.open(boot: .random())
         #expect(try restarted.keys() == ["a"])
-        let landing = 3 + Generation.ceilingDistance
-        #expect(restarted.generation.rawValue == landing)
-        #expect(restarted.durableGeneration.rawValue == landing)
+        let landing = restarted.generation
+        #expect(landing.rawValue >= 3 + Generation.ceilingDistance)
+        #expect(restarted.durableGeneration == landing)
         #expect(try restarted.set(["b": [3]]).generation > lost)
-        #expect(after.noticed("generations go on from \(landing)"))
+        #expect(after.noticed("generations go on from \(landing.rawValue)"))
     }
 
     @Test("3: a second power cut before the first flush gives no number twice")
@@ -149,7 +149,7 @@ import Testing
         try scratch.process { try $0.set(["key": [1]]) }
         let database = try scratch.open(boot: .random())
         #expect(try database.archive("key") == [1])
-        #expect(database.generation.rawValue == 2 + Generation.ceilingDistance)
+        #expect(database.generation.rawValue >= 2 + Generation.ceilingDistance)
         #expect(database.durableGeneration == database.generation)
         database.close()
         #expect(try scratch.query("SELECT key, generation FROM entries") == "[('key', 2)]")
@@ -183,6 +183,40 @@ import Testing
         #expect(try database.archive("a") == [1])
         #expect(try database.set(["c": [3]]).generation > last)
         #expect(scratch.noticed("go on from"))
+    }
+
+    @Test("3: restored twice from one backup, it gives no number of the first time again")
+    func restoredTwice() async throws {
+        let scratch = try Scratch()
+        let files = FileManager.default
+        let path = "\(scratch.location.directory)/defaults.db"
+        try await {
+            let database = try scratch.open()
+            try database.set(["old": [1]])
+            try await database.flush()
+            database.close()
+        }()
+        try files.copyItem(atPath: path, toPath: "\(path).backup")
+        let domain = try Domain(name: "org.example.App", layer: .domain)
+        var given: Set<Generation> = []
+        for round in 0..<3 {
+            try await { () async throws in
+                let database = try scratch.open(boot: .random())
+                // A copy that somebody keeps of another round is never taken for one of this.
+                for lost in given {
+                    let changes = try database.changes(of: domain, since: lost)
+                    #expect(!changes.isComplete)
+                }
+                for key in ["a", "b", "old"] {
+                    let change = try database.set([key: [UInt8(round), 2]])
+                    #expect(given.insert(change.generation).inserted)
+                }
+                try await database.flush()
+                database.close()
+            }()
+            try files.removeItem(atPath: path)
+            try files.copyItem(atPath: "\(path).backup", toPath: path)
+        }
     }
 
     @Test("The journal of another database is set aside, not read and not removed")

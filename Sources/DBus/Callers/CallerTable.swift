@@ -25,10 +25,6 @@ struct CallerTable<Call> {
         return caller
     }
 
-    mutating func remove(_ name: BusName) {
-        callers[name] = nil
-    }
-
     /// Forgets those that have called least lately, half of all so that it is done seldom, but none
     /// with a call that waits.
     private mutating func forgetHalf() {

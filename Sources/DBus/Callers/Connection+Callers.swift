@@ -1,7 +1,7 @@
 // Invariants
 //
-// 1. Every call that comes in is carried out, refused or dropped with its caller, and what waits is
-//    known to the schedule.
+// 1. Every call that comes in is carried out or refused, or dropped with the connection, and what
+//    waits is known to the schedule.
 // 2. Where calls of a caller wait that is not open, the bus has been asked about it, or a timer is set
 //    to ask, unless all calls are held.
 // 3. Where somebody has a turn and the link takes calls, a turn of the loop is due.
@@ -138,13 +138,6 @@ extension Connection {
 
     func refuseAll(of caller: Caller<WaitingCall>, _ error: DBusError) {
         while let call = calls.schedule.takeFirst(of: caller) { refuse(call, of: caller, error) }
-        noteCallsTaken()
-    }
-
-    /// Forgets a caller that has gone, and its calls.
-    func drop(_ caller: Caller<WaitingCall>) {
-        while calls.schedule.takeFirst(of: caller) != nil {}
-        if let name = caller.name { calls.table.remove(name) }
         noteCallsTaken()
     }
 }

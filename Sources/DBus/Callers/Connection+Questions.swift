@@ -29,11 +29,8 @@ extension Connection {
             try PeerCredentials(reading: &$0)
         } then: { answer in
             caller.isInQuestion = false
-            switch answer {
-            case .success(let credentials): caller.identity = .known(credentials)
-            case .failure(let error) where error.name == .nameHasNoOwner: return self.drop(caller)
-            case .failure: caller.identity = .known(nil)
-            }
+            // One who has sent a call and left, as a shell's one-liner does, is served all the same.
+            caller.identity = .known(try? answer.get())
             self.proceed(with: caller)
         }
     }
@@ -48,8 +45,7 @@ extension Connection {
             switch answer {
             case .success(let unread?):
                 self.follow(caller.replies.take(unread: unread), for: caller)
-            case .failure(let error) where error.name == .nameHasNoOwner: self.drop(caller)
-            case .failure(let error) where error.isPassing:
+            case .failure(let error) where error.tellsNothingOfTheBus:
                 self.follow(caller.replies.take(unread: 0), for: caller)
             case .success(nil), .failure: self.measureNoMore()
             }
@@ -117,8 +113,9 @@ extension Connection {
 }
 
 extension DBusError {
-    /// Whether the same question may be answered another time.
-    fileprivate var isPassing: Bool {
-        [.timeout, .noMemory, .limitsExceeded].contains(name)
+    /// Whether the same question may be answered another time, or about another caller: one that has
+    /// gone leaves nothing unread.
+    fileprivate var tellsNothingOfTheBus: Bool {
+        [.timeout, .noMemory, .limitsExceeded, .nameHasNoOwner].contains(name)
     }
 }

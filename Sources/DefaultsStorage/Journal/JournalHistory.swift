@@ -59,8 +59,11 @@ struct JournalHistory {
     ///
     /// Where the last journal is here, of this boot, whole, and reaches back to the store, it proves
     /// every number that was given. Otherwise numbers may have been given that nothing here tells
-    /// of; none of them is above the ceiling. A number above it comes from a jump that could not be
-    /// noted in the store, and is made again.
+    /// of. None of them is above the ceiling, unless the store was put back: then numbers were given
+    /// that nobody here can know, from ceilings that came later. So the counter goes on from the time,
+    /// which all of them are below: it counts microseconds, and nobody makes a million changes a
+    /// second for years. A number above the ceiling comes from a jump that could not be noted in the
+    /// store, and is made again.
     ///
     /// - Parameter place: Where the last journal stood.
     func generation(
@@ -75,7 +78,7 @@ struct JournalHistory {
             return (proven, false)
         }
         let ceiling = segments.map(\.header.ceiling).reduce(max(proven, store.ceiling), max)
-        let landing = ceiling.advanced(by: 1)
+        let landing = max(ceiling.advanced(by: 1), .now)
         report(.jumped(from: proven, to: landing))
         return (landing, true)
     }

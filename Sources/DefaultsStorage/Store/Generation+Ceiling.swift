@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import Glibc
 
 extension Generation {
     /// How far above the durable generation the durable ceiling stands: 2^20.
@@ -9,6 +10,18 @@ extension Generation {
     /// Counting on from there does not overflow, and no database gets there: at a million changes a
     /// second it takes 70 000 years.
     static let largestInFile = Generation.first.advanced(by: (1 << 61) - 1)
+
+    /// The time in microseconds since 1970, as a number above all that were ever given.
+    ///
+    /// A clock that is far off is taken for one that stands still.
+    static var now: Generation {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let (seconds, nanoseconds) = (UInt64(clamping: time.tv_sec), UInt64(time.tv_nsec))
+        let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow, microseconds < 1 << 60 else { return .first }
+        return Generation(rawValue: microseconds + nanoseconds / 1000) ?? .first
+    }
 
     /// Takes a number that a file claims to be a generation; nil where it can be none.
     init?(fromFile rawValue: UInt64) {
