@@ -10,7 +10,7 @@ import TestSupport
     static let unread = Value.uint32(UInt32(UnreadReplies.allowance))
 
     /// Serves a method with large replies, by their number for each caller.
-    private static func serve(on connection: Connection) async -> Log<BusName> {
+    static func serve(on connection: Connection) async -> Log<BusName> {
         let log = Log<BusName>()
         let method = Method("Get", out: [Argument("number", "u"), Argument("bytes", "ay")]) {
             call in
@@ -94,17 +94,15 @@ import TestSupport
         answering.cancel()
     }
 
-    @Test func `One that has gone is dropped`() async throws {
+    @Test func `The calls of one that has gone are carried out`() async throws {
         let fake = try await FakeBus()
-        let log = await Self.serve(on: fake.service)
+        _ = await Self.serve(on: fake.service)
         var questions = fake.questions.makeAsyncIterator()
-        _ = try await Self.spend(":1.7", at: fake)
+        let next = try await Self.spend(":1.7", at: fake)
         #expect(await questions.next() == "unread :1.7")
-        let before = log.entries.count
         try await fake.refuse("unread :1.7", .nameHasNoOwner)
-        try await fake.passAll()
+        #expect(try await next.reply() == [])
         #expect(await fake.service.waitingCalls == 0)
-        #expect(log.entries.count == before)
     }
 
     @Test func `A bus that cannot tell is asked once, and bounds what it keeps itself`()

@@ -11,6 +11,8 @@ struct CallerTable<Call> {
         self.capacity = capacity
     }
 
+    var all: some Collection<Caller<Call>> { callers.values }
+
     /// The caller of a name; a new one where it is not known.
     mutating func caller(named name: BusName, new: (BusName) -> Caller<Call>) -> Caller<Call> {
         uses &+= 1

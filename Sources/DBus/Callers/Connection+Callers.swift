@@ -25,8 +25,10 @@ struct IncomingCalls {
     var peer: Caller<WaitingCall>?
     /// Whether a new caller's credentials are asked for.
     var areIdentified = false
-    /// Whether the bus tells what waits for a caller to read.
+    /// Whether the bus tells what waits to be read.
     var areRepliesMeasured = true
+    /// What waits of all that was sent.
+    var unreadTotal = UnreadTotal()
     /// How long calls wait for a caller to read its replies before they are refused.
     var patience = UnreadReplies.patience
     /// Whether a turn of the loop for calls that wait is due.
@@ -42,10 +44,24 @@ struct IncomingCalls {
     mutating func caller(of message: borrowing Message) -> Caller<WaitingCall>? {
         if let peer { return peer }
         guard let name = message.sender else { return nil }
-        return table.caller(named: name) { [areIdentified, patience] in
+        return table.caller(named: name) { [areIdentified, allowance, patience] in
             Caller(
-                $0, areIdentified ? .unknown : .known(nil), UnreadReplies(patience: patience))
+                $0, areIdentified ? .unknown : .known(nil),
+                UnreadReplies(allowance: allowance, patience: patience))
         }
+    }
+
+    /// The bytes that a caller may leave unread.
+    private var allowance: Int {
+        unreadTotal.level == .low ? UnreadReplies.allowance : UnreadReplies.smallAllowance
+    }
+
+    /// Changes what was sent and not read, and what each caller may leave unread with it.
+    mutating func updateUnreadTotal(_ body: (inout UnreadTotal) -> Void) {
+        let before = allowance
+        body(&unreadTotal)
+        guard allowance != before else { return }
+        for caller in table.all { caller.replies.allowance = allowance }
     }
 }
 

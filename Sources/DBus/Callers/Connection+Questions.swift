@@ -1,4 +1,4 @@
-/// What the bus is asked about callers.
+/// What the bus is asked about callers, and about what they have not read.
 extension Connection {
     /// Asks what must be known before the next call of a caller is carried out; one thing at a time.
     func ask(about caller: Caller<WaitingCall>) {
@@ -17,9 +17,24 @@ extension Connection {
         }
     }
 
-    /// Notes that a caller was sent a reply, where the bus can tell later whether it was read.
-    func noteReply(_ weight: Int, to caller: Caller<WaitingCall>) {
-        if calls.areRepliesMeasured, !link.isDirect { caller.replies.note(weight) }
+    /// Notes that something was sent, where the bus can tell later whether it was read.
+    ///
+    /// - Parameter caller: Whose call it answers; nil for a signal.
+    func noteSent(_ weight: Int, to caller: Caller<WaitingCall>?) {
+        guard calls.areRepliesMeasured, !link.isDirect else { return }
+        caller?.replies.note(weight)
+        calls.updateUnreadTotal { $0.note(weight) }
+        if calls.unreadTotal.isQuestionDue(at: calls.clock.now) { askWhatIsUnreadOfAll() }
+    }
+
+    /// Whether others have left so much unread, of all that this connection has sent, that it should
+    /// send as little as it can: at a bound of its own the bus stops reading from it.
+    public var isLargelyUnread: Bool { calls.unreadTotal.level != .low }
+
+    /// Refuses a reply that could make the bus stop reading from us.
+    func checkRoom(forReplyOf weight: Int) throws(DBusError) {
+        let isLarge = weight > UnreadTotal.smallReply
+        if isLarge, calls.unreadTotal.level == .full { throw .tooMuchIsUnread }
     }
 
     // MARK: Who it is
@@ -39,7 +54,7 @@ extension Connection {
 
     private func askWhatIsUnread(by caller: Caller<WaitingCall>, _ name: BusName) {
         askBus("org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name) {
-            try Self.readUnread(&$0)
+            try Self.readUnread(&$0, "Outgoing")
         } then: { answer in
             caller.isInQuestion = false
             switch answer {
@@ -52,14 +67,34 @@ extension Connection {
         }
     }
 
-    /// Reads what waits at the bus for a connection; nil where the bus does not say so.
-    private static func readUnread(_ reader: inout MessageReader) throws -> Int? {
+    private func askWhatIsUnreadOfAll() {
+        guard let name = uniqueName else { return }
+        calls.unreadTotal.noteQuestion()
+        askBus("org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name) {
+            try Self.readUnread(&$0, "Incoming")
+        } then: { answer in
+            let now = self.calls.clock.now
+            switch answer {
+            case .success(let unread?):
+                self.calls.updateUnreadTotal { $0.take(unread: unread, at: now) }
+            case .failure(let error) where error.tellsNothingOfTheBus:
+                self.calls.updateUnreadTotal { $0.take(unread: nil, at: now) }
+            case .success(nil), .failure: self.measureNoMore()
+            }
+        }
+    }
+
+    /// Reads what the bus keeps for a connection that has not read it (Outgoing), or of a connection
+    /// for others that have not (Incoming); nil where the bus does not say so.
+    private static func readUnread(
+        _ reader: inout MessageReader, _ direction: String
+    ) throws -> Int? {
         var bytes: UInt32?
         var descriptors: UInt32 = 0
         try reader.readEntries { key, type, value in
             switch (key, type.string) {
-            case ("OutgoingBytes", "u"): bytes = try value.readUInt32()
-            case ("OutgoingFDs", "u"): descriptors = try value.readUInt32()
+            case (direction + "Bytes", "u"): bytes = try value.readUInt32()
+            case (direction + "FDs", "u"): descriptors = try value.readUInt32()
             default: break
             }
         }
@@ -86,6 +121,7 @@ extension Connection {
     /// dbus-broker counts it against those who do not read, and ends their connections.
     private func measureNoMore() {
         calls.areRepliesMeasured = false
+        calls.updateUnreadTotal { $0 = UnreadTotal() }
         for caller in Array(calls.schedule.waitingCallers) { proceed(with: caller) }
     }
 

@@ -13,8 +13,11 @@
 ///
 /// This is only the account. It knows no bus and no clock.
 struct UnreadReplies {
-    /// The bytes that a caller may leave unread (16 MiB).
+    /// The bytes that a caller may leave unread (16 MiB), unless all together leave too much.
     static let allowance = 16 << 20
+
+    /// The bytes that it may leave unread where all together do (64 KiB).
+    static let smallAllowance = 64 << 10
 
     /// How long calls wait for a caller to read before they are refused, where nothing else is said.
     static let patience = Duration.seconds(10)
@@ -36,6 +39,8 @@ struct UnreadReplies {
         case refuse
     }
 
+    /// The bytes that it may leave unread.
+    var allowance: Int
     private let patience: Duration
     private var phase = Phase.reading
     private var sinceProof = 0
@@ -44,14 +49,17 @@ struct UnreadReplies {
     private var refusals = 0
 
     /// - Parameter patience: How long calls wait for the caller to read before they are refused.
-    init(patience: Duration = UnreadReplies.patience) {
+    init(
+        allowance: Int = UnreadReplies.allowance, patience: Duration = UnreadReplies.patience
+    ) {
+        self.allowance = allowance
         self.patience = patience
     }
 
     /// Whether the caller may be sent more.
     var isOpen: Bool {
         guard case .reading = phase else { return false }
-        return sinceProof < Self.allowance
+        return sinceProof < allowance
     }
 
     /// Notes that something was sent.
@@ -68,7 +76,7 @@ struct UnreadReplies {
     ///
     /// - Parameter unread: The bytes that wait for the caller at the bus.
     mutating func take(unread: Int) -> Verdict {
-        guard unread >= Self.allowance else {
+        guard unread >= allowance else {
             sinceProof -= inQuestion
             (phase, inQuestion, refusals) = (.reading, 0, 0)
             return .goOn

@@ -28,6 +28,7 @@ extension Connection {
         let written = try MessageWriter.write(to: message, body)
         objects.checkSignal(member, of: interface, at: path, written.signature)
         try link.send(message)
+        noteSent(written.weight, to: nil)
     }
 
     /// Tells others that properties have changed, each as its declaration says: with the value, by
@@ -92,8 +93,9 @@ extension Connection {
         nonisolated(unsafe) let caller = caller
         try assumeIsolated { connection in
             guard connection.link.isConnected else { return }
+            try connection.checkRoom(forReplyOf: weight)
             try connection.link.send(message)
-            connection.noteReply(weight, to: caller)
+            connection.noteSent(weight, to: caller)
         }
     }
 
@@ -106,7 +108,7 @@ extension Connection {
             // Where even the error cannot be sent the connection has ended, and with it the call.
             if let message = try? Message.error(error, to: call) {
                 _ = try? connection.link.send(message)
-                connection.noteReply(error.weight, to: caller)
+                connection.noteSent(error.weight, to: caller)
             }
         }
     }

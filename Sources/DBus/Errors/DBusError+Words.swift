@@ -161,8 +161,12 @@ extension DBusError {
 
     static let repliesUnread = DBusError(
         .limitsExceeded,
-        "Replies of more than \(UnreadReplies.allowance >> 20) MiB have not been read; read them, "
-            + "and call again.")
+        "Too many replies to earlier calls have not been read; read them, and call again.")
+
+    static let tooMuchIsUnread = DBusError(
+        .limitsExceeded,
+        "Others leave so much unread that a large reply could make the bus stop serving everybody; "
+            + "ask for less, or call again later.")
 
     static let unanswered = DBusError(.failed, "The service dropped the call without an answer.")
 

@@ -5,8 +5,8 @@ import DefaultsProtocol
 /// What the signal `Changed` tells of one change: names, never values.
 struct Announcement {
     let domain: Domain
-    let changed: [Key]
-    let removed: [Key]
+    private(set) var changed: [Key]
+    private(set) var removed: [Key]
     let generation: Generation
     let origin: String
 
@@ -20,6 +20,13 @@ struct Announcement {
         removed = isNamed ? change.removed : []
         generation = change.generation
         origin = change.origin
+    }
+
+    /// The same without names, for which those who listen have to ask.
+    func withoutNames() -> Announcement {
+        var announcement = self
+        (announcement.changed, announcement.removed) = ([], [])
+        return announcement
     }
 
     /// Writes the arguments of the signal.

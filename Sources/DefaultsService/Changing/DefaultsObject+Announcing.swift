@@ -57,6 +57,9 @@ extension DefaultsObject {
         for announcement in announcements {
             do {
                 try connection.assumeIsolated { connection in
+                    // One who listens and does not read is to take little of what the bus keeps.
+                    let announcement =
+                        connection.isLargelyUnread ? announcement.withoutNames() : announcement
                     try connection.emit(
                         Contract.objectPath, Contract.interface, Contract.changed.name
                     ) { try announcement.write(to: &$0) }

@@ -1,0 +1,93 @@
+import Glibc
+import Testing
+import TestSupport
+
+@testable import DBus
+
+/// What the bus keeps of all that was sent, for whoever does not read it.
+@Suite(.timeLimit(.minutes(2))) struct UnreadTotalTests {
+    private static let bounds = UnreadTotal.Bounds(high: 4 << 20, full: 8 << 20, step: 1 << 20)
+    private let start = SuspendingClock().now
+
+    @Test func `All that was sent counts until the bus tells that it was read (1)`() {
+        var total = UnreadTotal(bounds: Self.bounds)
+        total.note((4 << 20) - 1)
+        #expect(total.level == .low)
+        total.noteQuestion()
+        total.note(1)
+        #expect(total.level == .high)
+        total.note(4 << 20)
+        #expect(total.level == .full)
+        total.take(unread: 5, at: start)
+        #expect(total.bytes == 5 + 1 + (4 << 20))
+        total.noteQuestion()
+        total.take(unread: nil, at: start)
+        #expect(total.bytes == 5 + 1 + (4 << 20))
+    }
+
+    @Test func `The bus is asked after each step, and one question is under way at most (2)`() {
+        var total = UnreadTotal(bounds: Self.bounds)
+        total.note((1 << 20) - 1)
+        #expect(!total.isQuestionDue(at: start))
+        total.note(1)
+        #expect(total.isQuestionDue(at: start))
+        total.noteQuestion()
+        total.note(1 << 20)
+        #expect(!total.isQuestionDue(at: start))
+        total.take(unread: 0, at: start)
+        #expect(total.isQuestionDue(at: start))
+    }
+
+    @Test func `An answer does not hold for long where much is unread`() {
+        var total = UnreadTotal(bounds: Self.bounds)
+        total.noteQuestion()
+        total.take(unread: 3 << 20, at: start)
+        let later = start.advanced(by: UnreadTotal.validity)
+        #expect(!total.isQuestionDue(at: later))
+        total.noteQuestion()
+        total.take(unread: 4 << 20, at: start)
+        #expect(!total.isQuestionDue(at: start))
+        #expect(total.isQuestionDue(at: later))
+    }
+
+    /// Together they would leave more unread than the bus keeps of one sender.
+    @Test func `Many that do not read cost the others their large replies at most`() async throws {
+        let session = try PrivateSession(limits: ["max_incoming_bytes": 16 << 20])
+        let (connection, other) = (try await session.connect(), try await session.connectApart())
+        _ = await UnreadCallerTests.serve(on: connection)
+        await connection.setBounds(Self.bounds)
+        let clients = try (0..<8).map { _ in
+            try ChildProcess(
+                [
+                    "/usr/bin/python3", "-c", BacklogTests.client, session.bus.address,
+                    connection.name, "20",
+                ], output: .lines)
+        }
+        for client in clients { #expect(client.lines?.next() == "sent") }
+        while await connection.unreadTotal.level != .full {
+            _ = try await other.call(connection.uniqueName, "/", "a.Large", "GetSmall")
+        }
+        await #expect(throws: DBusError.tooMuchIsUnread) {
+            try await other.call(connection.uniqueName, "/", "a.Large", "Get")
+        }
+        for _ in 0..<100 {
+            _ = try await other.call(connection.uniqueName, "/", "a.Large", "GetSmall")
+        }
+        for client in clients {
+            client.send(SIGKILL)
+            _ = client.waitUntilExit()
+        }
+        while await connection.isLargelyUnread {
+            _ = try await other.call(connection.uniqueName, "/", "a.Large", "GetSmall")
+        }
+        #expect(try await other.call(connection.uniqueName, "/", "a.Large", "Get").count == 2)
+    }
+}
+
+extension Connection {
+    fileprivate var unreadTotal: UnreadTotal { calls.unreadTotal }
+
+    fileprivate func setBounds(_ bounds: UnreadTotal.Bounds) {
+        calls.unreadTotal = UnreadTotal(bounds: bounds)
+    }
+}
