@@ -42,8 +42,9 @@ extension DefaultsObject {
         "This daemon has ended, and the call was not carried out. Call \(Contract.busName) again, "
             + "which is another one or starts one.")
 
-    /// Takes a step that the bus has a part in. One that does not answer, or takes nothing, costs the
-    /// connection; the disk may take its time.
+    /// Takes a step that the bus has a part in.
+    ///
+    /// A bus that does not answer, or takes nothing, is left; the disk may take its time.
     private func patiently(_ step: (Connection) async -> Void) async {
         limitPatience()
         await step(connection)
