@@ -98,7 +98,8 @@ import Testing
                 file.write((99).to_bytes(4, "big"))
             """, desktop.databasePath
         ).requireOutput()
-        let second = desktop.run(Desktop.programs + "/defaultsd", "--replace")
+        // Else the tests would wait for it, if it came to serve.
+        let second = desktop.run("timeout", "60", Desktop.programs + "/defaultsd", "--replace")
         #expect(second.status == 65)
         #expect(second.error.contains("has version 99 of the schema"))
         #expect(first.isRunning)

@@ -27,7 +27,9 @@ public actor Daemon {
     private let logger: Logger
     /// What is served, once the database is open.
     private var object: DefaultsObject?
+    /// Whether calls are carried out.
     private var isServing = false
+    /// Whether another daemon has the name, and waits for our end.
     private var isReplaced = false
     private var isEnding = false
     private var status = ExitStatus.success

@@ -23,7 +23,7 @@ extension StoreFile {
         }
         // From the log into the file, where another process can see what this is. Where the disk
         // refuses, the log has it all the same.
-        _ = try? connection.pragma("wal_checkpoint")
+        _ = try? connection.pragma("wal_checkpoint", "TRUNCATE")
         return isNew
     }
 
