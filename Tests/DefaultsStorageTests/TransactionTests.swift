@@ -152,4 +152,29 @@ import Testing
         #expect(try !holds("a", first.rawValue))
         #expect(try !holds("", other.rawValue))
     }
+
+    @Test("After a power cut a domain may have changed after every number before, but its own last")
+    func expectationsAfterPowerCut() async throws {
+        let database = try scratch.open()
+        let durable = try database.set(["a": [1]]).generation
+        let other = try database.set(["x": [1]], in: "org.example.Other").generation
+        try await database.flush()
+        let lost = try database.set(["a": [2]]).generation
+        let after = try scratch.copyWithoutRuntime().open(boot: .random())
+        let landing = after.generation
+        let unknown = try Domain(name: "org.example.Unknown", layer: .domain)
+        func holds(_ generation: Generation?, in domain: Domain) throws -> Bool {
+            let expected = [Expectation.wholeDomain(generation)]
+            return try after.firstConflict(of: expected, in: domain) == nil
+        }
+        #expect(try holds(durable, in: domain))
+        for generation in [other, lost, landing.advanced(by: 1)] {
+            #expect(try !holds(generation, in: domain))
+            #expect(try !holds(generation, in: unknown))
+        }
+        for domain in [domain, unknown] { #expect(try holds(landing, in: domain)) }
+        #expect(try !holds(nil, in: domain))
+        #expect(try holds(nil, in: unknown))
+        database.close()
+    }
 }
