@@ -7,8 +7,18 @@ public enum Limits {
     /// brings.
     public static let maximumValueCount = 1 << 18
 
+    /// The most keys that one call of `Apply` or `ApplyValues` names: set, removed and expected together.
+    public static let maximumTransactionKeys = 1 << 18
+
+    /// The most domains that one call of `Attach` names.
+    public static let maximumAttachedDomains = 1024
+
     /// No reply is larger than this, in bytes (32 MiB).
     public static let maximumReplySize = 32 << 20
+
+    /// What one call of `GetAllValues` may turn into values, in bytes, those among it that turn out not
+    /// to fit into a reply (64 MiB).
+    public static let maximumValueWork = 2 * maximumReplySize
 
     /// Where entries are sent in bulk: the largest archive that is among them, in bytes (64 KiB).
     public static let maximumBulkEntrySize = 64 << 10

@@ -9,12 +9,19 @@ public import KeyedArchive
 public enum VariantForm {
     /// The value that stands for an archive.
     ///
-    /// - Parameter containers: How many containers of the message it will stand in, its own variant
-    ///   counted: a message carries only so many in each other.
+    /// - Parameters:
+    ///   - containers: How many containers of the message it will stand in, its own variant counted: a
+    ///     message carries only so many in each other.
+    ///   - work: How many bytes may be turned into values, for callers that show many archives;
+    ///     lowered by those that were, also where it throws in the end.
     /// - Throws: ``DefaultsError`` with code `notRepresentable` where the archive holds what D-Bus
     ///   cannot carry, and `tooLarge` where the value would not fit into a reply.
-    public static func value(of archive: KeyedArchive, inside containers: Int = 1) throws -> Value {
-        var writer = VariantWriter(inside: containers)
+    public static func value(
+        of archive: KeyedArchive, inside containers: Int = 1, work: inout Int
+    ) throws -> Value {
+        var writer = VariantWriter(
+            inside: containers, maximumSize: min(work, Limits.maximumReplySize))
+        defer { work -= writer.size }
         do {
             try archive.render(into: &writer)
         } catch let error as ArchiveError where error.code == .outputTooLarge {
@@ -23,6 +30,12 @@ public enum VariantForm {
             throw VariantWriter.tooDeep
         }
         return writer.finish()
+    }
+
+    /// The value that stands for one archive, as ``value(of:inside:work:)`` makes it.
+    public static func value(of archive: KeyedArchive) throws -> Value {
+        var work = Limits.maximumReplySize
+        return try value(of: archive, work: &work)
     }
 
     /// Reads a value from a message, and makes the archive that it stands for.

@@ -7,7 +7,7 @@ import PropertyList
 /// Invariants:
 /// 1. The value nests as deep as a message may carry it, and no deeper: it is refused at the event
 ///    that would, not when it is sent.
-/// 2. The value fits into a reply.
+/// 2. The value is no larger than it may be.
 struct VariantWriter: ValueFormSink {
     /// An array or a dictionary that has begun and not ended.
     private struct Container {
@@ -27,12 +27,17 @@ struct VariantWriter: ValueFormSink {
 
     private var containers: [Container] = []
     private var depth: Int
-    private var size = 0
+    /// The bytes that were counted, the last one's too where it was refused.
+    private(set) var size = 0
+    private let maximumSize: Int
     private var result: Value?
 
-    /// - Parameter containers: How many containers of the message the value will stand in.
-    init(inside containers: Int) {
+    /// - Parameters:
+    ///   - containers: How many containers of the message the value will stand in.
+    ///   - maximumSize: How many bytes it may count.
+    init(inside containers: Int, maximumSize: Int) {
         depth = containers
+        self.maximumSize = maximumSize
     }
 
     /// The finished value, to be asked for after the last event.
@@ -143,7 +148,7 @@ extension VariantWriter {
     /// Counts what goes into the message, with room for signatures, lengths and padding.
     private mutating func count(bytes: Int) throws {
         size += bytes + 16
-        guard size <= Limits.maximumReplySize else { throw Self.tooLarge }
+        guard size <= maximumSize else { throw Self.tooLarge }
     }
 
     /// The bytes of a scalar; those of a container are counted as it fills.
