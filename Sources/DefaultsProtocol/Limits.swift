@@ -4,7 +4,7 @@ public enum Limits {
     public static let maximumValueSize = 16 << 20
 
     /// The most values, counted with those inside them, that one call of `SetValue` or `ApplyValues`
-    /// brings.
+    /// brings, and one of `GetValue` shows.
     public static let maximumValueCount = 1 << 18
 
     /// The most keys that one call of `Apply` or `ApplyValues` names: set, removed and expected together.
@@ -15,10 +15,6 @@ public enum Limits {
 
     /// No reply is larger than this, in bytes (32 MiB).
     public static let maximumReplySize = 32 << 20
-
-    /// What one call of `GetAllValues` may turn into values, in bytes, those among it that turn out not
-    /// to fit into a reply (64 MiB).
-    public static let maximumValueWork = 2 * maximumReplySize
 
     /// Where entries are sent in bulk: the largest archive that is among them, in bytes (64 KiB).
     public static let maximumBulkEntrySize = 64 << 10

@@ -34,10 +34,10 @@ extension DefaultsObject {
         try call.reply { reply in
             var unrepresentable: [String] = []
             var room = Limits.maximumReplySize
-            var work = Limits.maximumValueWork
+            var budget = ValueBudget.domain
             try reply.writeDictionary(key: "s", value: "v") { entries in
                 for key in keys {
-                    if let value = try value(of: key, in: domain, work: &work) {
+                    if let value = try value(of: key, in: domain, budget: &budget) {
                         try entries.writeEntry {
                             try $0.writeString(key.name)
                             try $0.writeValue(.variant(value))
@@ -101,14 +101,16 @@ extension DefaultsObject {
     /// The value of a key as a D-Bus value; nil where it is damaged, or D-Bus cannot carry it there:
     /// inside an entry of an array.
     ///
-    /// - Parameter work: How many bytes may be turned into values; lowered by those that were.
-    private func value(of key: Key, in domain: Domain, work: inout Int) throws -> Value? {
+    /// - Parameter budget: What may be made of all archives; lowered by what was made of this one.
+    private func value(
+        of key: Key, in domain: Domain, budget: inout ValueBudget
+    ) throws -> Value? {
         guard let stored = try intactValue(of: key, in: domain) else { return nil }
         do {
             return try VariantForm.value(
-                of: KeyedArchive(validating: stored.archive), inside: 3, work: &work)
+                of: KeyedArchive(validating: stored.archive), inside: 3, budget: &budget)
         } catch is DefaultsError, is ArchiveError {
-            guard work > 0 else { throw DefaultsError(tooLargeDomain: domain, on: host) }
+            if budget.isSpent { throw DefaultsError(tooLargeDomain: domain, on: host) }
             return nil
         }
     }
