@@ -1,10 +1,11 @@
 import DefaultsModel
+import Foundation
 import Testing
 
 @testable import DefaultsStorage
 
 /// Random histories against a dictionary: changes, flushes that succeed, fail or are cut short,
-/// orderly ends, deaths and boots, in any order.
+/// orderly ends, deaths, boots, and journals that are out of sight for a while, in any order.
 @Suite struct RandomHistoryTests {
     @Test(
         "After any history every acknowledged change is there, and numbers rise",
@@ -48,12 +49,15 @@ private final class History {
     /// Whether processes are started in turn with one runtime directory, with another, and with
     /// none.
     private let wanders: Bool
+    /// Whether a process now and then cannot see the journal of the one before.
+    private let isBlind: Bool
 
     init(seed: UInt64) throws {
         random = SeededGenerator(state: seed)
         // Beside the database the journal outlives a boot, so that a boot loses nothing either.
         scratch = try Scratch(hasRuntimeDirectory: !seed.isMultiple(of: 3))
         wanders = seed % 3 == 1
+        isBlind = seed % 3 == 2
         database = try scratch.open(boot: boot)
         last = database.generation
     }
@@ -65,6 +69,7 @@ private final class History {
         case 13..<15: try await finishFlush(.success(()))
         case 15: try await finishFlush(.failure(.noHome()))
         case 16: try await restart(afterWriting: batch)
+        case 17 where isBlind: try await liveOutOfSight()
         default: try await restart(afterWriting: nil)
         }
     }
@@ -81,9 +86,18 @@ private final class History {
         }
     }
 
-    /// Sets up to two keys and removes up to two others, of which some may not be there.
     private func change() throws {
         let domain = Self.domains.randomElement(using: &random) ?? "a"
+        let change =
+            try Int.random(in: 0..<12, using: &random) == 0
+            ? database.clear(domain) : changeKeys(of: domain)
+        if change.clearsDomain { expected[domain] = [:] }
+        #expect(change.generation > last)
+        last = change.generation
+    }
+
+    /// Sets up to two keys and removes up to two others, of which some may not be there.
+    private func changeKeys(of domain: String) throws -> ChangeSet {
         let archive = [UInt8.random(in: 0...255, using: &random)]
         let keys = Self.keys.shuffled(using: &random)
         let set = keys.prefix(Int.random(in: 0...2, using: &random))
@@ -95,8 +109,23 @@ private final class History {
                 removed: removed.map { try Key($0) }, origin: ""))
         for key in set { expected[domain, default: [:]][key] = archive }
         for key in removed { expected[domain]?[key] = nil }
-        #expect(change.generation > last)
-        last = change.generation
+        return change
+    }
+
+    /// Lets a process make changes that does not see what is pending, and then one go on that does.
+    private func liveOutOfSight() async throws {
+        let (run, hidden) = ("\(scratch.root)/run", "\(scratch.root)/hidden")
+        batch = nil
+        database.close()
+        try FileManager.default.moveItem(atPath: run, toPath: hidden)
+        let without = DatabaseLocation(
+            directory: scratch.location.directory, runtimeDirectory: nil)
+        database = try Database(at: without, boot: boot) { _ in }
+        for _ in 0..<Int.random(in: 0...3, using: &random) { try change() }
+        if Bool.random(using: &random) { try await database.flush() }
+        database.close()
+        try FileManager.default.moveItem(atPath: hidden, toPath: run)
+        database = try scratch.open(boot: boot)
     }
 
     private func finishFlush(_ outcome: Result<Void, StorageError>) async throws {
