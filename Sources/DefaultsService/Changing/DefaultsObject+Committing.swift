@@ -7,17 +7,35 @@ struct RoomAwaited: Error {}
 
 /// The commit of a change, for which there must be room among those that are not on disk yet.
 extension DefaultsObject {
-    /// Commits a change; where the numbers for changes have run out, more are got by a flush.
+    /// Commits a change.
+    ///
+    /// - Throws: As ``findingRoom(_:)``.
+    func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
+        let change = try findingRoom { () throws(StorageError) in try database.commit(proposal) }
+        statistics.changes += 1
+        return change
+    }
+
+    /// Remembers the token of a transaction that was no change.
+    ///
+    /// - Throws: As ``findingRoom(_:)``.
+    func remember(_ token: Token, of domain: Domain) throws {
+        try findingRoom { () throws(StorageError) in try database.remember(token, of: domain) }
+        noteChange()
+    }
+
+    /// Adds to what is not on disk yet; where the numbers for changes have run out, more are got by a
+    /// flush.
     ///
     /// - Throws: `StorageError`, and ``RoomAwaited`` where there is no room before the flush under
     ///   way has ended. Until then no other change has room either, so that small ones do not keep
     ///   a large one waiting for ever.
-    func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
+    private func findingRoom<Result>(
+        _ add: () throws(StorageError) -> Result
+    ) throws -> Result {
         if isRoomAwaited { throw RoomAwaited() }
         do throws(StorageError) {
-            let change = try database.commit(proposal)
-            statistics.changes += 1
-            return change
+            return try add()
         } catch {
             // Where the disk fails, the schedule says when it is tried again.
             guard storageError.isEmpty else { throw error }

@@ -75,10 +75,7 @@ extension DefaultsObject {
             },
             token: transaction.token, origin: origin(of: call))
         guard !proposal.changesNothing else {
-            if let token = transaction.token {
-                try database.remember(token, of: domain)
-                noteChange()
-            }
+            if let token = transaction.token { try remember(token, of: domain) }
             return try conclude(call, at: database.generation, isDurable: request.isDurable)
         }
         try conclude(call, with: commit(proposal), isDurable: request.isDurable)
