@@ -1,6 +1,7 @@
 /// The questions that the store is asked.
 ///
-/// The first two parameters are the name and the host of a domain, the third is a key.
+/// The first two parameters are the name and the host of a domain, the third is a key, a token or a
+/// generation.
 ///
 /// All but the list of domains find their rows by an index, so that their cost does not grow with
 /// the database.
@@ -12,7 +13,12 @@ enum StoreQuery {
     static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
     static let domains = "SELECT name, host FROM domains WHERE key_count > 0"
     static let summaries = "SELECT \(summary) \(entries) AND \(isPresent) ORDER BY key"
-    static let changes = "SELECT \(summary) \(entries) AND generation > ?3"
+    /// A domain with nothing newer gives one row, without a key, for the sake of its horizon.
+    static let changes = """
+        SELECT \(summary), horizon FROM domains
+            LEFT JOIN entries ON entries.domain = domains.id AND generation > ?3
+        WHERE name = ?1 AND host = ?2
+        """
     static let record = "SELECT last_change, horizon FROM domains WHERE name = ?1 AND host = ?2"
     static let token = "SELECT generation FROM tokens WHERE domain = \(domain) AND token = ?3"
 
