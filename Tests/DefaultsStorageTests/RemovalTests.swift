@@ -1,4 +1,5 @@
 import DefaultsModel
+import SQLite
 import Testing
 
 @testable import DefaultsStorage
@@ -46,5 +47,49 @@ import Testing
         database.finishFlush(batch, .success(()))
         #expect(try !database.changes(of: domain, since: before).isComplete)
         database.close()
+    }
+
+    @Test("A read of a whole domain costs nothing for the removals that it remembers")
+    func costOfRemovals() async throws {
+        let database = try scratch.open()
+        try database.set(["a": [1], "b": [2]])
+        try await database.flush()
+        let read = { () throws in
+            #expect(try database.keys() == ["a", "b"])
+            #expect(try database.summaries(of: domain).map(\.size) == [1, 1])
+        }
+        let before = try StatementTrace.steps(of: database, read)
+        #expect(before > 0)
+        try remove(0..<2 * FlushTransaction.removalsKept, from: database)
+        try await database.flush()
+        #expect(try StatementTrace.steps(of: database, read) == before)
+        database.close()
+    }
+
+    @Test("A database of this version without the index gets it when it is opened")
+    func missingIndex() async throws {
+        let database = try scratch.open()
+        try database.set(["a": [1]])
+        try await database.flush()
+        database.close()
+        let index = "SELECT sql FROM sqlite_schema WHERE name = 'present'"
+        let made = try scratch.query(index)
+        #expect(made.contains("CREATE INDEX"))
+        #expect(try scratch.query("DROP INDEX present") == "[]")
+        #expect(try scratch.query(index) == "[]")
+        do {
+            let obstruction = try StoreFile(path: database.path).connect()
+            try obstruction.execute("BEGIN IMMEDIATE")
+            let without = try scratch.open()
+            #expect(scratch.noticed("The index of keys could not be made"))
+            #expect(try without.keys() == ["a"])
+            try obstruction.execute("ROLLBACK")
+            without.close()
+        }
+        #expect(try scratch.query(index) == "[]")
+        let with = try scratch.open()
+        #expect(try with.keys() == ["a"])
+        with.close()
+        #expect(try scratch.query(index) == made)
     }
 }

@@ -28,6 +28,11 @@ struct DatabaseOpening {
         try file.make(in: directory)
         connection = try file.connect()
         isNew = try file.prepare(connection)
+        do {
+            try file.makeIndex(connection)
+        } catch {
+            report(.indexNotMade(error))
+        }
     }
 
     /// Takes up what the last process left in the journal and goes on with a journal of our own.

@@ -107,6 +107,13 @@ extension Notice {
                 + "one in \(directory).")
     }
 
+    static func indexNotMade(_ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The index of keys could not be made, so that reads of whole domains take "
+                + "longer the more keys were removed; the next start tries again. \(error)")
+    }
+
     static func notFoldedBack(_ error: StorageError) -> Notice {
         Notice(
             severity: .information,

@@ -57,8 +57,17 @@ enum Schema {
             UNIQUE (domain, token)
         ) STRICT;
         CREATE INDEX tokens_by_age ON tokens (domain, id);
+        \(presentIndex)
         """,
     ]
+
+    /// The keys that have values, so that a read of a whole domain passes over no removals.
+    ///
+    /// An index changes what a read costs, never what it gives. So a database of this version may
+    /// lack this one, and is given it when it is opened; where it is there, that writes nothing.
+    static let presentIndex = """
+        CREATE INDEX IF NOT EXISTS present ON entries (domain, key) WHERE archive IS NOT NULL;
+        """
 
     /// The version of the schema that this program writes.
     static var version: Int { migrations.count }

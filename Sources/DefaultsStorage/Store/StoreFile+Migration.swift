@@ -24,6 +24,17 @@ extension StoreFile {
         return isNew
     }
 
+    /// Makes the index that a database of this version may lack.
+    ///
+    /// - Throws: Where the disk does not take it, and the database can be used all the same.
+    func makeIndex(_ connection: Connection) throws(StorageError) {
+        do {
+            try connection.execute(Schema.presentIndex)
+        } catch {
+            throw .storeFailure(path, error, .cannotWrite)
+        }
+    }
+
     /// What the store knows of itself.
     ///
     /// - Throws: `.damagedDatabase` where that makes no sense.

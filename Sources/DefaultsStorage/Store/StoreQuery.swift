@@ -7,7 +7,8 @@
 /// the database.
 enum StoreQuery {
     static let value = "SELECT generation, checksum, archive \(entries) AND key = ?3"
-    static let presence = "SELECT \(isPresent) \(entries) AND key = ?3"
+    /// The function typeof() looks at a row's head, where IS NOT NULL would load the archive.
+    static let presence = "SELECT typeof(archive) <> 'null' \(entries) AND key = ?3"
     static let generation = "SELECT generation \(entries) AND key = ?3"
     static let keys = "SELECT key \(entries) AND \(isPresent) ORDER BY key"
     static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
@@ -27,7 +28,7 @@ enum StoreQuery {
     /// SQLite has the length of a blob from the row's head, and does not load the blob for it.
     private static let summary = "key, generation, length(archive)"
 
-    /// Whether the row is a value and no removal; typeof() looks at a row's head, where IS NOT
-    /// NULL would load the archive.
-    private static let isPresent = "typeof(archive) <> 'null'"
+    /// Whether the row is a value and no removal, in the words of `Schema.presentIndex`: rows that
+    /// are found by it are not asked again.
+    private static let isPresent = "archive IS NOT NULL"
 }
