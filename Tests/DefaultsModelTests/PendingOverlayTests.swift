@@ -104,7 +104,7 @@ import Testing
         #expect(overlay.bytes == 0)
     }
 
-    @Test("4: the totals are those after the last change, or the store's where none is pending")
+    @Test("5: the totals are those after the last change, or the store's where none is pending")
     func totals() throws {
         var overlay = PendingOverlay()
         #expect(overlay.totals(of: domain) == nil)
@@ -130,6 +130,50 @@ import Testing
             #expect(overlay.bytes == foretold)
             generation += 1
         }
+    }
+
+    private func token(_ number: Int) throws -> ChangeSet {
+        ChangeSet(
+            generation: .first,
+            proposal: ChangeProposal(domain: domain, token: try Token("\(number)"), origin: ""))
+    }
+
+    @Test(
+        "4: of very many tokens the newest are left, in order, also after a flush that has failed",
+        arguments: [nil, 1, 600, 1024, 1500, 2999])
+    func tokens(failureAt failure: Int?) throws {
+        var overlay = PendingOverlay()
+        for number in 0..<3000 {
+            if number == failure { _ = overlay.beginFlush() }
+            overlay.add(try token(number), totals: KeyTotals())
+        }
+        let newest = (3000 - Token.rememberedPerDomain..<3000).map { "\($0)" }
+        #expect(overlay.changeSets.compactMap(\.token?.name).suffix(newest.count) == newest[...])
+        if failure != nil { overlay.abandonFlush() }
+        #expect(overlay.changeSets.compactMap(\.token?.name) == newest)
+        #expect(overlay.generation(of: try Token("2999"), in: domain) == .first)
+        #expect(overlay.generation(of: try Token("1000"), in: domain) == nil)
+    }
+
+    @Test("4: a token that comes again is not there twice, and stays in its place")
+    func repeatedToken() throws {
+        var overlay = PendingOverlay()
+        for number in [1, 2, 1] { overlay.add(try token(number), totals: KeyTotals()) }
+        #expect(overlay.changeSets.compactMap(\.token?.name) == ["1", "2"])
+    }
+
+    @Test("The growth by a token is foretold, also where it takes the place of another")
+    func growthByTokens() throws {
+        var overlay = PendingOverlay()
+        for number in (0..<1500) + [1499] {
+            let next = try token(number)
+            let foretold = overlay.bytes + overlay.growth(by: next.proposal)
+            overlay.add(next, totals: KeyTotals())
+            #expect(overlay.bytes == foretold)
+        }
+        let names = (1500 - Token.rememberedPerDomain..<1500).map { "\($0)".utf8.count }
+        #expect(
+            overlay.bytes == names.reduce(0) { $0 + $1 + PendingOverlay.entryOverhead })
     }
 
     @Test("What is pending can be told as changes again, in order, without what was replaced")

@@ -35,6 +35,11 @@ extension Database {
                 origin: ":1.1"))
     }
 
+    @discardableResult
+    func clear(_ domain: String = "org.example.App") throws -> ChangeSet {
+        try commit(ChangeProposal(clearing: Domain(domain, on: .localhost), origin: ":1.1"))
+    }
+
     func archive(_ key: String, in domain: String = "org.example.App") throws -> [UInt8]? {
         try value(Domain(domain, on: .localhost), Key(key))?.archive
     }

@@ -99,6 +99,106 @@ import Testing
         }
     }
 
+    /// What happens to keys in a journal that comes to light late.
+    struct LateHistory: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let left: [String: [UInt8]]
+        let changes: @Sendable (Database) throws -> Void
+
+        init(
+            _ description: String, leaves left: [String: [UInt8]],
+            _ changes: @escaping @Sendable (Database) throws -> Void
+        ) {
+            testDescription = description
+            self.left = left
+            self.changes = changes
+        }
+    }
+
+    static let lateHistories = [
+        LateHistory("set twice", leaves: ["old": [0], "k": [2]]) {
+            try $0.set(["k": [1]])
+            try $0.set(["k": [2]])
+        },
+        LateHistory("set and removed", leaves: ["old": [0]]) {
+            try $0.set(["k": [1]])
+            try $0.remove("k")
+        },
+        LateHistory("removed and set", leaves: ["old": [2]]) {
+            try $0.remove("old")
+            try $0.set(["old": [2]])
+        },
+        LateHistory("set together, and one of them again", leaves: ["old": [2], "k": [1]]) {
+            try $0.set(["k": [1], "old": [1]])
+            try $0.set(["old": [2]])
+        },
+        LateHistory("set and cleared", leaves: [:]) {
+            try $0.set(["k": [1]])
+            try $0.clear()
+        },
+        LateHistory("cleared and set", leaves: ["old": [2]]) {
+            try $0.set(["k": [1]])
+            try $0.clear()
+            try $0.set(["old": [2]])
+        },
+    ]
+
+    @Test(
+        "1: of several changes of a key in a late journal the last one holds",
+        arguments: lateHistories, [true, false])
+    func lateChangesOfOneKey(history: LateHistory, isFlushed: Bool) async throws {
+        let first = try open(at: with)
+        try first.set(["old": [0]])
+        try await first.flush()
+        first.close()
+        try process(at: with, history.changes)
+        try await withRuntimeHidden {
+            let database = try open(at: without)
+            try database.set(["theirs": [9]])
+            if isFlushed { try await database.flush() }
+            database.close()
+        }
+        let database = try open(at: with)
+        func check(_ database: Database) throws {
+            let left = history.left.merging(["theirs": [9]]) { late, _ in late }
+            #expect(try database.keys() == left.keys.sorted())
+            for (key, archive) in left { #expect(try database.archive(key) == archive) }
+        }
+        try check(database)
+        try await database.flush()
+        try check(database)
+        database.close()
+        #expect(
+            try scratch.query("SELECT key_count FROM domains") == "[(\(history.left.count + 1),)]")
+    }
+
+    @Test("The token of a late change is known, whatever has become of its keys")
+    func lateTokens() async throws {
+        let domain = try Domain(name: "org.example.App", layer: .domain)
+        let generations = try process(at: with) { (database) throws in
+            try ["replaced", "kept"].map { key in
+                try database.commit(
+                    ChangeProposal(
+                        domain: domain, set: [.init(key: Key(key), archive: [1])],
+                        token: Token(key), origin: "")
+                ).generation
+            }
+        }
+        try await withRuntimeHidden {
+            let database = try open(at: without)
+            try database.set(["replaced": [2]])
+            try await database.flush()
+            database.close()
+        }
+        try process(at: with) { (database) throws in
+            #expect(try database.archive("replaced") == [2])
+            #expect(try database.archive("kept") == [1])
+            for (token, generation) in zip(["replaced", "kept"], generations) {
+                #expect(try database.outcome(of: Token(token), in: domain) == generation)
+            }
+        }
+    }
+
     @Test("3: an empty journal of an earlier process does not stand for one that is out of sight")
     func staleJournal() async throws {
         try process(at: without) { _ in }

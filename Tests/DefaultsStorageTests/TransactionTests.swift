@@ -13,6 +13,7 @@ import Testing
         scratch = try Scratch()
     }
 
+    @discardableResult
     private func commit(_ database: Database, _ key: String, token: String) throws -> Generation {
         try database.commit(
             ChangeProposal(
@@ -66,21 +67,61 @@ import Testing
         #expect(try scratch.open().outcome(of: Token("early"), in: domain)?.rawValue == 2)
     }
 
-    @Test("Of a domain's tokens the newest are remembered, and no more than so many")
-    func bound() async throws {
-        let database = try scratch.open()
-        try database.set(["a": [1]])
+    /// What happens again and again while a domain gets tokens.
+    enum TokenWay: CaseIterable {
+        case oneFlush, manyFlushes, failedFlushes, unseenFlushes, crashes, rewrittenJournals
+    }
+
+    @Test(
+        "Of a domain's tokens the newest are remembered, and no more, on every way to the disk",
+        arguments: TokenWay.allCases)
+    func bound(way: TokenWay) async throws {
+        var database = try scratch.open()
+        var batch: FlushBatch?
         let kept = Token.rememberedPerDomain
-        for half in 0..<2 {
-            for number in 0..<kept {
-                try database.remember(Token("\(half) \(number)"), of: domain)
+        let tokens = try (0..<3 * kept).map { try Token("\($0)") }
+        for (number, token) in tokens.enumerated() {
+            // Those of changes stand among those of no change.
+            if number.isMultiple(of: 100) {
+                try commit(database, "key \(number)", token: token.name)
+            } else {
+                try database.remember(token, of: domain)
             }
-            try await database.flush()
+            if number % (kept / 2) == 100 { try await go(way, &database, &batch) }
         }
-        #expect(try database.outcome(of: Token("0 \(kept - 1)"), in: domain) == nil)
-        #expect(try database.outcome(of: Token("1 0"), in: domain) == database.generation)
+        try await database.flush()
+        let known = try tokens.filter { try database.outcome(of: $0, in: domain) != nil }
+        let newest = Array(tokens.suffix(kept))
+        #expect(known == newest)
         database.close()
-        #expect(try scratch.query("SELECT count(*) FROM tokens") == "[(\(kept),)]")
+        let stored = try scratch.query(
+            "SELECT group_concat(token, ' ') FROM (SELECT token FROM tokens ORDER BY id)")
+        #expect(stored == "[('\(newest.map(\.name).joined(separator: " "))',)]")
+    }
+
+    private func go(
+        _ way: TokenWay, _ database: inout Database, _ batch: inout FlushBatch?
+    ) async throws {
+        switch way {
+        case .oneFlush: return
+        case .manyFlushes: return try await database.flush()
+        case .failedFlushes:
+            // One that begins at one time fails at the next.
+            guard let failing = batch else { return batch = database.beginFlush() }
+            database.finishFlush(failing, .failure(.noHome()))
+            return batch = nil
+        case .unseenFlushes:
+            let writer = try database.makeWriter()
+            try await writer.write(#require(database.beginFlush()))
+            await writer.close()
+        case .crashes: break
+        case .rewrittenJournals:
+            for value in 0..<12 {
+                try database.set(["large": Array(repeating: UInt8(value), count: 1 << 20)])
+            }
+        }
+        database.close()
+        database = try scratch.open()
     }
 
     @Test("Expectations of keys and of the domain hold by generation, pending and flushed")
@@ -110,5 +151,30 @@ import Testing
         #expect(try holds("a", 0))
         #expect(try !holds("a", first.rawValue))
         #expect(try !holds("", other.rawValue))
+    }
+
+    @Test("After a power cut a domain may have changed after every number before, but its own last")
+    func expectationsAfterPowerCut() async throws {
+        let database = try scratch.open()
+        let durable = try database.set(["a": [1]]).generation
+        let other = try database.set(["x": [1]], in: "org.example.Other").generation
+        try await database.flush()
+        let lost = try database.set(["a": [2]]).generation
+        let after = try scratch.copyWithoutRuntime().open(boot: .random())
+        let landing = after.generation
+        let unknown = try Domain(name: "org.example.Unknown", layer: .domain)
+        func holds(_ generation: Generation?, in domain: Domain) throws -> Bool {
+            let expected = [Expectation.wholeDomain(generation)]
+            return try after.firstConflict(of: expected, in: domain) == nil
+        }
+        #expect(try holds(durable, in: domain))
+        for generation in [other, lost, landing.advanced(by: 1)] {
+            #expect(try !holds(generation, in: domain))
+            #expect(try !holds(generation, in: unknown))
+        }
+        for domain in [domain, unknown] { #expect(try holds(landing, in: domain)) }
+        #expect(try !holds(nil, in: domain))
+        #expect(try holds(nil, in: unknown))
+        database.close()
     }
 }

@@ -7,7 +7,7 @@ public struct PendingDomain: Sendable {
     /// The last change of the domain; nil where only tokens are pending.
     public private(set) var lastChange: Generation?
     /// The tokens of the domain's transactions, each with the generation that was replied.
-    public private(set) var tokens: [Token: Generation] = [:]
+    public private(set) var tokens = PendingTokens()
     /// The domain's keys when all of this is written.
     public private(set) var totals: KeyTotals
 
@@ -46,7 +46,7 @@ public struct PendingDomain: Sendable {
     mutating func add(_ later: PendingDomain) -> Int {
         var growth = later.cleared.map { clear(at: $0) } ?? 0
         for (key, entry) in later.entries { growth += put(entry, key) }
-        for (token, generation) in later.tokens { growth += remember(token, generation) }
+        for (token, generation) in later.tokens.inOrder { growth += remember(token, generation) }
         lastChange = later.lastChange ?? lastChange
         totals = later.totals
         return growth
@@ -66,8 +66,9 @@ public struct PendingDomain: Sendable {
     }
 
     private mutating func remember(_ token: Token, _ generation: Generation) -> Int {
-        let replaced = tokens.updateValue(generation, forKey: token)
-        return replaced == nil ? PendingDomain.size(of: token) : 0
+        let growth = growth(by: token)
+        tokens.remember(token, generation)
+        return growth
     }
 }
 
@@ -82,7 +83,13 @@ extension PendingDomain {
         }
         return proposal.set.reduce(0) { $0 + growth($1.key, $1.archive) }
             + proposal.removed.reduce(0) { $0 + growth($1, nil) }
-            + (proposal.token.map(PendingDomain.size(of:)) ?? 0)
+            + (proposal.token.map(growth(by:)) ?? 0)
+    }
+
+    private func growth(by token: Token) -> Int {
+        guard tokens[token] == nil else { return 0 }
+        let forgotten = tokens.forgotten(for: token).map(PendingDomain.size(of:))
+        return PendingDomain.size(of: token) - (forgotten ?? 0)
     }
 
     private static func size(of key: Key, _ archive: [UInt8]?) -> Int {

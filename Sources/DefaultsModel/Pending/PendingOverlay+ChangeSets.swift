@@ -2,8 +2,8 @@ extension PendingOverlay {
     /// What is pending as changes again, in the order of their generations, without what later
     /// changes have replaced.
     ///
-    /// The tokens follow as changes of their own, which change nothing. The writers' bus names are
-    /// not kept.
+    /// The tokens follow as changes of their own, which change nothing, those of a domain in the
+    /// order in which they were remembered. The writers' bus names are not kept.
     public var changeSets: [ChangeSet] {
         var parts: [Generation: Parts] = [:]
         var tokens: [ChangeSet] = []

@@ -4,8 +4,9 @@
 /// 1. A change is in `current` or in `flushing`, from its acknowledgement until it is on disk.
 /// 2. Every change in `current` is newer than every change in `flushing`.
 /// 3. Of one key each of the two holds the newest change that it was given.
-/// 4. The totals of a domain are those after all of its changes, pending ones included.
-/// 5. No cost here grows with the database. Beginning and finishing a flush copies nothing; only
+/// 4. Of a domain each of the two holds the newest tokens, in the order in which they came.
+/// 5. The totals of a domain are those after all of its changes, pending ones included.
+/// 6. No cost here grows with the database. Beginning and finishing a flush copies nothing; only
 ///    taking back a failed one costs as much as is pending.
 public struct PendingOverlay: Sendable {
     /// The most bytes that may be pending: 64 MiB.
@@ -72,10 +73,9 @@ public struct PendingOverlay: Sendable {
         current.domains[domain]?.tokens[token] ?? flushing?.domains[domain]?.tokens[token]
     }
 
-    /// All tokens of a domain that are pending.
-    func tokens(of domain: Domain) -> [Token: Generation] {
-        let older = flushing?.domains[domain]?.tokens ?? [:]
-        return older.merging(current.domains[domain]?.tokens ?? [:]) { _, newer in newer }
+    /// All tokens of a domain that are pending, in the order in which they were remembered.
+    func tokens(of domain: Domain) -> [(token: Token, generation: Generation)] {
+        [flushing, current].flatMap { $0?.domains[domain]?.tokens.inOrder ?? [] }
     }
 
     /// The keys of a domain after all pending changes; nil where none is pending and the store

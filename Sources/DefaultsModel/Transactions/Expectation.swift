@@ -27,20 +27,22 @@ public enum Expectation: Hashable, Sendable {
     /// Whether the expectation of a whole domain holds.
     ///
     /// A generation of the database serves as well as one of the domain: a caller who has read all
-    /// of it at some generation expects that nothing has come after. A generation that the
-    /// database has not reached is nobody's knowledge and never holds.
+    /// of it at some generation expects that nothing has come after. That takes a database that
+    /// knows what has. It does not after a generation that it has not reached, nor after one from
+    /// before a power cut or a restored backup, when the domain may have been another; only the
+    /// domain's own last change proves itself, as no number is given twice.
     ///
     /// - Parameters:
     ///   - expected: The generation after which nothing may have changed; nil where there must be no
     ///     keys.
     ///   - lastChange: The domain's last change; nil where it never had one.
-    ///   - database: The generation of the database.
+    ///   - isOnRecord: Whether the database knows all that came after the expected generation.
     ///   - isEmpty: Whether the domain has no keys.
     public static func holds(
-        expected: Generation?, lastChange: Generation?, database: Generation, isEmpty: Bool
+        expected: Generation?, lastChange: Generation?, isOnRecord: Bool, isEmpty: Bool
     ) -> Bool {
         guard let expected else { return isEmpty }
-        guard let lastChange else { return expected <= database }
-        return lastChange <= expected && expected <= database
+        guard let lastChange, lastChange >= expected else { return isOnRecord }
+        return lastChange == expected
     }
 }

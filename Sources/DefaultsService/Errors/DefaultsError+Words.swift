@@ -33,7 +33,8 @@ extension DefaultsError {
                 "The domain \(place) was expected to have no keys, and has some"
             case .wholeDomain(let expected?):
                 "The domain \(place) was expected not to change after generation \(expected), and "
-                    + (actual ?? "has no such one")
+                    + (conflict.actual.flatMap { $0 > expected ? actual : nil }
+                        ?? "what came after that one is not known")
             }
         self.init(.conflict, sentence + ". Nothing was changed; read again.")
     }

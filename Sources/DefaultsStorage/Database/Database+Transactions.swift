@@ -25,7 +25,8 @@ extension Database {
             case .wholeDomain(let generation):
                 let actual = try contents.lastChange(of: domain)
                 let holds = Expectation.holds(
-                    expected: generation, lastChange: actual, database: counter.current,
+                    expected: generation, lastChange: actual,
+                    isOnRecord: generation.map { counter.reaches(backTo: $0) } ?? false,
                     isEmpty: try contents.totals(of: domain).keys <= 0)
                 if !holds { return Conflict(expectation: expectation, actual: actual) }
             }

@@ -2,8 +2,8 @@ internal import DefaultsModel
 
 /// What a start does with changes that come to light late.
 extension DatabaseContents {
-    /// The part of a change that neither the store nor anything pending has as new; nil where there
-    /// is none.
+    /// The part of a change that neither the store nor anything pending has as new, without its
+    /// token; nil where there is none.
     ///
     /// A removal that the store has forgotten counts as had: what came before the horizon of its
     /// domain and has no row may have been removed.
@@ -21,7 +21,6 @@ extension DatabaseContents {
         let named = change.clearsDomain ? try keys(of: domain) : change.removed
         for key in named where try isMissing(key) { removed.append(key) }
         guard !set.isEmpty || !removed.isEmpty else { return nil }
-        return ChangeProposal(
-            domain: domain, set: set, removed: removed, token: change.token, origin: change.origin)
+        return ChangeProposal(domain: domain, set: set, removed: removed, origin: change.origin)
     }
 }

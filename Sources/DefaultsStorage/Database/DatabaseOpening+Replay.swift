@@ -2,21 +2,25 @@ internal import DefaultsModel
 
 /// What stands in the journals that a start finds.
 extension DatabaseOpening {
-    /// Takes every change that came after what is in the store.
+    /// Takes every change that came after what is in the store, and every token.
     ///
-    /// - Returns: The changes before that. Nearly always they are in the store, too.
+    /// All tokens, those of older changes too, are pending again, whether the store has them or
+    /// not: so their order is that of the journal, by which the oldest are forgotten first.
+    ///
+    /// - Returns: The changes before that, of each key the last one. Nearly always they are in the
+    ///   store, too.
     func replay(
         _ history: inout JournalHistory, above durable: Generation,
         into contents: inout DatabaseContents
-    ) throws(StorageError) -> [ChangeSet] {
+    ) throws(StorageError) -> PendingOverlay {
         var count = 0
-        var older: [ChangeSet] = []
+        var older = PendingOverlay()
         try history.replay { (change) throws(StorageError) in
-            guard change.generation > durable || change.proposal.changesNothing else {
-                return older.append(change)
-            }
-            contents.overlay.add(change, totals: try contents.totals(after: change.proposal))
-            if !change.proposal.changesNothing { count += 1 }
+            let isOlder = change.generation <= durable && !change.proposal.changesNothing
+            if isOlder { older.add(change, totals: KeyTotals()) }
+            guard let pending = isOlder ? change.tokenAlone : change else { return }
+            contents.overlay.add(pending, totals: try contents.totals(after: pending.proposal))
+            if !pending.proposal.changesNothing { count += 1 }
         }
         if count > 0 { report(.replayed(count)) }
         return older
@@ -28,22 +32,24 @@ extension DatabaseOpening {
     /// see, or that of another host of a shared home. Its changes are below the generation of the
     /// store. But they are in the store only if the row of their key is as new as they are, and
     /// where it is newer they are replaced. The others get new numbers: whoever has looked since
-    /// then must be told of them.
+    /// then must be told of them. Their tokens keep the numbers that were replied.
     ///
     /// - Returns: Whether there were any.
     func takeUp(
-        _ older: [ChangeSet], into contents: inout DatabaseContents,
+        _ older: PendingOverlay, into contents: inout DatabaseContents,
         at counter: inout GenerationCounter
     ) throws(StorageError) -> Bool {
-        var count = 0
-        for change in older {
-            guard let proposal = try contents.missing(of: change) else { continue }
+        // All are looked at before the first is made: then it would pass for newer than the rest.
+        var missing: [ChangeProposal] = []
+        for change in older.changeSets {
+            if let proposal = try contents.missing(of: change) { missing.append(proposal) }
+        }
+        for proposal in missing {
             let late = ChangeSet(generation: try counter.next(), proposal: proposal)
             contents.overlay.add(late, totals: try contents.totals(after: proposal))
             counter.noteAcknowledged(late)
-            count += 1
         }
-        if count > 0 { report(.tookUpLate(count)) }
-        return count > 0
+        if !missing.isEmpty { report(.tookUpLate(missing.count)) }
+        return !missing.isEmpty
     }
 }

@@ -9,7 +9,9 @@ internal import Glibc
 /// Invariants:
 /// 1. A change stands here whole before it is acknowledged, and until it is in the store.
 /// 2. A change that was refused leaves nothing behind that a replay would take.
-/// 3. Records stand in the order of their generations, within and across segments.
+/// 3. Changes stand in the order of their generations, within and across segments; the tokens of a
+///    domain in the order in which they were remembered, with their changes or, once rewritten,
+///    alone and behind them.
 /// 4. There is always a segment. Its header tells how far the counter had come, so that a start
 ///    finds out whether the store is the one that the last process left.
 /// 5. Its size and the number of its files are bounded by what is pending, not by the number of

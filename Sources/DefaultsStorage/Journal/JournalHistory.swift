@@ -43,11 +43,12 @@ struct JournalHistory {
     mutating func replay(
         _ body: (ChangeSet) throws(StorageError) -> Void
     ) throws(StorageError) {
-        var last: Generation?
+        // The generation of a new database is that of no change.
+        var last = Generation.first
         for segment in segments {
             try read(segment) { (change) throws(StorageError) in
                 if !change.proposal.changesNothing {
-                    if let last, change.generation <= last { return }
+                    guard change.generation > last else { return }
                     last = change.generation
                 }
                 try body(change)

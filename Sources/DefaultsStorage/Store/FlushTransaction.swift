@@ -4,8 +4,11 @@ internal import SQLite
 /// One flush as one transaction of the store: rows, totals, tokens, generation and ceiling
 /// together, or nothing of it.
 struct FlushTransaction {
-    /// How many removals of a domain are told apart: when there are twice as many, the older
-    /// half is forgotten.
+    /// How many removals of a domain are told apart: when there are more than twice as many, those
+    /// before the newest so many are forgotten.
+    ///
+    /// One change's are forgotten together. So where the newest so many begin amid those of a change
+    /// that are many themselves, fewer are left; none, where that is the last change.
     static let removalsKept = 1024
 
     private let connection: Connection
@@ -121,12 +124,15 @@ extension FlushTransaction {
     }
 
     /// Writes the tokens of a domain's transactions, and forgets the oldest beyond the bound.
+    ///
+    /// Which are the oldest is told by the rows' numbers, so these rise in the order in which the
+    /// tokens were remembered; one that is written again gets a new one.
     private func write(
-        _ tokens: [Token: Generation], of domain: Int64
+        _ tokens: PendingTokens, of domain: Int64
     ) throws(SQLiteError) {
         let insert = try connection.prepare(
             "INSERT OR REPLACE INTO tokens (domain, token, generation) VALUES (?1, ?2, ?3)")
-        for (token, generation) in tokens.sorted(by: { $0.value < $1.value }) {
+        for (token, generation) in tokens.inOrder {
             try insert.bind(domain, at: 1)
             try insert.bind(token.name, at: 2)
             try insert.bind(generation.column, at: 3)
