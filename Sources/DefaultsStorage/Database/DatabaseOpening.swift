@@ -52,7 +52,8 @@ struct DatabaseOpening {
         var counter = GenerationCounter(after: state, outcome)
         let isRaised = counter.isExhausted
         if isRaised { raiseCeiling(of: &counter, writing: &contents) }
-        let isLate = try takeUp(older, into: &contents, at: &counter)
+        let isLate = try takeUpOrPutOff(
+            older, of: &history, into: &contents, at: &counter)
         func start(in directory: PrivateDirectory) throws(StorageError) -> Journal {
             try startJournal(
                 in: directory, of: state.uuid, boot, after: history.segments, at: counter,

@@ -44,6 +44,14 @@ extension Notice {
                 + "before had not found. They were made anew.")
     }
 
+    static func putOff(_ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "Acknowledged changes came to light in a journal that a process before "
+                + "had not found. They wait for a start at which the database can be written. "
+                + "\(error)")
+    }
+
     static func jumped(from earlier: Generation, to later: Generation) -> Notice {
         Notice(
             severity: .information,
