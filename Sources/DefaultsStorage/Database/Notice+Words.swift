@@ -102,9 +102,9 @@ extension Notice {
         Notice(
             severity: .warning,
             description:
-                "A page of counters in \(directory) is not this process's and could not be "
-                + "made invalid, so that programs which have it mapped may read old values until "
-                + "they attach anew: \(error).")
+                "The page of counters in \(directory) cannot be gone on with and could not be "
+                + "made invalid: \(error). Programs which have it mapped may read old values until "
+                + "it is. It is tried again before the next change.")
     }
 
     static func pageLost(now directory: String) -> Notice {

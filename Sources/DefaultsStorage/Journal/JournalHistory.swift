@@ -84,18 +84,6 @@ struct JournalHistory {
         return (landing, true)
     }
 
-    /// Leaves all segments to a later start, and forgets them.
-    mutating func putOff() throws(StorageError) {
-        for segment in segments {
-            do {
-                try segment.putOff()
-            } catch {
-                throw .cannotOpen(segment.path, error)
-            }
-        }
-        segments = []
-    }
-
     private mutating func collect(in directory: PrivateDirectory) throws(SystemError) {
         var found: [SealedSegment] = []
         for name in try directory.names().sorted() {

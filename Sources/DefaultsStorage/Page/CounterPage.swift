@@ -75,13 +75,29 @@ final class CounterPage {
     static func open(
         in directory: PrivateDirectory, of database: UniqueID, at current: Generation,
         durable: Generation, replayed: [ChangeSet]?
-    ) throws(SystemError) -> CounterPage {
+    ) throws(Failure) -> CounterPage {
         if let kept = try? keep(in: directory, of: database, at: current) {
             kept.bringUpToDate(to: current, durable: durable, replayed: replayed)
             return kept
         }
-        try voidPage(in: directory)
-        return try make(in: directory, of: database, at: current)
+        do {
+            try voidPage(in: directory)
+        } catch {
+            throw .notVoided(error)
+        }
+        do {
+            return try make(in: directory, of: database, at: current)
+        } catch {
+            throw .notMade(error)
+        }
+    }
+
+    /// Why there is no page in a directory.
+    enum Failure: Error {
+        /// There is one that cannot be taken up, and clients that have it mapped believe it.
+        case notVoided(SystemError)
+        /// None can be made, and clients have to ask for every value.
+        case notMade(SystemError)
     }
 
     /// Shows a change, which is in the journal and not acknowledged yet.
@@ -135,7 +151,8 @@ final class CounterPage {
             if error.number == ENOENT { return }
             throw error
         }
-        try directory.remove(name)
+        // Where the name stays it does no harm: nobody takes the page up, a new one replaces it.
+        try? directory.remove(name)
     }
 }
 
