@@ -4,8 +4,14 @@ public enum Limits {
     public static let maximumValueSize = 16 << 20
 
     /// The most values, counted with those inside them, that one call of `SetValue` or `ApplyValues`
-    /// brings.
+    /// brings, and one of `GetValue` shows.
     public static let maximumValueCount = 1 << 18
+
+    /// The most keys that one call of `Apply` or `ApplyValues` names: set, removed and expected together.
+    public static let maximumTransactionKeys = 1 << 18
+
+    /// The most domains that one call of `Attach` names.
+    public static let maximumAttachedDomains = 1024
 
     /// No reply is larger than this, in bytes (32 MiB).
     public static let maximumReplySize = 32 << 20

@@ -12,8 +12,8 @@ public import Logging
 /// 2. A change is journalled before it is seen, seen before its reply is sent, and replied to
 ///    before its signal goes out.
 /// 3. At most one flush is under way.
-/// 4. A caller of Synchronize is answered once, when every change acknowledged before its call
-///    is on disk, or when the disk has refused them.
+/// 4. Who waits for the disk is answered once, when every change acknowledged before the call is on
+///    disk, or when the disk has refused them.
 /// 5. No archive and no part of one reaches a log line, a signal or an error message.
 public actor DefaultsObject {
     /// The loop of the connection.
@@ -31,8 +31,8 @@ public actor DefaultsObject {
     /// When the next flush is due.
     var schedule = FlushSchedule()
     var flushTimer: EventLoop.Timer?
-    /// What waits for the end of the flush that is under way, to find room for its change.
-    var postponed: PostponedCall?
+    /// Whether a change waits for the flush under way to make room for it, and all others with it.
+    var isRoomAwaited = false
     /// Goes off when memory that is free is to be given back.
     var tidyTimer: EventLoop.Timer?
     var isFlushing = false

@@ -133,6 +133,106 @@ import Testing
                 """)
     }
 
+    @Test func `Calls that name very much are TooLarge before they are looked into`() throws {
+        let output = try desktop.python(
+            """
+            \(BulkTests.python)
+            service.SetValue("(ssv)", domain, "key", GLib.Variant("i", 1))
+            name, message = refusal("Attach", GLib.Variant("as", ["a"] * 1025))
+            assert name == "TooLarge" and "1024" in message, (name, message)
+            assert call("Attach", GLib.Variant("as", ["a"] * 1024)).get_child_value(1).n_children()
+            strings = lambda number: [f"{key}" for key in range(number)]
+            def apply(removed, expected):
+                return refusal("Apply", text(domain), GLib.Variant("a{say}", {}),
+                    GLib.Variant("as", removed), GLib.Variant("a{st}", expected),
+                    GLib.Variant("a{sv}", {}))
+            half = 1 << 17
+            name, message = apply(["key", *strings(half)], dict.fromkeys(strings(half), 0))
+            assert name == "TooLarge" and "262144" in message, (name, message)
+            assert apply(strings(half), dict.fromkeys(strings(half), 0)).unpack() == (2,)
+            print(service.ListKeys("(s)", domain))
+            """
+        ).requireOutput()
+        #expect(output == "['key']\n")
+    }
+
+    /// 22 arrays, each twice the one before, in some hundred bytes.
+    private static let bomb = """
+        def bomb():
+            objects = ["$null", "x", {"$classname": "NSArray", "$classes": ["NSArray", "NSObject"]}]
+            for _ in range(22):
+                last = UID(len(objects) - 1 if len(objects) > 3 else 1)
+                objects.append({"NS.objects": [last, last], "$class": UID(2)})
+            return dumps({"$version": 100000, "$archiver": "NSKeyedArchiver",
+                "$top": {"root": UID(len(objects) - 1)}, "$objects": objects})
+        """
+
+    @Test func `GetAllValues does only so much of what comes to nothing`() throws {
+        let output = try desktop.python(
+            """
+            \(BulkTests.python)
+            \(BulkTests.bomb)
+            put({"bomb": bomb(), "plain": blob(1)})
+            values, unrepresentable, _ = service.GetAllValues("(s)", domain)
+            assert list(values) == ["plain"] and unrepresentable == ["bomb"], unrepresentable
+            put({f"bomb {number}": bomb() for number in range(100)})
+            name, message = refusal("GetAllValues", text(domain))
+            assert name == "TooLarge" and "GetChanges" in message, (name, message)
+            print("seen")
+            """
+        ).requireOutput()
+        #expect(output == "seen\n")
+    }
+
+    @Test func `The names of what GetAllValues cannot show count for its reply`() throws {
+        let output = try desktop.python(
+            """
+            \(BulkTests.python)
+            cycle = dumps({"$version": 100000, "$archiver": "NSKeyedArchiver",
+                "$top": {"root": UID(1)}, "$objects": ["$null",
+                {"$class": UID(2), "me": UID(1)}, {"$classname": "A", "$classes": ["A"]}]})
+            for part in range(10):
+                put({f"{part} {number:03} " + "k" * 1000: cycle for number in range(1000)})
+            put({"plain": blob(15 << 20)})
+            put({"plain too": blob(8 << 20)})
+            name, message = refusal("GetAllValues", text(domain))
+            assert name == "TooLarge", (name, message)
+            call("Remove", text(domain), text("plain too"))
+            values, unrepresentable, _ = [
+                call("GetAllValues", text(domain)).get_child_value(part) for part in range(3)]
+            print(values.n_children(), unrepresentable.n_children())
+            """
+        ).requireOutput()
+        #expect(output == "1 10000\n")
+    }
+
+    @Test func `A file that cannot be read is StorageFailed, in whatever it is met`() throws {
+        try #require(desktop.call("SetValue", "org.example.App", "key", "<1>").status == 0)
+        let output = try desktop.python(
+            """
+            \(BulkTests.python)
+            put({f"{number:03}": blob(4000) for number in range(100)})
+            call("Synchronize")
+            print("seen")
+            """
+        ).requireOutput()
+        #expect(output == "seen\n")
+        _ = try desktop.killDaemon(SIGTERM)
+        // It is open before the half of it is gone.
+        #expect(desktop.call("GetValue", "org.example.App", "key").status == 0)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: desktop.databasePath))
+        try file.truncate(atOffset: file.seekToEnd() / 2)
+        for (method, arguments) in [
+            ("GetAll", ["org.example.App"]), ("GetAllValues", ["org.example.App"]),
+            ("GetChanges", ["org.example.App", "0"]), ("Attach", ["['org.example.App']"]),
+        ] {
+            let name = desktop.gdbus(
+                method: "org.defaultsd.Defaults1." + method, arguments
+            ).errorName
+            #expect(name == BadInputTests.own("StorageFailed"), "\(method)")
+        }
+    }
+
     @Test func `What changed is told over restart and crash; after a lost journal it is all`()
         throws
     {

@@ -161,8 +161,11 @@ extension Desktop {
     }
 
     /// Starts the daemon as a child of the tests, so that its end can be waited for.
-    func startDaemon() throws -> ChildProcess {
-        let daemon = try ChildProcess([Desktop.programs + "/defaultsd"], environment: environment)
+    ///
+    /// - Parameter command: A program that runs it.
+    func startDaemon(by command: String...) throws -> ChildProcess {
+        let daemon = try ChildProcess(
+            command + [Desktop.programs + "/defaultsd"], environment: environment)
         try wait {
             try #require(daemon.isRunning)
             return try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(true,)\n"

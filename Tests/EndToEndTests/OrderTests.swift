@@ -82,8 +82,8 @@ import Testing
                 wait(lambda: sum(event[0] == "signal" for event in events) == 6)
                 signals = [event[1] for event in events if event[0] == "signal"]
                 assert signals == sorted(signals) and len(set(signals)) == 6, events
-                order = [event[1] for event in events]
-                assert order.index(durable) < order.index(signals[0]), events
+                order = [event[:2] for event in events]
+                assert order.index(("reply", durable)) < order.index(("signal", signals[0])), events
                 for event in events:
                     if event[0] == "reply": assert event[3] >= event[2], events
             print("in order")

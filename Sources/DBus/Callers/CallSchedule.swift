@@ -4,7 +4,8 @@
 // 2. A call waits only where an earlier one of its caller does, where its caller is not open, where
 //    its caller keeps the loop busy, or where all calls are held.
 // 3. Between two calls of a caller that waits for its turn, every other one has had one.
-// 4. What waits is counted: when the schedule is full, room is made before a call is added.
+// 4. What waits is counted: when the schedule is full, room is made before a call is added. One that
+//    is put back has had room before.
 // 5. Where nobody waits a call passes without anything being allocated for it.
 
 /// Which call is next: whose must wait, and who has the next turn.
@@ -88,8 +89,18 @@ struct CallSchedule<Call> {
 extension CallSchedule {
     /// Has a call wait.
     mutating func add(_ call: Call, _ load: Load, of caller: Caller<Call>) {
-        if !caller.place.hasCalls { waiting[ObjectIdentifier(caller)] = caller }
         caller.place.calls.append((call, load))
+        noteAdded(load, to: caller)
+    }
+
+    /// Has a call wait that was taken out, before all others of its caller.
+    mutating func putBack(_ call: Call, _ load: Load, of caller: Caller<Call>) {
+        caller.place.calls.prepend((call, load))
+        noteAdded(load, to: caller)
+    }
+
+    private mutating func noteAdded(_ load: Load, to caller: Caller<Call>) {
+        if caller.place.calls.count == 1 { waiting[ObjectIdentifier(caller)] = caller }
         caller.place.size += load.size
         (count, size) = (count + 1, size + load.size)
         if load.hasDescriptors { withDescriptors += 1 }

@@ -17,6 +17,8 @@ final class Caller<Call> {
     var replies: UnreadReplies
     /// Whether the bus is being asked about it, or will be when a timer goes off.
     var isInQuestion = false
+    /// Whether its first call was put back, to be carried out later.
+    var isPutOff = false
     /// When it last sent a call, as a count of such occasions.
     var lastUse: UInt64 = 0
 
@@ -33,7 +35,7 @@ final class Caller<Call> {
 
     /// Whether its calls may be carried out.
     var isOpen: Bool {
-        guard case .known = identity else { return false }
+        guard case .known = identity, !isPutOff else { return false }
         return replies.isOpen
     }
 

@@ -3,7 +3,7 @@
 // 1. Every call that comes in is carried out or refused, or dropped with the connection, and what
 //    waits is known to the schedule.
 // 2. Where calls of a caller wait that is not open, the bus has been asked about it, or a timer is set
-//    to ask, unless all calls are held.
+//    to ask, unless its first call was put back, or all calls are held.
 // 3. Where somebody has a turn and the link takes calls, a turn of the loop is due.
 
 /// A call that came in and waits.
@@ -31,6 +31,8 @@ struct IncomingCalls {
     var unreadTotal = UnreadTotal()
     /// How long calls wait for a caller to read its replies before they are refused.
     var patience = UnreadReplies.patience
+    /// Those whose first call was put back, in the order in which it was.
+    var putOff: [Caller<WaitingCall>] = []
     /// Whether a turn of the loop for calls that wait is due.
     var isTurnDue = false
     /// Those who wait until no call does.
@@ -107,8 +109,7 @@ extension Connection {
 
 extension Connection {
     private func wait(_ message: consuming Message, of caller: Caller<WaitingCall>) {
-        let load = CallSchedule<WaitingCall>.Load(
-            size: message.size, hasDescriptors: message.hasDescriptors)
+        let load = load(of: message)
         let call = WaitingCall(message)
         guard makeRoom(for: load, of: caller) else {
             return refuse(call, of: caller, .tooMuchWaits)
@@ -116,6 +117,10 @@ extension Connection {
         calls.schedule.add(call, load, of: caller)
         proceed(with: caller)
         updatePause()
+    }
+
+    func load(of message: borrowing Message) -> CallSchedule<WaitingCall>.Load {
+        .init(size: message.size, hasDescriptors: message.hasDescriptors)
     }
 
     /// Makes room for one call more: by turns, and where nobody has one, at the cost of the greediest.
@@ -142,7 +147,7 @@ extension Connection {
         if caller.isOpen {
             calls.schedule.giveTurn(to: caller)
             takeTurnsSoon()
-        } else if !calls.schedule.isHeld {
+        } else if !calls.schedule.isHeld, !caller.isPutOff {
             ask(about: caller)
         }
     }

@@ -59,6 +59,7 @@ extension Connection {
 
     /// Lets go of everything that waits, at the end.
     func dropCalls() {
+        calls.putOff = []
         for caller in Array(calls.schedule.waitingCallers) {
             while calls.schedule.takeFirst(of: caller) != nil {}
         }

@@ -44,9 +44,14 @@ extension Connection {
             try PeerCredentials(reading: &$0)
         } then: { answer in
             caller.isInQuestion = false
+            switch answer {
+            case .failure(let error) where error.isPassing:
+                self.askAgain(about: caller, in: .seconds(1))
             // One who has sent a call and left, as a shell's one-liner does, is served all the same.
-            caller.identity = .known(try? answer.get())
-            self.proceed(with: caller)
+            case .success, .failure:
+                caller.identity = .known(try? answer.get())
+                self.proceed(with: caller)
+            }
         }
     }
 
@@ -60,7 +65,8 @@ extension Connection {
             switch answer {
             case .success(let unread?):
                 self.follow(caller.replies.take(unread: unread), for: caller)
-            case .failure(let error) where error.tellsNothingOfTheBus:
+            // One that has gone leaves nothing unread.
+            case .failure(let error) where error.isPassing || error.name == .nameHasNoOwner:
                 self.follow(caller.replies.take(unread: 0), for: caller)
             case .success(nil), .failure: self.measureNoMore()
             }
@@ -77,7 +83,7 @@ extension Connection {
             switch answer {
             case .success(let unread?):
                 self.calls.updateUnreadTotal { $0.take(unread: unread, at: now) }
-            case .failure(let error) where error.tellsNothingOfTheBus:
+            case .failure(let error) where error.isPassing:
                 self.calls.updateUnreadTotal { $0.take(unread: nil, at: now) }
             case .success(nil), .failure: self.measureNoMore()
             }
@@ -105,14 +111,7 @@ extension Connection {
         switch verdict {
         case .goOn: proceed(with: caller)
         case .refuse: refuseAll(of: caller, .repliesUnread)
-        case .askAgain(let delay):
-            caller.isInQuestion = true
-            // The timer goes off on this thread.
-            nonisolated(unsafe) let caller = caller
-            loop.schedule(after: delay) { [weak self] in
-                caller.isInQuestion = false
-                self?.assumeIsolated { $0.proceed(with: caller) }
-            }
+        case .askAgain(let delay): askAgain(about: caller, in: delay)
         }
     }
 
@@ -126,6 +125,16 @@ extension Connection {
     }
 
     // MARK: Asking
+
+    private func askAgain(about caller: Caller<WaitingCall>, in delay: Duration) {
+        caller.isInQuestion = true
+        // The timer goes off on this thread.
+        nonisolated(unsafe) let caller = caller
+        loop.schedule(after: delay) { [weak self] in
+            caller.isInQuestion = false
+            self?.assumeIsolated { $0.proceed(with: caller) }
+        }
+    }
 
     /// Asks the bus for facts about a connection, and calls a closure with them unless our own
     /// connection has ended.
@@ -149,9 +158,8 @@ extension Connection {
 }
 
 extension DBusError {
-    /// Whether the same question may be answered another time, or about another caller: one that has
-    /// gone leaves nothing unread.
-    fileprivate var tellsNothingOfTheBus: Bool {
-        [.timeout, .noMemory, .limitsExceeded, .nameHasNoOwner].contains(name)
+    /// Whether the same question may be answered another time.
+    fileprivate var isPassing: Bool {
+        [.timeout, .noMemory, .limitsExceeded].contains(name)
     }
 }

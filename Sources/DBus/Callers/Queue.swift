@@ -11,6 +11,15 @@ struct Queue<Element> {
         elements.append(element)
     }
 
+    mutating func prepend(_ element: Element) {
+        if head > 0 {
+            head -= 1
+            elements[head] = element
+        } else {
+            elements.insert(element, at: 0)
+        }
+    }
+
     mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         let first = elements[head]

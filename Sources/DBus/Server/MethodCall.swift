@@ -1,7 +1,7 @@
 // Invariants
 //
 // 1. A caller that expects a reply gets exactly one; one that expects none gets none.
-// 2. A call that is let go of without an answer answers `Failed`.
+// 2. A call that is let go of without an answer answers `Failed`, unless it was put back.
 // 3. The message is touched and let go of on the loop's thread only.
 // 4. Nothing from outside leads to a second answer: not the end of the connection, and not a reply
 //    that cannot be carried, which the handler may well answer by `fail`.
@@ -115,6 +115,22 @@ public final class MethodCall {
     /// that did not throw it is a second answer, and traps.
     public func fail(_ error: any Error) {
         if takeAnswer() { sendError(error) }
+    }
+
+    /// Puts the call back, to come to its handler again as a new call after
+    /// ``Connection/resumePostponedCalls()``.
+    ///
+    /// Further calls of its caller wait with it, so that their order is kept; others are served. This
+    /// one has come to its end: it is neither answered nor read any more.
+    public func postpone() {
+        precondition(!isAnswered, "\(interface).\(member) was answered, and then put back.")
+        isAnswered = true
+        guard let message = message.take() else {
+            preconditionFailure("A method call was put back after its end.")
+        }
+        // The caller and the message stay on this thread.
+        nonisolated(unsafe) let (pointer, caller) = (message.relinquish(), caller)
+        connection.assumeIsolated { $0.postpone(Message(owned: pointer), of: caller) }
     }
 
     /// Takes the one answer.

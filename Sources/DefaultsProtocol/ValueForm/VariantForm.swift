@@ -9,12 +9,24 @@ public import KeyedArchive
 public enum VariantForm {
     /// The value that stands for an archive.
     ///
-    /// - Parameter containers: How many containers of the message it will stand in, its own variant
-    ///   counted: a message carries only so many in each other.
+    /// - Parameters:
+    ///   - containers: How many containers of the message it will stand in, its own variant counted: a
+    ///     message carries only so many in each other.
+    ///   - budget: What may be made of several archives; lowered by what was, also where it throws in
+    ///     the end.
     /// - Throws: ``DefaultsError`` with code `notRepresentable` where the archive holds what D-Bus
     ///   cannot carry, and `tooLarge` where the value would not fit into a reply.
-    public static func value(of archive: KeyedArchive, inside containers: Int = 1) throws -> Value {
-        var writer = VariantWriter(inside: containers)
+    public static func value(
+        of archive: KeyedArchive, inside containers: Int = 1, budget: inout ValueBudget
+    ) throws -> Value {
+        let allowed = ValueBudget(
+            values: min(budget.values, ValueBudget.archive.values),
+            bytes: min(budget.bytes, ValueBudget.archive.bytes))
+        var writer = VariantWriter(inside: containers, budget: allowed)
+        defer {
+            budget.values -= allowed.values - writer.budget.values
+            budget.bytes -= allowed.bytes - writer.budget.bytes
+        }
         do {
             try archive.render(into: &writer)
         } catch let error as ArchiveError where error.code == .outputTooLarge {
@@ -23,6 +35,12 @@ public enum VariantForm {
             throw VariantWriter.tooDeep
         }
         return writer.finish()
+    }
+
+    /// The value that stands for one archive, as ``value(of:inside:budget:)`` makes it.
+    public static func value(of archive: KeyedArchive) throws -> Value {
+        var budget = ValueBudget.archive
+        return try value(of: archive, budget: &budget)
     }
 
     /// Reads a value from a message, and makes the archive that it stands for.

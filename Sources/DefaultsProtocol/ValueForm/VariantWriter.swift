@@ -7,7 +7,7 @@ import PropertyList
 /// Invariants:
 /// 1. The value nests as deep as a message may carry it, and no deeper: it is refused at the event
 ///    that would, not when it is sent.
-/// 2. The value fits into a reply.
+/// 2. The value is within its budget.
 struct VariantWriter: ValueFormSink {
     /// An array or a dictionary that has begun and not ended.
     private struct Container {
@@ -27,12 +27,16 @@ struct VariantWriter: ValueFormSink {
 
     private var containers: [Container] = []
     private var depth: Int
-    private var size = 0
+    /// What is left; below nothing where it was that which refused.
+    private(set) var budget: ValueBudget
     private var result: Value?
 
-    /// - Parameter containers: How many containers of the message the value will stand in.
-    init(inside containers: Int) {
+    /// - Parameters:
+    ///   - containers: How many containers of the message the value will stand in.
+    ///   - budget: What may be made of the archive.
+    init(inside containers: Int, budget: ValueBudget) {
         depth = containers
+        self.budget = budget
     }
 
     /// The finished value, to be asked for after the last event.
@@ -129,6 +133,8 @@ extension VariantWriter {
     /// Puts a finished value where it belongs: into the container begun last, or at the root.
     private mutating func put(_ value: Value) throws {
         try count(bytes: Self.size(of: value))
+        budget.values -= 1
+        guard budget.values >= 0 else { throw Self.tooMany }
         guard let last = containers.indices.last else { return result = value }
         if containers[last].isDictionary {
             guard let key = containers[last].key.take() else {
@@ -142,8 +148,8 @@ extension VariantWriter {
 
     /// Counts what goes into the message, with room for signatures, lengths and padding.
     private mutating func count(bytes: Int) throws {
-        size += bytes + 16
-        guard size <= Limits.maximumReplySize else { throw Self.tooLarge }
+        budget.bytes -= bytes + 16
+        guard budget.bytes >= 0 else { throw Self.tooLarge }
     }
 
     /// The bytes of a scalar; those of a container are counted as it fills.
@@ -172,6 +178,13 @@ extension VariantWriter {
 
     static var tooDeep: DefaultsError {
         notRepresentable("values nested deeper than a message may be")
+    }
+
+    private static var tooMany: DefaultsError {
+        DefaultsError(
+            .tooLarge,
+            "The archive shows as more than \(Limits.maximumValueCount) values, those inside others "
+                + "counted. Get gives its bytes.")
     }
 
     static var tooLarge: DefaultsError {

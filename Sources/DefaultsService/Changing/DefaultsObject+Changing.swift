@@ -83,18 +83,6 @@ extension DefaultsObject {
         guard domain.layer.isWritable else { throw DefaultsError(lockedLayer: domain) }
     }
 
-    /// Commits a change; where the numbers for changes have run out, more are got by a flush.
-    func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
-        do throws(StorageError) {
-            let change = try database.commit(proposal)
-            statistics.changes += 1
-            return change
-        } catch {
-            if error.code == .generationsExhausted { flush() }
-            throw error
-        }
-    }
-
     /// The name of a change's writer on the bus; on a connection without a bus nobody has one.
     func origin(of call: MethodCall) -> String {
         call.sender?.string ?? ""

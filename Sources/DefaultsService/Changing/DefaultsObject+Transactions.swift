@@ -92,8 +92,10 @@ extension DefaultsObject {
     private func naming(_ key: Key, _ archive: () throws -> KeyedArchive) throws -> KeyedArchive {
         do {
             return try archive()
-        } catch {
-            throw DefaultsError(refusing: error).map { DefaultsError($0, of: key) } ?? error
+        } catch let error as ArchiveError {
+            throw DefaultsError(DefaultsError(error), of: key)
+        } catch let error as DefaultsError {
+            throw DefaultsError(error, of: key)
         }
     }
 }

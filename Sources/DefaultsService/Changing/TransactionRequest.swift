@@ -20,11 +20,17 @@ struct TransactionRequest<Content> {
         from arguments: inout MessageReader, on host: HostID,
         content: (inout MessageReader) throws -> Content
     ) throws {
+        var keys = 0
+        func key(from reader: inout MessageReader) throws -> String {
+            keys += 1
+            guard keys <= Limits.maximumTransactionKeys else { throw DefaultsError.tooManyKeys }
+            return try reader.readString()
+        }
         domain = try Domain(arguments.readString(), on: host)
-        set = try arguments.readDictionary { (try Key($0.readString()), try content(&$0)) }
-        removed = try arguments.readStrings().map { try Key($0) }
+        set = try arguments.readDictionary { (try Key(key(from: &$0)), try content(&$0)) }
+        removed = try arguments.readArray { try Key(key(from: &$0)) }
         expected = try arguments.readDictionary {
-            (try $0.readString(), try $0.readUInt64())
+            (try key(from: &$0), try $0.readUInt64())
         }.map { try Expectation($0, $1) }
         let options = try TransactionOptions(from: &arguments)
         isDurable = options.isDurable

@@ -46,12 +46,22 @@ extension DefaultsError {
                 + "Store large data in a file, and its name here.")
     }
 
-    init(tooLargeNames count: Int, _ size: Int) {
+    init(tooLargeNames count: Int, _ size: Int, room: Int) {
         self.init(
             .tooLarge,
-            "The \(count) names are \(size) bytes, and no reply is larger than "
-                + "\(Limits.maximumReplySize). Use fewer or shorter names, or more domains.")
+            "The \(count) names are \(size) bytes, and the reply has room for \(room >> 20) MiB of "
+                + "them. Use fewer or shorter names, or more domains.")
     }
+
+    static let tooManyKeys = DefaultsError(
+        .tooLarge,
+        "One call names at most \(Limits.maximumTransactionKeys) keys, set, removed and expected "
+            + "together. Split it, or use more domains.")
+
+    static let tooManyDomains = DefaultsError(
+        .tooLarge,
+        "One call names at most \(Limits.maximumAttachedDomains) domains. Attach the rest by another."
+    )
 
     /// A domain that does not fit into one reply.
     init(tooLargeDomain domain: Domain, on host: HostID) {
@@ -74,7 +84,7 @@ extension DefaultsError {
             "The change is made, at generation \(generation), and not on disk: \(cause)")
     }
 
-    init(tooManyDomains count: Int) {
+    init(tooLargeDomains count: Int) {
         self.init(
             .tooLarge,
             "What is to be told of the \(count) domains is larger than a reply, which is at most "

@@ -4,7 +4,7 @@ import DefaultsProtocol
 import DefaultsStorage
 import Logging
 
-/// Somebody who waits for the disk: a caller of Synchronize, or the end of the daemon.
+/// Somebody who waits for the disk: a caller of Synchronize or of a durable change, or the end.
 struct DurabilityWaiter {
     /// The last change that was acknowledged before the wait began.
     let generation: Generation
@@ -20,7 +20,7 @@ extension DefaultsObject {
                 // A reply that cannot be sent has answered with that error, or nobody is there.
                 try? call.reply { try $0.writeUInt64(generation.rawValue) }
             case .failure(let error):
-                call.fail(DefaultsError(refusing: error) ?? error)
+                call.fail(error)
             }
         }
     }
@@ -104,8 +104,8 @@ extension DefaultsObject {
         let reached = waiters.filter { $0.generation <= durable }
         waiters.removeAll { $0.generation <= durable }
         for waiter in reached { waiter.resume(.success(durable)) }
-        resumePostponed()
         scheduleFlush()
+        endAwaitingRoom()
     }
 
     /// The changes stay pending, readable and in the crash journal; whoever waits is told, and
@@ -121,8 +121,8 @@ extension DefaultsObject {
         let refused = waiters
         waiters = []
         for waiter in refused { waiter.resume(.failure(error)) }
-        resumePostponed()
         scheduleFlush()
+        endAwaitingRoom()
     }
 
     private func report(storageError message: String) {

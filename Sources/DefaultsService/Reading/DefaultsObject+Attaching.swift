@@ -8,7 +8,15 @@ extension DefaultsObject {
     func attach(_ call: MethodCall) throws {
         try checkUnconfined(call)
         let domains = try call.arguments { arguments in
-            try arguments.readStrings().map { ($0, try Domain($0, on: host)) }
+            var count = 0
+            return try arguments.readArray {
+                count += 1
+                guard count <= Limits.maximumAttachedDomains else {
+                    throw DefaultsError.tooManyDomains
+                }
+                let spelling = try $0.readString()
+                return (spelling, try Domain(spelling, on: host))
+            }
         }
         let page = FileDescriptor(owning: try database.openCounterPage())
         var room = Limits.maximumBulkSize
@@ -21,7 +29,7 @@ extension DefaultsObject {
                         try self.write(domain, to: &$0, room: &room)
                     }
                     guard array.size <= Limits.maximumReplySize else {
-                        throw DefaultsError(tooManyDomains: domains.count)
+                        throw DefaultsError(tooLargeDomains: domains.count)
                     }
                 }
             }

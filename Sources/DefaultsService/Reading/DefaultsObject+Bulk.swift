@@ -33,17 +33,20 @@ extension DefaultsObject {
         noteWork(onEntries: keys.count)
         try call.reply { reply in
             var unrepresentable: [String] = []
+            var room = Limits.maximumReplySize
+            var budget = ValueBudget.domain
             try reply.writeDictionary(key: "s", value: "v") { entries in
                 for key in keys {
-                    guard let value = try value(of: key, in: domain) else {
+                    if let value = try value(of: key, in: domain, budget: &budget) {
+                        try entries.writeEntry {
+                            try $0.writeString(key.name)
+                            try $0.writeValue(.variant(value))
+                        }
+                    } else {
                         unrepresentable.append(key.name)
-                        continue
+                        room -= Self.size(ofName: key.name)
                     }
-                    try entries.writeEntry {
-                        try $0.writeString(key.name)
-                        try $0.writeValue(.variant(value))
-                    }
-                    guard entries.size <= Limits.maximumReplySize else {
+                    guard entries.size <= room else {
                         throw DefaultsError(tooLargeDomain: domain, on: host)
                     }
                 }
@@ -61,7 +64,9 @@ extension DefaultsObject {
         noteWork(onEntries: changes.changed.count + changes.removed.count)
         var room = Limits.maximumBulkSize
         let selection = BulkSelection(of: changes.changed, room: &room)
-        try checkSize(ofNames: changes.changed.map(\.key) + changes.removed)
+        try checkSize(
+            ofNames: (changes.changed.map(\.key) + changes.removed).map(\.name),
+            room: Limits.maximumReplySize - 2 * Limits.maximumBulkSize)
         try call.reply {
             let damaged = try write(selection.sent, of: domain, to: &$0)
             try $0.writeStrings((selection.large + damaged).map(\.name))
@@ -93,22 +98,19 @@ extension DefaultsObject {
         return damaged
     }
 
-    func checkSize(ofNames keys: [Key]) throws {
-        // What a string costs on the wire: its length, its bytes, a NUL, and padding to four.
-        let size = keys.reduce(0) { $0 + 8 + $1.length }
-        guard size <= Limits.maximumReplySize - 2 * Limits.maximumBulkSize else {
-            throw DefaultsError(tooLargeNames: keys.count, size)
-        }
-    }
-
     /// The value of a key as a D-Bus value; nil where it is damaged, or D-Bus cannot carry it there:
     /// inside an entry of an array.
-    private func value(of key: Key, in domain: Domain) throws -> Value? {
+    ///
+    /// - Parameter budget: What may be made of all archives; lowered by what was made of this one.
+    private func value(
+        of key: Key, in domain: Domain, budget: inout ValueBudget
+    ) throws -> Value? {
         guard let stored = try intactValue(of: key, in: domain) else { return nil }
         do {
             return try VariantForm.value(
-                of: KeyedArchive(validating: stored.archive), inside: 3)
+                of: KeyedArchive(validating: stored.archive), inside: 3, budget: &budget)
         } catch is DefaultsError, is ArchiveError {
+            if budget.isSpent { throw DefaultsError(tooLargeDomain: domain, on: host) }
             return nil
         }
     }

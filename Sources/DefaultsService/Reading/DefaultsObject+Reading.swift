@@ -54,12 +54,18 @@ extension DefaultsObject {
     }
 
     private func reply(to call: MethodCall, names: [String]) throws {
-        // What a string costs on the wire: its length, its bytes, a NUL, and padding to four.
-        let size = names.reduce(0) { $0 + 8 + $1.utf8.count }
-        guard size <= Limits.maximumReplySize else {
-            throw DefaultsError(tooLargeNames: names.count, size)
-        }
+        try checkSize(ofNames: names, room: Limits.maximumReplySize)
         noteWork(onEntries: names.count)
         try call.reply { try $0.writeStrings(names) }
     }
+
+    func checkSize(ofNames names: [String], room: Int) throws {
+        let size = names.reduce(0) { $0 + Self.size(ofName: $1) }
+        guard size <= room else {
+            throw DefaultsError(tooLargeNames: names.count, size, room: room)
+        }
+    }
+
+    /// What a string takes in a message: its length, its bytes, a NUL, and padding to four.
+    static func size(ofName name: String) -> Int { 8 + name.utf8.count }
 }

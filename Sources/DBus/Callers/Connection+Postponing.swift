@@ -1,0 +1,24 @@
+/// Calls that cannot be carried out yet, as what carries them out finds.
+extension Connection {
+    /// Puts a call back before the others of its caller, which wait with it; everybody else is served
+    /// meanwhile.
+    func postpone(_ message: consuming Message, of caller: Caller<WaitingCall>) {
+        let load = load(of: message)
+        calls.schedule.putBack(WaitingCall(message), load, of: caller)
+        guard !caller.isPutOff else { return }
+        caller.isPutOff = true
+        calls.putOff.append(caller)
+        updatePause()
+    }
+
+    /// Has all calls carried out again that were put back by ``MethodCall/postpone()``, in the order in
+    /// which they were, and those that wait behind them.
+    public func resumePostponedCalls() {
+        let callers = calls.putOff
+        calls.putOff = []
+        for caller in callers {
+            caller.isPutOff = false
+            proceed(with: caller)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import DBus
+import DefaultsModel
+import DefaultsStorage
+
+/// Thrown where a change finds no room, and there will be some soon.
+struct RoomAwaited: Error {}
+
+/// The commit of a change, for which there must be room among those that are not on disk yet.
+extension DefaultsObject {
+    /// Commits a change; where the numbers for changes have run out, more are got by a flush.
+    ///
+    /// - Throws: `StorageError`, and ``RoomAwaited`` where there is no room before the flush under
+    ///   way has ended. Until then no other change has room either, so that small ones do not keep
+    ///   a large one waiting for ever.
+    func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
+        if isRoomAwaited { throw RoomAwaited() }
+        do throws(StorageError) {
+            let change = try database.commit(proposal)
+            statistics.changes += 1
+            return change
+        } catch {
+            // Where the disk fails, the schedule says when it is tried again.
+            guard storageError.isEmpty else { throw error }
+            switch error.code {
+            case .generationsExhausted: flush()
+            case .pendingFull where isFlushing:
+                isRoomAwaited = true
+                throw RoomAwaited()
+            default: break
+            }
+            throw error
+        }
+    }
+
+    /// Has the changes made that waited for room: the flush that has ended has made some or, where it
+    /// has failed, they are refused.
+    func endAwaitingRoom() {
+        guard isRoomAwaited else { return }
+        isRoomAwaited = false
+        connection.assumeIsolated { $0.resumePostponedCalls() }
+    }
+}
