@@ -4,38 +4,61 @@ import DefaultsProtocol
 import DefaultsStorage
 
 extension DefaultsObject {
-    /// How long the end waits for the bus.
+    /// How long each step of the end waits for the bus.
     private static let patience = Duration.seconds(5)
 
     /// Ends the service: nothing that was acknowledged is left off the disk, and no call that
     /// has reached the service is left without an answer.
     ///
     /// The disk comes first, so that little is left to do when the name goes and the bus begins to
-    /// keep calls for the next daemon, which waits for the lock. What came before that is answered;
-    /// what it changed is written when no call can come any more, and then the lock is given up.
+    /// keep calls for the next daemon. What came before that is answered; what it changed is written
+    /// when no call is carried out any more, and then the lock is given up. The bus is left last: the
+    /// daemon that takes over waits for that.
     ///
     /// - Throws: ``StorageError`` where the disk refuses. The crash journal keeps the changes.
     public func stop() async throws {
         _ = await durability()
-        let connection = connection
-        // A bus that does not answer, or takes nothing, holds up the end no longer than this.
-        let patience = connection.loop.schedule(after: Self.patience) {
-            connection.assumeIsolated { $0.close() }
+        await patiently { connection in
+            // Where the bus is gone, or there is none, there is no name to give back.
+            _ = try? await connection.releaseName(Contract.busName)
         }
-        // Where the bus is gone, or there is none, there is no name to give back.
-        _ = try? await connection.releaseName(Contract.busName)
-        await connection.callsCarriedOut()
+        await patiently { await $0.callsCarriedOut() }
         // Meanwhile callers that use our own name on the bus, as GLib's proxies do, learn of it.
         _ = await durability()
-        await connection.flush()
-        await connection.close()
-        patience.cancel()
+        await connection.refuseCalls(with: Self.hasEnded)
         let outcome = await durability()
         for timer in [flushTimer, tidyTimer] { timer?.cancel() }
         (flushTimer, tidyTimer) = (nil, nil)
         await writer.close()
         database.close()
+        await patiently { await $0.flush() }
+        await connection.close()
         _ = try outcome.get()
+    }
+
+    /// What the bus, too, says of a service that has gone: nothing has been done.
+    private static let hasEnded = DBusError(
+        .serviceUnknown,
+        "This daemon has ended, and the call was not carried out. Call \(Contract.busName) again, "
+            + "which is another one or starts one.")
+
+    /// Takes a step that the bus has a part in.
+    ///
+    /// A bus that does not answer, or takes nothing, is left; the disk may take its time.
+    private func patiently(_ step: (Connection) async -> Void) async {
+        limitPatience()
+        await step(connection)
+        patienceTimer?.cancel()
+        patienceTimer = nil
+    }
+
+    private func limitPatience() {
+        patienceTimer = connection.loop.schedule(after: Self.patience) {
+            self.assumeIsolated { object in
+                if object.isFlushing { return object.limitPatience() }
+                object.connection.assumeIsolated { $0.close() }
+            }
+        }
     }
 
     private func durability() async -> Result<Generation, StorageError> {

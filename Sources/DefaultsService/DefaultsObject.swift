@@ -35,6 +35,8 @@ public actor DefaultsObject {
     var isRoomAwaited = false
     /// Goes off when memory that is free is to be given back.
     var tidyTimer: EventLoop.Timer?
+    /// Goes off when the end has waited for the bus long enough.
+    var patienceTimer: EventLoop.Timer?
     var isFlushing = false
     var waiters: [DurabilityWaiter] = []
     var announcements = Announcements()

@@ -43,6 +43,13 @@ extension StorageError {
         StorageError(.cannotOpen, "\(path) cannot be opened: \(cause).", cause: cause)
     }
 
+    /// What SQLite would say of a file without its header.
+    static func noDatabase(_ path: String) -> StorageError {
+        let cause = SQLiteError(
+            extendedCode: .notADatabase, message: ResultCode.notADatabase.description, sql: path)
+        return .storeFailure(path, cause, .cannotOpen)
+    }
+
     static func notOurDatabase(_ path: String) -> StorageError {
         StorageError(
             .notOurDatabase,

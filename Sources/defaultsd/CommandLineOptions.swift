@@ -60,7 +60,8 @@ struct CommandLineOptions {
         org.defaultsd.Defaults1. Usually started by the bus or by systemd, not by hand.
 
           --replace       take over from the daemon that serves now: it writes everything
-                          to disk and ends, and no call is lost
+                          to disk and ends, and no call is lost; where this one cannot
+                          serve, that one goes on
           --peer FD       serve the one program at the other end of the connected socket FD,
                           without a bus, until it closes its end
           --database DIR  keep the database in DIR
@@ -71,7 +72,8 @@ struct CommandLineOptions {
 
         Signals: SIGTERM and SIGINT write everything to disk and end; SIGHUP writes and goes on.
         Exit status: 0 done, 64 wrong command line, 65 the database is damaged or not ours,
-        69 no bus or another daemon is there, 74 the database cannot be opened or written.
+        69 no bus, no peer or another daemon is there, 74 the database cannot be opened or
+        written.
 
         """
 }

@@ -64,6 +64,24 @@ import Testing
         #expect(log.entries == [1])
     }
 
+    @Test func `Calls that are refused never reach their handler, nor do those that were held`()
+        async throws
+    {
+        let fake = try await FakeBus()
+        let log = await Self.serve(on: fake.service)
+        await fake.service.holdCalls()
+        let held = try await Self.send(1, from: ":1.7", to: fake)
+        try await fake.passAll()
+        let error = DBusError(.serviceUnknown, "It has ended.")
+        await fake.service.refuseCalls(with: error)
+        await fake.service.releaseCalls()
+        let late = try await Self.send(2, from: ":1.8", to: fake)
+        for call in [held, late] {
+            await #expect(throws: error) { try await call.reply() }
+        }
+        #expect(log.entries == [])
+    }
+
     @Test func `When as much is held as may be, nothing more is read, and nothing refused`()
         async throws
     {

@@ -12,20 +12,7 @@ import Testing
     @Test func `Eight writers notice nothing of five hand-overs, and nothing is lost`() throws {
         let output = try desktop.python(
             """
-            import subprocess, sys, threading
-            from gi.repository import Gio, GLib
-            name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
-            def connect():
-                flags = Gio.DBusConnectionFlags
-                return Gio.DBusConnection.new_for_address_sync(
-                    sys.argv[2], flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION, None, None)
-            def call(bus, method, signature, *arguments):
-                return bus.call_sync(name, path, name, method, GLib.Variant(signature, arguments),
-                                     None, 0, -1, None).unpack()
-            def owner(bus):
-                return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
-                    "org.freedesktop.DBus", "GetNameOwner", GLib.Variant("(s)", (name,)), None, 0, -1,
-                    None).unpack()[0]
+            \(Desktop.pythonHandOver)
             bus, isOver = connect(), threading.Event()
             call(bus, "SetValue", "(ssv)", "org.example.First", "key", GLib.Variant("i", 0))
             failures, generations, last = [], [], {}
@@ -42,9 +29,9 @@ import Testing
             for writer in writers: writer.start()
             daemons = []
             for _ in range(5):
-                before, done = owner(bus), len(generations)
-                daemons.append(subprocess.Popen([sys.argv[1], "--replace"]))
-                while owner(bus) == before or len(generations) < done + 200: pass
+                done = len(generations)
+                daemons.append(replace(bus))
+                while len(generations) < done + 200: pass
                 # The one that was replaced ends by itself, having done all it had to.
                 if len(daemons) > 1: assert daemons[-2].wait() == 0
             isOver.set()

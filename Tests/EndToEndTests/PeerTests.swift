@@ -116,5 +116,26 @@ import Testing
         let daemon = desktop.run([Desktop.programs + "/defaultsd"] + arguments)
         #expect(daemon.status == Int32(status))
         #expect(daemon.error.split(separator: "\n").count == 1)
+        #expect(!daemon.error.contains("org.freedesktop.DBus.Error"))
+    }
+
+    @Test(arguments: ["b''", "b'GET / HTTP/1.0\\r\\n\\r\\n'", "b'\\0AUTH NONSENSE\\r\\n' * 99"])
+    func `Who does not speak D-Bus at the other end is told of, and the daemon fails`(
+        bytes: String
+    ) throws {
+        let output = try desktop.python(
+            """
+            import socket, subprocess, sys
+            ours, theirs = socket.socketpair()
+            daemon = subprocess.Popen([sys.argv[1], "--peer", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
+            theirs.close()
+            ours.sendall(\(bytes))
+            ours.shutdown(socket.SHUT_WR)
+            complaints = [line for line in daemon.stderr if line.startswith("<2>")]
+            print(daemon.wait(), *complaints)
+            """, Desktop.programs + "/defaultsd"
+        ).requireOutput()
+        #expect(output.hasPrefix("69 <2>The other end of the socket has closed it, or has sent"))
     }
 }

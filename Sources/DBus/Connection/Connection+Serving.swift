@@ -9,6 +9,14 @@ extension Connection {
         objects.export(interfaces, at: path)
     }
 
+    /// Refuses every call that is to be carried out from now on, so that a service which ends leaves
+    /// none of them in doubt.
+    ///
+    /// - Parameter error: What the callers get, of any object and method.
+    public func refuseCalls(with error: DBusError) {
+        refusal = error
+    }
+
     /// Sends a signal.
     ///
     /// A signal of an interface that is exported at the path must be declared there and have the
@@ -59,6 +67,7 @@ extension Connection {
     func serve(_ message: borrowing Message, from caller: Caller<WaitingCall>) {
         guard let path = message.path, let member = message.member else { return }
         do {
+            if let refusal { throw refusal }
             let (interface, method) = try objects.method(member, of: message.interface, at: path)
             guard message.hasSignature(method.inputSignature) else {
                 throw DBusError.wrongArguments(

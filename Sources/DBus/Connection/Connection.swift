@@ -38,6 +38,8 @@ public actor Connection {
     /// Not isolated, so that `deinit` can hand it over to the loop.
     nonisolated(unsafe) let link: Link
     var objects = ObjectTree()
+    /// What every call gets, once nothing is served any more.
+    var refusal: DBusError?
     var pendingCalls = PendingCalls()
     var subscriptions = Subscriptions()
     /// Calls that came in.
@@ -106,6 +108,11 @@ public actor Connection {
         let end: @Sendable () -> Void = { withExtendedLifetime(calls) { link.close() } }
         if loop.isCurrent { end() } else { loop.perform(end) }
     }
+
+    /// Whether the other end has spoken D-Bus and proved who it is, once.
+    ///
+    /// A bus has by the time that there is a connection; a peer on a socket may never do it.
+    public var isAuthenticated: Bool { link.isAuthenticated }
 
     private func start() throws {
         // Weak: the last reference to the connection may go away on another thread while a message

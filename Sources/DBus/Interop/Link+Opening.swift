@@ -43,5 +43,8 @@ extension Link {
         dbus_bus_get_unique_name(connection).map { BusName(checked: String(cString: $0)) }
     }
 
+    /// Whether the other end has authenticated; also true when the connection has ended since.
+    var isAuthenticated: Bool { dbus_connection_get_is_authenticated(connection) != 0 }
+
     var isConnected: Bool { dbus_connection_get_is_connected(connection) != 0 }
 }

@@ -3,23 +3,18 @@ import DefaultsProtocol
 
 extension Connection {
     /// Connects to those who are to be served.
+    ///
+    /// - Throws: ``LifeCycleError`` where there is nobody.
     init(to callers: DaemonOptions.Callers, on loop: EventLoop) throws {
-        switch callers {
-        case .bus, .busReplacingOther: try self.init(to: .session, on: loop)
-        case .peer(let descriptor):
-            // The connection keeps a duplicate; this one is closed, so that the peer's end is seen.
-            try self.init(serving: FileDescriptor(owning: descriptor), on: loop)
-        }
-    }
-
-    /// Whether somebody on the bus has the name.
-    func hasOwner(of name: BusName) async throws -> Bool {
-        try await call(
-            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner", replying: "b"
-        ) {
-            try $0.writeString(name.string)
-        } read: {
-            try $0.readBool()
+        do {
+            switch callers {
+            case .bus, .busReplacingOther: try self.init(to: .session, on: loop)
+            case .peer(let descriptor):
+                // The connection keeps a duplicate; this one is closed, so that the peer's end is seen.
+                try self.init(serving: FileDescriptor(owning: descriptor), on: loop)
+            }
+        } catch let error as DBusError {
+            throw LifeCycleError.nobodyToServe(callers, error)
         }
     }
 

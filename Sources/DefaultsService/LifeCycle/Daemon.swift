@@ -14,9 +14,12 @@ public actor Daemon {
         loop.asUnownedSerialExecutor()
     }
 
-    /// How long a new daemon waits for one that is about to end, and how often it looks.
+    /// How long a new daemon waits for the lock of one that is about to end, and how often it looks.
     private static let longestWait = Duration.seconds(5)
     private static let waitStep = Duration.milliseconds(20)
+    /// How long one that takes over waits for the end of the one before it, which may have a slow
+    /// disk: as long as systemd by default gives a service to stop.
+    private static let longestHandOver = Duration.seconds(90)
 
     private nonisolated let loop: EventLoop
     private let connection: Connection
@@ -24,6 +27,10 @@ public actor Daemon {
     private let logger: Logger
     /// What is served, once the database is open.
     private var object: DefaultsObject?
+    /// Whether calls are carried out.
+    private var isServing = false
+    /// Whether another daemon has the name, and waits for our end.
+    private var isReplaced = false
     private var isEnding = false
     private var status = ExitStatus.success
 
@@ -93,9 +100,14 @@ extension Daemon {
     /// cannot serve, or, from one that serves, the name first, after which that one gives up the
     /// database.
     ///
-    /// Calls wait meanwhile.
+    /// Calls wait meanwhile. Those that came are answered, too, where yet another daemon has taken
+    /// the name by then.
     private func start(at location: DatabaseLocation) async throws {
-        if callers == .busReplacingOther { try await connection.takeName(from: .anybody) }
+        if callers == .busReplacingOther {
+            // Nobody is to end for a daemon that cannot serve.
+            try location.checkUsability()
+            try await HandOver(to: connection).takeOver(within: Self.longestHandOver)
+        }
         let database = try await openDatabase(at: location)
         // A signal that came meanwhile has ended us.
         guard !isEnding else { return database.close() }
@@ -107,6 +119,8 @@ extension Daemon {
         await object.start()
         if callers == .bus { try await connection.takeName(from: .nobody) }
         await connection.releaseCalls()
+        isServing = true
+        guard !isReplaced else { return await end(with: .success) }
         let summary = await object.summary
         logger.info("\(summary)")
         ServiceManager.notifyReady(status: summary)
@@ -160,19 +174,25 @@ extension Daemon {
 
     private func callersHaveGone() {
         guard !isEnding else { return }
+        var status = ExitStatus.success
         switch callers {
         case .bus, .busReplacingOther:
             logger.notice("The bus has gone; writing the last changes to disk.")
-        case .peer: logger.debug("The peer has gone.")
+        case .peer where connection.assumeIsolated { $0.isAuthenticated }:
+            logger.debug("The peer has gone.")
+        case .peer:
+            logger.critical("\(LifeCycleError.notAPeer)")
+            status = ExitStatus(of: LifeCycleError.notAPeer)
         }
-        Task(executorPreference: loop) { await self.end(with: .success) }
+        Task(executorPreference: loop) { [status] in await self.end(with: status) }
     }
 
-    /// Another daemon has the name: what has come is answered, and that one waits for the database.
+    /// Another daemon has the name: what has come is answered, and that one waits for our end.
     private func wasReplaced() {
         guard !isEnding else { return }
-        logger.notice("Another daemon takes over; writing the last changes to disk.")
-        Task(executorPreference: loop) { await self.end(with: .success) }
+        logger.notice("Another daemon takes over; answering what came before it.")
+        isReplaced = true
+        if isServing { Task(executorPreference: loop) { await self.end(with: .success) } }
     }
 
     private func end(with status: ExitStatus) async {

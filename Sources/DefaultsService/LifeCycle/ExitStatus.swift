@@ -16,7 +16,7 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
     public static let success = ExitStatus(rawValue: EX_OK)
     /// The command line is wrong (64).
     public static let usage = ExitStatus(rawValue: EX_USAGE)
-    /// There is no bus, or another daemon has the name or the database (69).
+    /// There is no bus or no peer, or another daemon has the name or the database (69).
     public static let unavailable = ExitStatus(rawValue: EX_UNAVAILABLE)
     /// The database cannot be opened or written (74).
     public static let inputOutput = ExitStatus(rawValue: EX_IOERR)

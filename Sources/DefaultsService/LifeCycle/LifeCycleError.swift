@@ -1,6 +1,7 @@
+import DBus
 import Glibc
 
-/// Why the daemon cannot begin, with the sentence that it ends with.
+/// Why the daemon cannot serve, with the sentence that it ends with.
 public struct LifeCycleError: Error, CustomStringConvertible {
     /// The sentence.
     public let description: String
@@ -8,6 +9,23 @@ public struct LifeCycleError: Error, CustomStringConvertible {
     static let nameTaken = LifeCycleError(
         description: "Another program has the name org.defaultsd.Defaults1 on this bus. "
             + "Stop it first: systemctl --user stop defaultsd")
+
+    /// - Parameter cause: What libdbus says of a bus, and this program of a peer.
+    static func nobodyToServe(
+        _ callers: DaemonOptions.Callers, _ cause: DBusError
+    ) -> LifeCycleError {
+        switch callers {
+        case .bus, .busReplacingOther:
+            LifeCycleError(
+                description: "There is no session bus to serve on: \(cause.message). Start one, or "
+                    + "see that DBUS_SESSION_BUS_ADDRESS names it.")
+        case .peer: LifeCycleError(description: cause.message)
+        }
+    }
+
+    static let notAPeer = LifeCycleError(
+        description: "The other end of the socket has closed it, or has sent what is not D-Bus, "
+            + "before it was connected. Connect to it with a D-Bus library.")
 
     static func signals(errno: Int32) -> LifeCycleError {
         LifeCycleError(description: "Cannot receive signals: \(String(cString: strerror(errno))).")

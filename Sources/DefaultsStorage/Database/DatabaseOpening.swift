@@ -23,7 +23,7 @@ struct DatabaseOpening {
     ) throws(StorageError) {
         self.directory = directory
         self.report = report
-        file = StoreFile(path: directory.file("defaults.db"))
+        file = StoreFile(in: directory)
         try file.make(in: directory)
         connection = try file.connect()
         isNew = try file.prepare(connection)

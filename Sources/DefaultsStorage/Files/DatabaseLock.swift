@@ -24,8 +24,7 @@ struct DatabaseLock: ~Copyable {
     static func take(in directory: PrivateDirectory) throws(StorageError) -> DatabaseLock {
         let holder: (host: String, process: String)?
         do throws(SystemError) {
-            let file = try File(directory.file("lock"), O_RDWR | O_CREAT)
-            try file.setMode(0o600)
+            let file = try open(in: directory)
             if try file.tryLock() {
                 noteHolder(in: file)
                 return DatabaseLock(holding: file)
@@ -35,6 +34,23 @@ struct DatabaseLock: ~Copyable {
             throw .lockFailed(directory.path, error)
         }
         throw .inUse(directory.path, holder: holder)
+    }
+
+    /// Checks that the lock can be taken, but for a process that holds it.
+    ///
+    /// - Throws: `.cannotOpen` where its file cannot be had.
+    static func check(in directory: PrivateDirectory) throws(StorageError) {
+        do throws(SystemError) {
+            _ = try open(in: directory)
+        } catch {
+            throw .lockFailed(directory.path, error)
+        }
+    }
+
+    private static func open(in directory: PrivateDirectory) throws(SystemError) -> File {
+        let file = try File(directory.file("lock"), O_RDWR | O_CREAT)
+        try file.setMode(0o600)
+        return file
     }
 
     /// Writes down who holds the lock.

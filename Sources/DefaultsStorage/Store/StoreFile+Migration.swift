@@ -8,7 +8,7 @@ extension StoreFile {
     /// - Throws: `.notOurDatabase` or `.newerSchema` where it is not ours to touch, in which case
     ///   nothing of it was changed.
     func prepare(_ connection: Connection) throws(StorageError) -> Bool {
-        let version = try version(of: connection)
+        let version = try migrations(of: connection)
         let isNew = version == 0
         do throws(SQLiteError) {
             try connection.pragma("journal_mode", "WAL")
@@ -21,6 +21,9 @@ extension StoreFile {
         } catch {
             throw .storeFailure(path, error, .cannotOpen)
         }
+        // From the log into the file, where another process can see what this is. Where the disk
+        // refuses, the log has it all the same.
+        _ = try? connection.pragma("wal_checkpoint", "TRUNCATE")
         return isNew
     }
 
@@ -33,6 +36,16 @@ extension StoreFile {
         } catch {
             throw .storeFailure(path, error, .cannotWrite)
         }
+    }
+
+    private func migrations(of connection: Connection) throws(StorageError) -> Int {
+        let header: StoreHeader
+        do throws(SQLiteError) {
+            header = try StoreHeader(of: connection)
+        } catch {
+            throw .storeFailure(path, error, .cannotOpen)
+        }
+        return try header.migrations(at: path)
     }
 
     /// What the store knows of itself.
@@ -49,23 +62,6 @@ extension StoreFile {
         }
         guard let state else { throw .damagedState(path) }
         return state
-    }
-
-    /// The number of migrations that the database has had; 0 for an empty file.
-    private func version(of connection: Connection) throws(StorageError) -> Int {
-        let version: Int
-        let isOurs: Bool
-        do throws(SQLiteError) {
-            version = try connection.number("user_version")
-            let isEmpty = try connection.number("schema_version") == 0
-            let application = try connection.number("application_id")
-            isOurs = isEmpty ? version == 0 : application == Schema.applicationID && version > 0
-        } catch {
-            throw .storeFailure(path, error, .cannotOpen)
-        }
-        guard isOurs else { throw .notOurDatabase(path) }
-        guard version <= Schema.version else { throw .newerSchema(path, version: version) }
-        return version
     }
 
     /// Gives a new database its identity and its first generation.
@@ -90,12 +86,5 @@ extension StoreState {
         else { return nil }
         self.init(
             uuid: uuid, generation: generation, ceiling: ceiling, recordStart: recordStart)
-    }
-}
-
-extension Connection {
-    /// A pragma whose answer is a number.
-    fileprivate func number(_ pragma: String) throws(SQLiteError) -> Int {
-        try self.pragma(pragma).flatMap { Int($0) } ?? 0
     }
 }

@@ -52,3 +52,18 @@ struct StoreFile: Sendable {
         }
     }
 }
+
+extension StoreFile {
+    /// The store of a directory.
+    init(in directory: PrivateDirectory) {
+        self.init(path: directory.file("defaults.db"))
+    }
+
+    /// Checks that the file, if there is one, is ours to open, while another process may have it open.
+    ///
+    /// - Throws: `.cannotOpen`, `.damagedDatabase`, `.notOurDatabase` or `.newerSchema`.
+    func check() throws(StorageError) {
+        guard let header = try StoreHeader(inFile: path) else { return }
+        _ = try header.migrations(at: path)
+    }
+}

@@ -1,0 +1,50 @@
+/// Who is on the bus.
+extension Connection {
+    /// Whether somebody on the bus has a name.
+    ///
+    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    public func hasOwner(of name: BusName) async throws -> Bool {
+        try await callBus("NameHasOwner") {
+            try $0.writeString(name.string)
+        } read: {
+            try $0.readBool()
+        }
+    }
+
+    /// The changes of a name's owner, from now on; none that comes after this returns is missed.
+    ///
+    /// - Parameters:
+    ///   - name: A well-known name, or a unique one, which comes and goes with its connection.
+    ///   - limit: How many may wait to be fetched.
+    /// - Returns: Signals whose three arguments are the name and the unique names of the old and the
+    ///   new owner, of which an empty string stands for nobody.
+    /// - Throws: ``DBusError`` as ``signals(_:limit:)`` does.
+    public func ownerChanges(of name: BusName, limit: Int) async throws -> SignalStream {
+        try await signals(Subscriptions.ownerRule(for: name), limit: limit)
+    }
+
+    /// Waits until a connection has left the bus.
+    ///
+    /// A connection that takes no calls (``holdCalls()``) may not learn of it: ask with another.
+    ///
+    /// - Parameters:
+    ///   - name: The unique name of the connection.
+    ///   - limit: How long to wait.
+    /// - Returns: Whether it has left; not where the time is over, or the bus has gone.
+    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    public func waitForDeparture(
+        of name: BusName, within limit: Duration
+    ) async throws -> Bool {
+        precondition(name.isUnique, "Only a unique name belongs to one connection.")
+        let changes = try await ownerChanges(of: name, limit: 1)
+        guard try await hasOwner(of: name) else { return true }
+        let departure = Task(executorPreference: loop) {
+            // Such a name comes but once, before anybody can know it.
+            var iterator = changes.makeAsyncIterator()
+            return await iterator.next() != nil
+        }
+        let timer = loop.schedule(after: limit) { departure.cancel() }
+        defer { timer.cancel() }
+        return await departure.value
+    }
+}

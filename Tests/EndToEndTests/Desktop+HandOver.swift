@@ -1,0 +1,30 @@
+extension Desktop {
+    /// Begins a Python program about daemons that take over, with `connect`, `call`, `ask`, `owner` and
+    /// `replace`.
+    ///
+    /// `replace` starts a daemon that takes over, and waits until it has the name. The program's
+    /// arguments are the path of the daemon and the address of the bus.
+    static let pythonHandOver = """
+        import os, signal, subprocess, sys, threading
+        from gi.repository import Gio, GLib
+        name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+        def connect():
+            flags = Gio.DBusConnectionFlags
+            return Gio.DBusConnection.new_for_address_sync(
+                sys.argv[2], flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION, None, None)
+        def call(bus, method, signature, *arguments):
+            return bus.call_sync(name, path, name, method, GLib.Variant(signature, arguments),
+                                 None, 0, -1, None).unpack()
+        def ask(bus, method, *arguments):
+            signature = "(" + "s" * len(arguments) + ")"
+            return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
+                "org.freedesktop.DBus", method, GLib.Variant(signature, arguments), None, 0, -1,
+                None).unpack()[0]
+        def owner(bus): return ask(bus, "GetNameOwner", name)
+        def replace(bus):
+            before = owner(bus)
+            daemon = subprocess.Popen([sys.argv[1], "--replace"])
+            while owner(bus) == before: pass
+            return daemon
+        """
+}
