@@ -3,17 +3,18 @@
 /// The first two parameters are the name and the host of a domain, the third is a key, a token or a
 /// generation.
 ///
-/// All but the list of domains find their rows by an index, so that their cost does not grow with
-/// the database.
+/// None orders its rows: SQLite would choose an index that has that order and the removals, too, or
+/// sort in a file. All but the list of domains find their rows by an index, so that their cost does
+/// not grow with the database.
 enum StoreQuery {
     static let value = "SELECT generation, checksum, archive \(entries) AND key = ?3"
     /// The function typeof() looks at a row's head, where IS NOT NULL would load the archive.
     static let presence = "SELECT typeof(archive) <> 'null' \(entries) AND key = ?3"
     static let generation = "SELECT generation \(entries) AND key = ?3"
-    static let keys = "SELECT key \(entries) AND \(isPresent) ORDER BY key"
+    static let keys = "SELECT key \(entries) AND \(isPresent)"
     static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
     static let domains = "SELECT name, host FROM domains WHERE key_count > 0"
-    static let summaries = "SELECT \(summary) \(entries) AND \(isPresent) ORDER BY key"
+    static let summaries = "SELECT \(summary) \(entries) AND \(isPresent)"
     /// A domain with nothing newer gives one row, without a key, for the sake of its horizon.
     static let changes = """
         SELECT \(summary), horizon FROM domains

@@ -3,7 +3,7 @@ internal import SQLite
 
 /// What the store tells of changes: sizes and generations rather than values.
 extension StoreReader {
-    /// The keys of a domain that have values, with their sizes, in the order of their bytes.
+    /// The keys of a domain that have values, with their sizes, in no order.
     func summaries(of domain: Domain) throws(StorageError) -> [StoredEntry] {
         try reading { () throws(SQLiteError) in
             defer { selectSummaries.reset() }
