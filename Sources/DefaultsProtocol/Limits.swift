@@ -11,7 +11,7 @@ public enum Limits {
     public static let maximumTransactionKeys = 1 << 18
 
     /// The most domains that one call of `Attach` names.
-    public static let maximumAttachedDomains = 1024
+    public static let maximumAttachedDomains = 1 << 14
 
     /// No reply is larger than this, in bytes (32 MiB).
     public static let maximumReplySize = 32 << 20

@@ -6,7 +6,7 @@ import TestSupport
 @testable import DBus
 
 /// What waits to be written, where the other side does not take it.
-@Suite(.timeLimit(.minutes(2))) struct BacklogTests {
+@Suite(.timeLimit(.minutes(15))) struct BacklogTests {
     /// A bus that stops to read from us when few of our bytes wait in it.
     let session: PrivateSession
     let connection: Connection

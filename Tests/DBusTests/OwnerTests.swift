@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 /// Who is on the bus, and who leaves it.
-@Suite(.timeLimit(.minutes(2))) struct OwnerTests {
+@Suite(.timeLimit(.minutes(15))) struct OwnerTests {
     let session: PrivateSession
 
     init() throws { session = try PrivateSession() }

@@ -138,9 +138,9 @@ import Testing
             """
             \(BulkTests.python)
             service.SetValue("(ssv)", domain, "key", GLib.Variant("i", 1))
-            name, message = refusal("Attach", GLib.Variant("as", ["a"] * 1025))
-            assert name == "TooLarge" and "1024" in message, (name, message)
-            assert call("Attach", GLib.Variant("as", ["a"] * 1024)).get_child_value(1).n_children()
+            name, message = refusal("Attach", GLib.Variant("as", ["a"] * 16385))
+            assert name == "TooLarge" and "16384" in message, (name, message)
+            assert call("Attach", GLib.Variant("as", ["a"] * 16384)).get_child_value(1).n_children()
             strings = lambda number: [f"{key}" for key in range(number)]
             def apply(removed, expected):
                 return refusal("Apply", text(domain), GLib.Variant("a{say}", {}),

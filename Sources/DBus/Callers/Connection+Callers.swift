@@ -37,7 +37,8 @@ struct IncomingCalls {
     var isTurnDue = false
     /// Those who wait until no call does.
     var ends: [CheckedContinuation<Void, Never>] = []
-    let clock = SuspendingClock()
+    /// Tells the time.
+    var now: () -> SuspendingClock.Instant = { SuspendingClock.now }
 
     /// How long one turn of the loop may carry out calls that waited, so that what comes meanwhile is
     /// read.
@@ -99,9 +100,9 @@ extension Connection {
     private func carryOut(
         _ message: borrowing Message, of caller: Caller<WaitingCall>, inTurn: Bool
     ) {
-        let start = calls.clock.now
+        let start = calls.now()
         serve(message, from: caller)
-        calls.schedule.note(calls.clock.now - start, of: caller, inTurn: inTurn)
+        calls.schedule.note(calls.now() - start, of: caller, inTurn: inTurn)
     }
 }
 
@@ -177,8 +178,8 @@ extension Connection {
 
     private func takeTurns() {
         calls.isTurnDue = false
-        let start = calls.clock.now
-        while takeTurn(), calls.clock.now - start < IncomingCalls.turn {}
+        let start = calls.now()
+        while takeTurn(), calls.now() - start < IncomingCalls.turn {}
         takeTurnsSoon()
     }
 

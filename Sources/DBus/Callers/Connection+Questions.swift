@@ -24,7 +24,7 @@ extension Connection {
         guard calls.areRepliesMeasured, !link.isDirect else { return }
         caller?.replies.note(weight)
         calls.updateUnreadTotal { $0.note(weight) }
-        if calls.unreadTotal.isQuestionDue(at: calls.clock.now) { askWhatIsUnreadOfAll() }
+        if calls.unreadTotal.isQuestionDue(at: calls.now()) { askWhatIsUnreadOfAll() }
     }
 
     /// Whether others have left so much unread, of all that this connection has sent, that it should
@@ -79,7 +79,7 @@ extension Connection {
         askBus("org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name) {
             try Self.readUnread(&$0, "Incoming")
         } then: { answer in
-            let now = self.calls.clock.now
+            let now = self.calls.now()
             switch answer {
             case .success(let unread?):
                 self.calls.updateUnreadTotal { $0.take(unread: unread, at: now) }
