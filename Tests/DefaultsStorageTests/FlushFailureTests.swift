@@ -89,6 +89,32 @@ import Testing
         #expect(try scratch.open().beginFlush() == nil)
     }
 
+    @Test("What comes during a flush is on disk after the next: a token, or a domain cleared again")
+    func flushOfPending() throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        let domain = try Domain(name: "org.example.App", layer: .domain)
+        #expect(database.flushOfPending == nil)
+        try database.set(["key": [1]])
+        #expect(database.flushOfPending == 1)
+        let first = try #require(database.beginFlush())
+        #expect(database.flushOfPending == 1)
+        try database.remember(Token("token"), of: domain)
+        #expect(database.flushOfPending == 2)
+        database.finishFlush(first, .success(()))
+        let second = try #require(database.beginFlush())
+        #expect(database.flushOfPending == 2)
+        try database.set(["key": [1]])
+        try database.clear()
+        #expect(database.pendingBytes == 0)
+        #expect(database.flushOfPending == 3)
+        database.finishFlush(second, .failure(.noHome()))
+        #expect(database.flushOfPending == 3)
+        let third = try #require(database.beginFlush())
+        database.finishFlush(third, .success(()))
+        #expect(database.flushOfPending == nil)
+    }
+
     /// Invariant 2 of `GenerationCounter`, too.
     @Test("3: above the ceiling nothing is given until a flush has raised it")
     func ceiling() async throws {

@@ -164,6 +164,44 @@ import Testing
         #expect(apply("{'a': <1>}", options: "{'token': <'last'>}").output == "(uint64 1,)\n")
     }
 
+    @Test func `A token alone goes to disk by itself`() throws {
+        let options = "{'token': <'alone'>}"
+        apply("{}", options: options)
+        // No time is asserted: this ends when the daemon has flushed of its own accord.
+        try wait {
+            try desktop.gdbus("org.defaultsd.Maintenance1.GetStatistics").requireOutput()
+                .contains("'Flushes': <uint64 1>")
+        }
+        _ = try desktop.killDaemon(SIGKILL)
+        try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime/defaultsd")
+        #expect(apply("{'a': <1>}", options: options).output == "(uint64 1,)\n")
+    }
+
+    @Test func `A durable one that was no change waits for the flush that has its token`() throws {
+        // It comes while another flush is under way, to which it would be too late.
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            loop = GLib.MainLoop()
+            def replied(proxy, result):
+                generation, = proxy.call_finish(result).unpack()
+                facts, = bus.call_sync("org.defaultsd.Defaults1", "/org/defaultsd/Defaults1",
+                    "org.defaultsd.Maintenance1", "GetStatistics", None, None, 0, -1, None).unpack()
+                print(generation, facts["Flushes"])
+                loop.quit()
+            durable = {"token": GLib.Variant("s", "same"), "durable": GLib.Variant("b", True)}
+            service.call("SetValue", GLib.Variant("(ssv)", ("org.example.App", "a", GLib.Variant("i", 1))),
+                0, -1, None, None)
+            service.call("Synchronize", None, 0, -1, None, None)
+            service.call("ApplyValues",
+                GLib.Variant("(sa{sv}asa{st}a{sv})", ("org.example.App", {}, [], {}, durable)),
+                0, -1, None, replied)
+            loop.run()
+            """
+        ).requireOutput()
+        #expect(output == "2 2\n")
+    }
+
     @Test func `A durable one is on disk when its reply comes`() throws {
         apply("{'a': <1>}", options: "{'durable': <true>}")
         #expect(try desktop.property("DurableGeneration") == "<uint64 2>")

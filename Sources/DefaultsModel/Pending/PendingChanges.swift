@@ -18,6 +18,11 @@ public struct PendingChanges: Sendable {
     /// No changes.
     public init() {}
 
+    /// Whether there is nothing: no changes and no tokens.
+    ///
+    /// A domain that was cleared is a change and takes no memory; a token is none and takes some.
+    var isEmpty: Bool { count == 0 && bytes == 0 }
+
     /// Takes in a change that came after these.
     mutating func add(_ change: ChangeSet, totals: KeyTotals) {
         bytes += domains[change.domain, default: PendingDomain(totals: totals)]

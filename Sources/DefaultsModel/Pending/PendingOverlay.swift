@@ -31,7 +31,10 @@ public struct PendingOverlay: Sendable {
     public var bytesToFlush: Int { current.bytes }
 
     /// Whether there is something to flush, or being flushed: changes, or tokens alone.
-    public var isEmpty: Bool { bytes == 0 && count == 0 }
+    public var isEmpty: Bool { current.isEmpty && flushing?.isEmpty ?? true }
+
+    /// Whether all of it is in the flush under way.
+    public var isTakenUp: Bool { current.isEmpty && flushing != nil }
 
     /// What is pending for a key; nil where the store has the say.
     public func entry(_ domain: Domain, _ key: Key) -> PendingEntry? {

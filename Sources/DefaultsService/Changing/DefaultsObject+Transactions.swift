@@ -75,17 +75,13 @@ extension DefaultsObject {
             },
             token: transaction.token, origin: origin(of: call))
         guard !proposal.changesNothing else {
-            if let token = transaction.token { try remember(token, of: domain) }
+            if let token = transaction.token {
+                try database.remember(token, of: domain)
+                noteChange()
+            }
             return try conclude(call, at: database.generation, isDurable: request.isDurable)
         }
         try conclude(call, with: commit(proposal), isDurable: request.isDurable)
-    }
-
-    /// Remembers a transaction that was no change, which is no reason to write to disk unless very
-    /// many have gathered.
-    private func remember(_ token: Token, of domain: Domain) throws {
-        try database.remember(token, of: domain)
-        if database.pendingBytes >= FlushSchedule.pendingBytesForFlush { noteChange() }
     }
 
     /// Says which of several keys an archive that is refused was for.

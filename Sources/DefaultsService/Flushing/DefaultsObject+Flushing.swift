@@ -6,8 +6,8 @@ import Logging
 
 /// Somebody who waits for the disk: a caller of Synchronize or of a durable change, or the end.
 struct DurabilityWaiter {
-    /// The last change that was acknowledged before the wait began.
-    let generation: Generation
+    /// The flush that writes the last of what was acknowledged before the wait began.
+    let flush: UInt64
     /// Called once, with the durable generation or with what the disk said.
     let resume: (Result<Generation, StorageError>) -> Void
 }
@@ -27,16 +27,16 @@ extension DefaultsObject {
 
     /// Flushes, and calls back when every change made so far is on disk.
     func waitUntilDurable(_ resume: @escaping (Result<Generation, StorageError>) -> Void) {
-        guard database.needsFlush else {
+        guard let flush = database.flushOfPending else {
             return resume(.success(database.durableGeneration))
         }
-        waiters.append(DurabilityWaiter(generation: database.generation, resume: resume))
+        waiters.append(DurabilityWaiter(flush: flush, resume: resume))
         demandFlush()
     }
 
     /// Has what is pending written at once; during a flush, what is not in it right after.
     func demandFlush() {
-        // The schedule was not told of what is no change: tokens alone, a ceiling to be raised.
+        // The schedule was not told of a ceiling that is to be raised.
         if database.needsFlush, !isFlushing, schedule.due == nil {
             schedule.changed(at: .now, pendingBytes: database.pendingBytes)
         }
@@ -44,7 +44,7 @@ extension DefaultsObject {
         scheduleFlush()
     }
 
-    /// Says that a change is pending, and flushes when its time has come.
+    /// Says that a change or a token is pending, and flushes when its time has come.
     func noteChange() {
         schedule.changed(at: .now, pendingBytes: database.pendingBytes)
         scheduleFlush()
@@ -101,8 +101,10 @@ extension DefaultsObject {
             report(storageError: "")
         }
         let durable = database.durableGeneration
-        let reached = waiters.filter { $0.generation <= durable }
-        waiters.removeAll { $0.generation <= durable }
+        // No flush has begun since, so the last that was begun is the one that has ended.
+        let last = database.flushesBegun
+        let reached = waiters.filter { $0.flush <= last }
+        waiters.removeAll { $0.flush <= last }
         for waiter in reached { waiter.resume(.success(durable)) }
         scheduleFlush()
         endAwaitingRoom()

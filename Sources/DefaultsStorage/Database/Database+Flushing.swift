@@ -8,8 +8,17 @@ extension Database {
         try DurableWriter(to: StoreFile(path: path))
     }
 
-    /// Whether there is something for a flush to write: changes, or a ceiling to raise.
+    /// Whether there is something for a flush to write: changes, tokens, or a ceiling to raise.
     public var needsFlush: Bool { !contents.overlay.isEmpty || counter.isExhausted }
+
+    /// The flush that writes the last of what is acknowledged by now; nil where all is on disk.
+    ///
+    /// It is the one under way, or the next, as `flushesBegun` counts. Whoever waits for the disk
+    /// waits for its end. No generation would tell as much: a token has that of an earlier change.
+    public var flushOfPending: UInt64? {
+        guard needsFlush else { return nil }
+        return contents.overlay.isTakenUp ? flushesBegun : flushesBegun + 1
+    }
 
     /// Begins a flush of all that is pending.
     ///
@@ -19,6 +28,7 @@ extension Database {
     ///   `finishFlush(_:_:)` what came of it.
     public func beginFlush() -> FlushBatch? {
         guard needsFlush else { return nil }
+        flushesBegun += 1
         tidyJournal {
             try renewWhatIsLost()
             try journal.rotate(at: counter)

@@ -40,6 +40,8 @@ public final class Database {
     var pages: CounterPages
     var contents: DatabaseContents
     var counter: GenerationCounter
+    /// How many flushes have begun since the database was opened.
+    public internal(set) var flushesBegun: UInt64 = 0
 
     /// Opens the database, or makes a new one, and takes up what the last process left.
     ///
