@@ -87,7 +87,7 @@ let package = Package(
         tests("DefaultsModelTests", ["DefaultsModel"]),
         tests(
             "DefaultsStorageTests",
-            ["DefaultsModel", "DefaultsStorage", "SQLite", "StorageCrashWriter"]),
+            ["DefaultsModel", "DefaultsStorage", "SQLite", "CSQLite", "StorageCrashWriter"]),
         tests(
             "DefaultsProtocolTests",
             ["DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "TestSupport"]),

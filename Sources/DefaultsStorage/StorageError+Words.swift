@@ -127,7 +127,8 @@ extension StorageError {
     static func noPage(_ directory: String) -> StorageError {
         StorageError(
             .noPage,
-            "There is no space for the page of counters in \(directory). Read by calls meanwhile.")
+            "There is no page of counters to be had in \(directory); the log tells why. Read by "
+                + "calls meanwhile.")
     }
 
     static func keyNamesTooLarge(_ domain: Domain) -> StorageError {

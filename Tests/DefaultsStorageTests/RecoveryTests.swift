@@ -220,7 +220,7 @@ import Testing
         #expect(try database.keys() == [])
         #expect(database.generation.rawValue == 1)
         #expect(scratch.noticed("belongs to another database"))
-        #expect(FileManager.default.contents(atPath: "\(foreign).aside-1") == bytes)
+        #expect(FileManager.default.contents(atPath: "\(foreign).1.aside") == bytes)
     }
 
     @Test("A leftover of a segment that was never whole is removed")

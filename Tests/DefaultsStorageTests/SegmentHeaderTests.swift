@@ -41,7 +41,7 @@ import Testing
         #expect(try database.set(["c": [3]]).generation > last)
         #expect(scratch.noticed("is damaged at its beginning"))
         #expect(!scratch.noticed("belongs to another database"))
-        #expect(FileManager.default.contents(atPath: "\(segments[1]).aside-1") == bytes)
+        #expect(FileManager.default.contents(atPath: "\(segments[1]).1.aside") == bytes)
     }
 
     @Test("A segment of another database beside ours is no damage to ours")

@@ -26,7 +26,7 @@ extension Database {
         try write(change)
         contents.overlay.add(change, totals: totals)
         counter.noteAcknowledged(change)
-        if !change.proposal.changesNothing { page?.note(change) }
+        if !change.proposal.changesNothing { pages.current?.note(change) }
         tidyJournal {
             try journal.rewriteIfOutgrown(by: contents.overlay, at: counter)
         }

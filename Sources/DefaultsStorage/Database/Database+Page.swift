@@ -10,8 +10,8 @@ extension Database {
     /// - Throws: `.noPage` where there is none to be had.
     public func openCounterPage() throws(StorageError) -> Int32 {
         try renewWhatIsLost()
-        if page == nil { renewPage() }
-        guard let page else { throw .noPage(journal.directory.path) }
+        if pages.current == nil { renewPage() }
+        guard let page = pages.current else { throw .noPage(journal.directory.path) }
         do {
             return try page.openForReading()
         } catch {

@@ -57,13 +57,13 @@ extension Database {
             let isKnown = generation.map { counter.reaches(backTo: $0) } ?? false
             return DomainChanges(changed: [], removed: [], isComplete: isKnown)
         }
-        guard let generation, counter.reaches(backTo: generation),
-            try contents.horizon(of: domain).map({ $0 <= generation }) ?? true
-        else {
-            return DomainChanges(
-                changed: try contents.summaries(of: domain), removed: [], isComplete: false)
+        if let generation, counter.reaches(backTo: generation),
+            let changes = try contents.changes(of: domain, since: generation)
+        {
+            return changes
         }
-        return try contents.changes(of: domain, since: generation)
+        return DomainChanges(
+            changed: try contents.summaries(of: domain), removed: [], isComplete: false)
     }
 
     /// The domains that have keys, in order, the layers of hosts among them.

@@ -9,28 +9,24 @@ extension Database {
     /// clients have mapped. The new ones stand in the runtime directory again or, where that cannot
     /// be had, beside the database.
     ///
+    /// A page that is still believed though nothing is shown on it is made void before all else.
+    ///
     /// - Throws: `.directoryUnusable` or `.cannotOpen` where the journal can be had in neither.
     func renewWhatIsLost() throws(StorageError) {
+        if pages.voidLeft() { notePlaces() }
         let isJournalLost = journal.isLost
-        let isPageLost = page?.isLost ?? false
+        let isPageLost = pages.current?.isLost ?? false
         guard isJournalLost || isPageLost else { return }
-        // First: from now on nothing that happens is shown there.
-        page?.void()
-        page = nil
+        pages.giveUp()
         if isJournalLost { try renewJournal() }
         renewPage()
-        if page != nil { report(.pageLost(now: journal.directory.path)) }
+        if pages.current != nil { report(.pageLost(now: journal.directory.path)) }
     }
 
     /// Makes a page, or takes one up, in the middle of the process's life.
     func renewPage() {
-        do {
-            page = try CounterPage.open(
-                in: journal.directory, of: identity, at: counter.current,
-                durable: counter.durable, replayed: nil)
-        } catch {
-            report(.noPage(error))
-        }
+        pages.open(
+            in: journal.directory, at: counter.current, durable: counter.durable, replayed: nil)
     }
 
     private func renewJournal() throws(StorageError) {
@@ -49,6 +45,12 @@ extension Database {
         } catch {
             throw .cannotOpen(place.path, error)
         }
-        JournalPlace(boot: boot, path: place.path).note(in: directory, report: report)
+        notePlaces()
+    }
+
+    private func notePlaces() {
+        let place = JournalPlace(boot: boot, path: journal.directory.path)
+        PlaceNote(journal: place, pages: pages.left.map(\.path)).write(
+            in: directory, report: report)
     }
 }

@@ -36,10 +36,8 @@ public final class Database {
     private var lock: DatabaseLock?
     let report: (Notice) -> Void
     let journal: Journal
-    /// Which database it is.
-    let identity: UniqueID
-    /// Where clients see that something has changed; nil while there is none to be had.
-    var page: CounterPage?
+    /// Where clients see that something has changed.
+    var pages: CounterPages
     var contents: DatabaseContents
     var counter: GenerationCounter
     /// How many flushes have begun since the database was opened.
@@ -67,16 +65,15 @@ public final class Database {
             making: location.directory, isOurs: location.isStandard)
         lock = try DatabaseLock.take(in: directory)
         let opening = try DatabaseOpening(of: directory, report: report)
-        let recovered = try opening.recover(from: location, boot: boot)
+        let beginning = try opening.begin(at: location, boot: boot)
         path = opening.file.path
         self.location = location
         self.boot = boot
         self.report = report
-        journal = recovered.journal
-        identity = recovered.identity
-        page = recovered.page
-        contents = recovered.contents
-        counter = recovered.counter
+        journal = beginning.journal
+        pages = beginning.pages
+        contents = beginning.contents
+        counter = beginning.counter
     }
 
     /// The generation of the database: that of its last change.
@@ -109,9 +106,7 @@ public final class Database {
     /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
     /// where the next process takes it.
     public func close() {
-        // The next process would not find it.
-        if let page, page.isLost { page.void() }
-        page = nil
+        pages.close()
         do {
             try contents.close()
         } catch {

@@ -8,13 +8,14 @@ extension DatabaseContents {
         return merge(stored, of: domain).compactMap(EntrySummary.init)
     }
 
-    /// What came after a generation, which must not be before the horizon of the domain.
+    /// What came after a generation; nil where that is before the horizon of the domain.
     func changes(
         of domain: Domain, since generation: Generation
-    ) throws(StorageError) -> DomainChanges {
-        let stored =
-            overlay.cleared(domain) == nil
-            ? try store.changes(of: domain, since: generation) : []
+    ) throws(StorageError) -> DomainChanges? {
+        let cleared = overlay.cleared(domain)
+        if let cleared, cleared > generation { return nil }
+        let known = cleared == nil ? try store.changes(of: domain, since: generation) : []
+        guard let stored = known else { return nil }
         let entries = merge(stored, of: domain).filter { $0.generation > generation }
         return DomainChanges(
             changed: entries.compactMap(EntrySummary.init),

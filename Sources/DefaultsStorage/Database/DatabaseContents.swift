@@ -30,8 +30,7 @@ struct DatabaseContents {
     func keys(of domain: Domain) throws(StorageError) -> [Key] {
         let stored = overlay.cleared(domain) == nil ? try store.keys(of: domain) : []
         let pending = overlay.entries(of: domain)
-        guard !pending.isEmpty else { return stored }
-        let untouched = stored.filter { pending[$0] == nil }
+        let untouched = pending.isEmpty ? stored : stored.filter { pending[$0] == nil }
         let set = pending.filter { $0.value.archive != nil }.keys
         return (untouched + set).sorted()
     }

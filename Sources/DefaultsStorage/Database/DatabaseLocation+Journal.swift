@@ -29,14 +29,26 @@ extension DatabaseLocation {
     func journalDirectories(
         now current: PrivateDirectory, last: JournalPlace?
     ) throws(StorageError) -> [PrivateDirectory] {
+        try directories(now: current, noted: last.map { [$0.path] } ?? [])
+    }
+
+    /// The directories in which a page may stand that clients have mapped: those of journals, and
+    /// those that are on record for it.
+    func pageDirectories(
+        now current: PrivateDirectory, last: PlaceNote?
+    ) throws(StorageError) -> [PrivateDirectory] {
+        try directories(now: current, noted: last.map { [$0.journal.path] + $0.pages } ?? [])
+    }
+
+    private func directories(
+        now current: PrivateDirectory, noted: [String]
+    ) throws(StorageError) -> [PrivateDirectory] {
         let database = try DatabaseLocation.realPath(directory)
-        var paths = [current.path]
         let name = "/\(DatabaseLocation.hash(of: database))"
-        let noted = last.flatMap { $0.path.hasSuffix(name) ? $0.path : nil }
-        for path in [noted, DatabaseLocation.journalBesideDatabase(in: database)] {
-            if let path, !paths.contains(path), DatabaseLocation.isOwnDirectory(path) {
-                paths.append(path)
-            }
+        let ours = noted.filter { $0.hasSuffix(name) }
+        var paths = [current.path]
+        for path in ours + [DatabaseLocation.journalBesideDatabase(in: database)] {
+            if !paths.contains(path), DatabaseLocation.isOwnDirectory(path) { paths.append(path) }
         }
         return paths.map(PrivateDirectory.init(existing:))
     }

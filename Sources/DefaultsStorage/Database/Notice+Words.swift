@@ -44,6 +44,14 @@ extension Notice {
                 + "before had not found. They were made anew.")
     }
 
+    static func putOff(_ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "Acknowledged changes came to light in a journal that a process before "
+                + "had not found. They wait for a start at which the database can be written. "
+                + "\(error)")
+    }
+
     static func jumped(from earlier: Generation, to later: Generation) -> Notice {
         Notice(
             severity: .information,
@@ -94,9 +102,9 @@ extension Notice {
         Notice(
             severity: .warning,
             description:
-                "A page of counters in \(directory) is not this process's and could not be "
-                + "made invalid, so that programs which have it mapped may read old values until "
-                + "they attach anew: \(error).")
+                "The page of counters in \(directory) cannot be gone on with and could not be "
+                + "made invalid: \(error). Programs which have it mapped may read old values until "
+                + "it is. It is tried again before the next change.")
     }
 
     static func pageLost(now directory: String) -> Notice {
@@ -105,6 +113,13 @@ extension Notice {
             description:
                 "The page of counters is gone or was cut while it was in use. There is a new "
                 + "one in \(directory).")
+    }
+
+    static func indexNotMade(_ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The index of keys could not be made, so that reads of whole domains take "
+                + "longer the more keys were removed; the next start tries again. \(error)")
     }
 
     static func notFoldedBack(_ error: StorageError) -> Notice {

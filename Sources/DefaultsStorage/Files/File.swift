@@ -3,7 +3,8 @@ internal import Glibc
 /// An open file or directory, closed when it goes out of scope: the one owner of its descriptor.
 struct File: ~Copyable {
     let path: String
-    private let descriptor: Int32
+    /// For system calls that borrow it.
+    let descriptor: Int32
 
     /// Opens, with `O_CLOEXEC` beside the flags given.
     ///

@@ -74,14 +74,15 @@ struct PrivateDirectory {
         guard unlink(file(name)) == 0 else { throw .last("unlink", file(name)) }
     }
 
-    /// Gives a file in it a name that nobody looks for, and that no other file has.
+    /// Gives a file in it another name, that no other file has.
     ///
+    /// - Parameter ending: What the new name ends with, behind the old one and a number.
     /// - Returns: The new path.
-    func setAside(_ name: String) throws(SystemError) -> String {
+    func setAside(_ name: String, as ending: String) throws(SystemError) -> String {
         var number = 1
-        while access(file("\(name).aside-\(number)"), F_OK) == 0 { number += 1 }
-        try rename(name, to: "\(name).aside-\(number)")
-        return file("\(name).aside-\(number)")
+        while access(file("\(name).\(number)\(ending)"), F_OK) == 0 { number += 1 }
+        try rename(name, to: "\(name).\(number)\(ending)")
+        return file("\(name).\(number)\(ending)")
     }
 
     /// Waits until the names in it are on the medium.

@@ -73,7 +73,7 @@ struct JournalHistory {
         let proven = max(newest ?? store.generation, store.generation)
         let base = segments.filter { segment in
             place == JournalPlace(boot: boot, path: segment.directory)
-                && segment.header.boot == boot
+                && segment.header.boot == boot && !segment.isPutOff
         }.map(\.header.base).min()
         if !isDamaged, let base, base <= store.generation, proven <= store.ceiling {
             return (proven, false)
@@ -89,16 +89,18 @@ struct JournalHistory {
         for name in try directory.names().sorted() {
             if name.hasSuffix(JournalSegment.unfinishedSuffix) {
                 try directory.remove(name)
-            } else if name.hasSuffix(JournalSegment.suffix) {
+            } else if name.hasSuffix(JournalSegment.suffix)
+                || name.hasSuffix(JournalSegment.putOffSuffix)
+            {
                 if let segment = try examine(name, in: directory) { found.append(segment) }
             }
         }
-        let firstNeeded = found.map(\.header.firstNeeded).max() ?? 0
+        let firstNeeded = found.filter { !$0.isPutOff }.map(\.header.firstNeeded).max() ?? 0
         for segment in found {
-            if segment.header.sequence < firstNeeded {
-                try segment.remove()
-            } else {
+            if segment.isPutOff || segment.header.sequence >= firstNeeded {
                 segments.append(segment)
+            } else {
+                try segment.remove()
             }
         }
     }
@@ -110,15 +112,17 @@ struct JournalHistory {
         guard let reader = try JournalReader(path) else {
             // It may have been ours, with the last numbers that were given.
             isDamaged = true
-            report(.damagedSegment(path, setAside: try directory.setAside(name)))
+            let aside = try directory.setAside(name, as: JournalSegment.asideSuffix)
+            report(.damagedSegment(path, setAside: aside))
             return nil
         }
         guard reader.header.database == database else {
-            report(.foreignSegment(path, setAside: try directory.setAside(name)))
+            let aside = try directory.setAside(name, as: JournalSegment.asideSuffix)
+            report(.foreignSegment(path, setAside: aside))
             return nil
         }
         return SealedSegment(
-            header: reader.header, directory: directory.path, path: path, size: reader.size)
+            header: reader.header, directory: directory.path, name: name, size: reader.size)
     }
 
     private mutating func read(

@@ -77,6 +77,10 @@ struct JournalSegment: ~Copyable {
     static let unfinishedSuffix = ".unfinished"
     /// What a segment's name ends with.
     static let suffix = ".journal"
+    /// What its name ends with once a start has put it off.
+    static let putOffSuffix = ".late"
+    /// What its name ends with where it is not ours to read.
+    static let asideSuffix = ".aside"
 
     /// The file name of a segment: its number in 16 hexadecimal digits.
     static func name(_ sequence: UInt64) -> String {

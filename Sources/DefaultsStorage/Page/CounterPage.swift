@@ -38,50 +38,25 @@ internal import Glibc
 /// A page that has lost its name, as its directory was removed, is voided by the process that has
 /// it mapped, at the next change. No later process can reach it.
 final class CounterPage {
-    private static let name = "counters"
+    static let name = "counters"
     /// No page of any version is longer, in words; what is longer is none.
     private static let mostWords = 1 << 17
 
     private let directory: PrivateDirectory
     private let file: PageFile
-    private let mapping: PageMapping
+    let mapping: PageMapping
     /// Which file it is, whatever its name.
     private let identity: FileIdentity
     private var isVoid = false
 
-    private init(
+    /// Maps a file that is a page, or is about to be one.
+    init(
         in directory: PrivateDirectory, _ file: consuming PageFile
     ) throws(SystemError) {
         identity = FileIdentity(try file.status())
         mapping = try file.map(words: PageLayout.words)
         self.directory = directory
         self.file = file
-    }
-
-    /// Takes up the page that a directory has, or makes one, and brings it up to date.
-    ///
-    /// A page that cannot be taken up is voided and replaced.
-    ///
-    /// - Parameters:
-    ///   - current: The generation of the database. Where the record is not whole, it is above
-    ///     every number that was given before, or is that of the present contents.
-    ///   - durable: The generation of the store, before any change of the journal was written to
-    ///     it.
-    ///   - replayed: All changes above `durable`, those that later ones have replaced left out or
-    ///     not; nil where there may be others: the numbers have jumped, older changes have come to
-    ///     light, or the page takes up its work in the middle of a process.
-    /// - Throws: Where there is none to be had. One that was there is voided then, unless that is
-    ///   what failed.
-    static func open(
-        in directory: PrivateDirectory, of database: UniqueID, at current: Generation,
-        durable: Generation, replayed: [ChangeSet]?
-    ) throws(SystemError) -> CounterPage {
-        if let kept = try? keep(in: directory, of: database, at: current) {
-            kept.bringUpToDate(to: current, durable: durable, replayed: replayed)
-            return kept
-        }
-        try voidPage(in: directory)
-        return try make(in: directory, of: database, at: current)
     }
 
     /// Shows a change, which is in the journal and not acknowledged yet.
@@ -135,71 +110,8 @@ final class CounterPage {
             if error.number == ENOENT { return }
             throw error
         }
-        try directory.remove(name)
-    }
-}
-
-// MARK: Taking up, making, voiding
-
-extension CounterPage {
-    /// Takes up the page of an earlier process; nil where it is none, or not this database's.
-    private static func keep(
-        in directory: PrivateDirectory, of database: UniqueID, at current: Generation
-    ) throws(SystemError) -> CounterPage? {
-        let file = try PageFile(directory.file(name))
-        let status = try file.status()
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_size == off_t(PageLayout.size) else {
-            return nil
-        }
-        try file.makePrivate()
-        // Somebody may have made a hole in it.
-        try file.allocate(PageLayout.size)
-        let page = try CounterPage(in: directory, file)
-        return page.isPage(of: database, at: current) ? page : nil
-    }
-
-    private func isPage(of database: UniqueID, at current: Generation) -> Bool {
-        mapping.load(PageLayout.formatWord) == PageLayout.format
-            && mapping.load(PageLayout.slotCountWord) == UInt64(PageLayout.slots)
-            && PageLayout.databaseWords.map { mapping.load($0) } == PageLayout.words(of: database)
-            && mapping.load(PageLayout.generationWord) <= current.rawValue
-    }
-
-    /// Makes a page on which every domain has changed now.
-    ///
-    /// It gets its name only when it is whole.
-    private static func make(
-        in directory: PrivateDirectory, of database: UniqueID, at generation: Generation
-    ) throws(SystemError) -> CounterPage {
-        let unfinished = name + JournalSegment.unfinishedSuffix
-        do throws(SystemError) {
-            let file = try PageFile(directory.file(unfinished), O_CREAT | O_TRUNC)
-            try file.makePrivate()
-            try file.allocate(PageLayout.size)
-            try file.write(PageLayout.page(of: database, at: generation), at: 0)
-            let page = try CounterPage(in: directory, file)
-            try directory.rename(unfinished, to: name)
-            return page
-        } catch {
-            try? directory.remove(unfinished)
-            throw error
-        }
-    }
-
-    private func bringUpToDate(
-        to current: Generation, durable: Generation, replayed: [ChangeSet]?
-    ) {
-        let noted = mapping.load(PageLayout.generationWord)
-        if let replayed, noted >= durable.rawValue {
-            for change in replayed {
-                mapping.raise(PageLayout.slot(of: change.domain), to: change.generation.rawValue)
-            }
-        } else {
-            for slot in PageLayout.firstSlot..<PageLayout.words {
-                mapping.raise(slot, to: current.rawValue)
-            }
-        }
-        mapping.raise(PageLayout.generationWord, to: current.rawValue)
+        // Where the name stays it does no harm: nobody takes the page up, a new one replaces it.
+        try? directory.remove(name)
     }
 
     /// Whether all of the mapping is memory.

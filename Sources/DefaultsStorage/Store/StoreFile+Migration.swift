@@ -27,6 +27,17 @@ extension StoreFile {
         return isNew
     }
 
+    /// Makes the index that a database of this version may lack.
+    ///
+    /// - Throws: Where the disk does not take it, and the database can be used all the same.
+    func makeIndex(_ connection: Connection) throws(StorageError) {
+        do {
+            try connection.execute(Schema.presentIndex)
+        } catch {
+            throw .storeFailure(path, error, .cannotWrite)
+        }
+    }
+
     private func migrations(of connection: Connection) throws(StorageError) -> Int {
         let header: StoreHeader
         do throws(SQLiteError) {

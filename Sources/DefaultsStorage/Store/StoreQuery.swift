@@ -1,18 +1,26 @@
 /// The questions that the store is asked.
 ///
-/// The first two parameters are the name and the host of a domain, the third is a key.
+/// The first two parameters are the name and the host of a domain, the third is a key, a token or a
+/// generation.
 ///
-/// All but the list of domains find their rows by an index, so that their cost does not grow with
-/// the database.
+/// None orders its rows: SQLite would choose an index that has that order and the removals, too, or
+/// sort in a file. All but the list of domains find their rows by an index, so that their cost does
+/// not grow with the database.
 enum StoreQuery {
     static let value = "SELECT generation, checksum, archive \(entries) AND key = ?3"
-    static let presence = "SELECT \(isPresent) \(entries) AND key = ?3"
+    /// The function typeof() looks at a row's head, where IS NOT NULL would load the archive.
+    static let presence = "SELECT typeof(archive) <> 'null' \(entries) AND key = ?3"
     static let generation = "SELECT generation \(entries) AND key = ?3"
-    static let keys = "SELECT key \(entries) AND \(isPresent) ORDER BY key"
+    static let keys = "SELECT key \(entries) AND \(isPresent)"
     static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
     static let domains = "SELECT name, host FROM domains WHERE key_count > 0"
-    static let summaries = "SELECT \(summary) \(entries) AND \(isPresent) ORDER BY key"
-    static let changes = "SELECT \(summary) \(entries) AND generation > ?3"
+    static let summaries = "SELECT \(summary) \(entries) AND \(isPresent)"
+    /// A domain with nothing newer gives one row, without a key, for the sake of its horizon.
+    static let changes = """
+        SELECT \(summary), horizon FROM domains
+            LEFT JOIN entries ON entries.domain = domains.id AND generation > ?3
+        WHERE name = ?1 AND host = ?2
+        """
     static let record = "SELECT last_change, horizon FROM domains WHERE name = ?1 AND host = ?2"
     static let token = "SELECT generation FROM tokens WHERE domain = \(domain) AND token = ?3"
 
@@ -21,7 +29,7 @@ enum StoreQuery {
     /// SQLite has the length of a blob from the row's head, and does not load the blob for it.
     private static let summary = "key, generation, length(archive)"
 
-    /// Whether the row is a value and no removal; typeof() looks at a row's head, where IS NOT
-    /// NULL would load the archive.
-    private static let isPresent = "typeof(archive) <> 'null'"
+    /// Whether the row is a value and no removal, in the words of `Schema.presentIndex`: rows that
+    /// are found by it are not asked again.
+    private static let isPresent = "archive IS NOT NULL"
 }

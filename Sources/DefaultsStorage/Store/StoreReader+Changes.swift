@@ -3,24 +3,38 @@ internal import SQLite
 
 /// What the store tells of changes: sizes and generations rather than values.
 extension StoreReader {
-    /// The keys of a domain that have values, with their sizes, in the order of their bytes.
+    /// The keys of a domain that have values, with their sizes, in no order.
     func summaries(of domain: Domain) throws(StorageError) -> [StoredEntry] {
         try reading { () throws(SQLiteError) in
             defer { selectSummaries.reset() }
             try bind(selectSummaries, domain)
-            return try selectSummaries.entries()
+            var entries: [StoredEntry] = []
+            while try selectSummaries.step() {
+                if let entry = selectSummaries.entry { entries.append(entry) }
+            }
+            return entries
         }
     }
 
-    /// The rows of a domain, removals among them, that came after a generation, in no order.
+    /// The rows of a domain, removals among them, that came after a generation, in no order; nil
+    /// where removals that came after it are forgotten.
+    ///
+    /// Rows and horizon come from one statement. The writer may commit between any two, and a flush
+    /// that forgets removals raises the horizon: the old one would vouch for the rows that are left.
     func changes(
         of domain: Domain, since generation: Generation
-    ) throws(StorageError) -> [StoredEntry] {
+    ) throws(StorageError) -> [StoredEntry]? {
         try reading { () throws(SQLiteError) in
             defer { selectChanges.reset() }
             try bind(selectChanges, domain)
             try selectChanges.bind(generation.column, at: 3)
-            return try selectChanges.entries()
+            var entries: [StoredEntry] = []
+            while try selectChanges.step() {
+                let horizon = Generation(column: selectChanges.integer(at: 3))
+                if let horizon, horizon > generation { return nil }
+                if let entry = selectChanges.entry { entries.append(entry) }
+            }
+            return entries
         }
     }
 
@@ -50,17 +64,14 @@ extension StoreReader {
 }
 
 extension Statement {
-    /// Steps through rows of key, generation and size.
-    fileprivate func entries() throws(SQLiteError) -> [StoredEntry] {
-        var entries: [StoredEntry] = []
-        while try step() {
-            // As with keys alone: what makes no sense was not written by this program.
-            guard let key = text(at: 0).flatMap({ try? Key($0) }),
-                let generation = Generation(column: integer(at: 1))
-            else { continue }
-            let size = isNull(at: 2) ? nil : Int(clamping: integer(at: 2))
-            entries.append(StoredEntry(key: key, generation: generation, size: size))
-        }
-        return entries
+    /// The row of key, generation and size that the statement stands at; nil where it is none.
+    ///
+    /// As with keys alone: what makes no sense was not written by this program.
+    fileprivate var entry: StoredEntry? {
+        guard let key = text(at: 0).flatMap({ try? Key($0) }),
+            let generation = Generation(column: integer(at: 1))
+        else { return nil }
+        let size = isNull(at: 2) ? nil : Int(clamping: integer(at: 2))
+        return StoredEntry(key: key, generation: generation, size: size)
     }
 }

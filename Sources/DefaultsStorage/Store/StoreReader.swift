@@ -92,7 +92,7 @@ final class StoreReader {
         }
     }
 
-    /// The keys of a domain that have values, in the order of their bytes.
+    /// The keys of a domain that have values, in no order.
     func keys(of domain: Domain) throws(StorageError) -> [Key] {
         try reading { () throws(SQLiteError) in
             defer { selectKeys.reset() }

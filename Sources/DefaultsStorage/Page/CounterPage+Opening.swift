@@ -1,0 +1,107 @@
+internal import DefaultsModel
+internal import Glibc
+
+/// How a process comes by its page: it takes up that of an earlier one, or makes one.
+extension CounterPage {
+    /// Takes up the page that a directory has, or makes one, and brings it up to date.
+    ///
+    /// A page that cannot be taken up is voided and replaced.
+    ///
+    /// - Parameters:
+    ///   - current: The generation of the database. Where the record is not whole, it is above
+    ///     every number that was given before, or is that of the present contents.
+    ///   - durable: The generation of the store, before any change of the journal was written to
+    ///     it.
+    ///   - replayed: All changes above `durable`, those that later ones have replaced left out or
+    ///     not; nil where there may be others: the numbers have jumped, older changes have come to
+    ///     light, or the page takes up its work in the middle of a process.
+    /// - Throws: Where there is none to be had. One that was there is voided then, unless that is
+    ///   what failed.
+    static func open(
+        in directory: PrivateDirectory, of database: UniqueID, at current: Generation,
+        durable: Generation, replayed: [ChangeSet]?
+    ) throws(Failure) -> CounterPage {
+        if let kept = try? keep(in: directory, of: database, at: current) {
+            kept.bringUpToDate(to: current, durable: durable, replayed: replayed)
+            return kept
+        }
+        do {
+            try voidPage(in: directory)
+        } catch {
+            throw .notVoided(error)
+        }
+        do {
+            return try make(in: directory, of: database, at: current)
+        } catch {
+            throw .notMade(error)
+        }
+    }
+
+    /// Why there is no page in a directory.
+    enum Failure: Error {
+        /// There is one that cannot be taken up, and clients that have it mapped believe it.
+        case notVoided(SystemError)
+        /// None can be made, and clients have to ask for every value.
+        case notMade(SystemError)
+    }
+
+    /// Takes up the page of an earlier process; nil where it is none, or not this database's.
+    private static func keep(
+        in directory: PrivateDirectory, of database: UniqueID, at current: Generation
+    ) throws(SystemError) -> CounterPage? {
+        let file = try PageFile(directory.file(name))
+        let status = try file.status()
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size == off_t(PageLayout.size) else {
+            return nil
+        }
+        try file.makePrivate()
+        // Somebody may have made a hole in it.
+        try file.allocate(PageLayout.size)
+        let page = try CounterPage(in: directory, file)
+        return page.isPage(of: database, at: current) ? page : nil
+    }
+
+    private func isPage(of database: UniqueID, at current: Generation) -> Bool {
+        mapping.load(PageLayout.formatWord) == PageLayout.format
+            && mapping.load(PageLayout.slotCountWord) == UInt64(PageLayout.slots)
+            && PageLayout.databaseWords.map { mapping.load($0) } == PageLayout.words(of: database)
+            && mapping.load(PageLayout.generationWord) <= current.rawValue
+    }
+
+    /// Makes a page on which every domain has changed now.
+    ///
+    /// It gets its name only when it is whole.
+    private static func make(
+        in directory: PrivateDirectory, of database: UniqueID, at generation: Generation
+    ) throws(SystemError) -> CounterPage {
+        let unfinished = name + JournalSegment.unfinishedSuffix
+        do throws(SystemError) {
+            let file = try PageFile(directory.file(unfinished), O_CREAT | O_TRUNC)
+            try file.makePrivate()
+            try file.allocate(PageLayout.size)
+            try file.write(PageLayout.page(of: database, at: generation), at: 0)
+            let page = try CounterPage(in: directory, file)
+            try directory.rename(unfinished, to: name)
+            return page
+        } catch {
+            try? directory.remove(unfinished)
+            throw error
+        }
+    }
+
+    private func bringUpToDate(
+        to current: Generation, durable: Generation, replayed: [ChangeSet]?
+    ) {
+        let noted = mapping.load(PageLayout.generationWord)
+        if let replayed, noted >= durable.rawValue {
+            for change in replayed {
+                mapping.raise(PageLayout.slot(of: change.domain), to: change.generation.rawValue)
+            }
+        } else {
+            for slot in PageLayout.firstSlot..<PageLayout.words {
+                mapping.raise(slot, to: current.rawValue)
+            }
+        }
+        mapping.raise(PageLayout.generationWord, to: current.rawValue)
+    }
+}

@@ -1,0 +1,86 @@
+internal import DefaultsModel
+
+/// The page that a database shows its changes on, and those that clients may believe though it
+/// shows nothing there.
+///
+/// Invariants:
+/// 1. A page that is not shown to is void, or is on record until it is: here, for the next change,
+///    and in the note of places, for the next process. The note leads away from no page before.
+/// 2. There is one page, or none and clients have to ask.
+struct CounterPages {
+    private let database: UniqueID
+    private let report: (Notice) -> Void
+    /// Where clients see that something has changed; nil while there is none to be had.
+    private(set) var current: CounterPage?
+    /// The directories of pages that could not be made void yet.
+    private(set) var left: [PrivateDirectory] = []
+
+    init(of database: UniqueID, report: @escaping (Notice) -> Void) {
+        self.database = database
+        self.report = report
+    }
+
+    /// Makes the pages of other places void, where there are any.
+    mutating func void(in directories: [PrivateDirectory]) {
+        for directory in directories {
+            do {
+                try CounterPage.voidPage(in: directory)
+            } catch {
+                leave(directory, error)
+            }
+        }
+    }
+
+    /// Tries again to make void what could not be.
+    ///
+    /// It is done before anything is acknowledged that those pages do not show.
+    ///
+    /// - Returns: Whether some of it is void now.
+    mutating func voidLeft() -> Bool {
+        let count = left.count
+        left.removeAll { (try? CounterPage.voidPage(in: $0)) != nil }
+        return left.count < count
+    }
+
+    /// Takes up the page of a directory, or makes one, and brings it up to date; where there is none
+    /// to be had, the log is told why.
+    ///
+    /// - Parameters:
+    ///   - durable: The generation of the store, before any change of the journal was written to
+    ///     it.
+    ///   - replayed: All changes above `durable`; nil where there may be others.
+    mutating func open(
+        in directory: PrivateDirectory, at current: Generation, durable: Generation,
+        replayed: [ChangeSet]?
+    ) {
+        do throws(CounterPage.Failure) {
+            self.current = try CounterPage.open(
+                in: directory, of: database, at: current, durable: durable, replayed: replayed)
+            left.removeAll { $0.path == directory.path }
+        } catch {
+            switch error {
+            case .notVoided(let cause): leave(directory, cause)
+            case .notMade(let cause): report(.noPage(cause))
+            }
+        }
+    }
+
+    /// Gives the page up: from now on nothing that happens is shown there.
+    mutating func giveUp() {
+        current?.void()
+        current = nil
+    }
+
+    /// Closes the page, for the next process to take up.
+    mutating func close() {
+        // That process would not find it.
+        if let current, current.isLost { current.void() }
+        current = nil
+    }
+
+    private mutating func leave(_ directory: PrivateDirectory, _ cause: SystemError) {
+        guard !left.contains(where: { $0.path == directory.path }) else { return }
+        left.append(directory)
+        report(.pageNotVoided(directory.path, cause))
+    }
+}
