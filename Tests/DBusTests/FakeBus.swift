@@ -51,6 +51,8 @@ final class FakeBus: Sendable {
             Self.interfaces(answers: answers, report: report, measures: measures),
             at: "/org/freedesktop/DBus")
         self.service = try await service
+        // A test answers when it comes to it, however slow the machine is.
+        await self.service.setQuestionTimeout(.seconds(3600))
         self.questions = questions
         self.answers = answers
         loops = [serviceLoop, busLoop]
@@ -139,6 +141,8 @@ final class FakeBus: Sendable {
 }
 
 extension Connection {
+    fileprivate func setQuestionTimeout(_ timeout: Duration) { calls.questionTimeout = timeout }
+
     /// Sends a call to the peer in somebody's name, as a bus does.
     fileprivate func send(
         from sender: BusName, _ member: MemberName,

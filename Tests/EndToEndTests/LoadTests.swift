@@ -105,7 +105,9 @@ import Testing
         ).requireOutput()
         let keys = "['0', '1', '2', '3', 'a', 'b']"
         #expect(output == "[('large', 4), ('behind', \(keys))] True\n")
-        daemon.send(SIGTERM)
+        // strace ends with the one that it runs.
+        try desktop.killDaemon(SIGTERM)
+        #expect(daemon.waitUntilExit() == 0)
     }
 
     @Test func `A transaction that could never wait for the disk is TooLarge, not StorageFailed`()

@@ -37,6 +37,8 @@ struct IncomingCalls {
     var isTurnDue = false
     /// Those who wait until no call does.
     var ends: [CheckedContinuation<Void, Never>] = []
+    /// How long the bus may take to answer what it is asked about callers.
+    var questionTimeout = Duration.seconds(25)
     /// Tells the time.
     var now: () -> SuspendingClock.Instant = { SuspendingClock.now }
 

@@ -150,7 +150,7 @@ extension Connection {
             take(answer.mapError { $0 as? DBusError ?? .unexplained })
         }
         post(
-            target, number: pendingCalls.makeNumber(), timeout: .seconds(25),
+            target, number: pendingCalls.makeNumber(), timeout: calls.questionTimeout,
             write: { try $0.writeString(name.string) },
             succeed: { reply in end(Result { try reply.read(as: "a{sv}", read) }) },
             fail: { end(.failure($0)) })

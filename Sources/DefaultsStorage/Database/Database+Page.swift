@@ -11,6 +11,8 @@ extension Database {
     public func openCounterPage() throws(StorageError) -> Int32 {
         try renewWhatIsLost()
         if pages.current == nil { renewPage() }
+        // Somebody may have taken the directory away at this very moment.
+        if pages.current == nil, journal.isLost { try renewWhatIsLost() }
         guard let page = pages.current else { throw .noPage(journal.directory.path) }
         do {
             return try page.openForReading()
