@@ -87,7 +87,7 @@ import Testing
         let read = call("GetValue", "string:a.b", "string:key").output
         #expect(read.contains("text") && read.hasSuffix("uint64 2\n"), "\(read)")
         let refused = call("GetValue", "string:a.b", "string:absent")
-        #expect(refused.error.contains("\nError org.defaultsd.Defaults1.Error.NotFound: "))
+        #expect(refused.error.contains("Error org.defaultsd.Defaults1.Error.NotFound: "))
         #expect(desktop.call("GetValue", "a.b", "key").output == "(<'text'>, uint64 2)\n")
     }
 
