@@ -105,7 +105,7 @@ extension ValueFormBuilder {
 // MARK: Scalars
 
 extension ValueFormBuilder {
-    private func number(_ node: ValueTree.Node) throws(ValueFormError) -> ValueTree.Scalar {
+    private func number(_ node: ValueTree.Node) throws(ValueFormError) -> Scalar {
         guard case .scalar(let scalar) = node else {
             throw .badValue("$value", needs: "a number or a boolean")
         }

@@ -5,16 +5,6 @@ internal import PropertyList
 struct ValueTree {
     typealias NodeIndex = Int
 
-    enum Scalar {
-        case null
-        case boolean(Bool)
-        case integer(Int128)
-        case real(Double)
-        case string(Text)
-        case data(ArraySlice<UInt8>)
-        case date(Double)
-    }
-
     enum Node {
         case scalar(Scalar)
         /// A number that is an object even as a field.
