@@ -14,7 +14,7 @@ PROGRAMS = defaultsd defaultsctl
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 
 # What the build links, what demo and tests run, and what the bench measures beside us.
-BUILD_PACKAGES = libdbus-1-dev libsqlite3-dev pkg-config
+BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3 python3-gi systemd strace binutils bubblewrap
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 

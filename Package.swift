@@ -44,11 +44,15 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CExpat", path: "Sources/CExpat", pkgConfig: "expat",
+            providers: [.apt(["libexpat1-dev"])]),
 
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
+        module("XMLPropertyList", ["PropertyList", "CExpat"]),
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux"]),
         module("DefaultsModel"),
@@ -68,6 +72,7 @@ let package = Package(
             "defaultsctl",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
+                "XMLPropertyList",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
@@ -82,6 +87,7 @@ let package = Package(
             ]),
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList"]),
+        tests("XMLPropertyListTests", ["XMLPropertyList", "KeyedArchive", "PropertyList"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),

@@ -16,7 +16,8 @@ struct Defaultsctl: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Read.self, Write.self, Delete.self, Domains.self, Watch.self, Sync.self, Status.self,
+            Read.self, Write.self, Delete.self, Domains.self, Watch.self, Inspect.self, Sync.self,
+            Status.self,
         ])
 
     /// Runs the command that the arguments name.

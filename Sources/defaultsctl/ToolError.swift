@@ -58,5 +58,10 @@ struct ToolError: Error {
             refused)
     }
 
+    /// A file, or what comes on standard input, cannot be read or shown.
+    static func input(_ name: String, _ reason: String) -> ToolError {
+        ToolError("\(name.onOneLine): \(reason)", refused)
+    }
+
     static let busWentAway = ToolError("The bus has gone; nothing more can be watched.", noService)
 }

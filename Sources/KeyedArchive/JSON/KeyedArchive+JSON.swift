@@ -1,14 +1,22 @@
 extension KeyedArchive {
     /// The value form of the archive in JSON, in UTF-8: the same archive gives the same bytes.
     ///
-    /// - Parameter isPretty: Whether each element stands on a line of its own, indented.
+    /// - Parameters:
+    ///   - isPretty: Whether each element stands on a line of its own, indented.
+    ///   - opensArchives: Whether keyed archives inside data are shown as values too, instead of in
+    ///     base64: `{"$data": {"$archive": …}}`. That is for reading; no archive is made of it again.
     /// - Throws: ``ArchiveError`` where the output would be larger or deeper than the limits.
     public func json(
-        isPretty: Bool = false, limits: ValueFormLimits = .standard
+        isPretty: Bool = false, opensArchives: Bool = false, limits: ValueFormLimits = .standard
     ) throws -> [UInt8] {
         var writer = JSONWriter(isPretty: isPretty)
-        try render(into: &writer, limits: limits)
-        return writer.output
+        guard opensArchives else {
+            try render(into: &writer, limits: limits)
+            return writer.output
+        }
+        var opener = ArchiveOpener(into: writer, limits: limits)
+        try render(into: &opener, limits: limits)
+        return opener.sink.output
     }
 
     /// Makes the archive of a value in JSON.

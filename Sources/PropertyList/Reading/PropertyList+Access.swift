@@ -51,6 +51,12 @@ extension PropertyList {
         return Text(utf16: (0..<range.count).map { codeUnit($0, of: range) })
     }
 
+    /// The first code units of a string, at most `count`.
+    package func prefix(_ count: Int, of range: StringRange) -> StringRange {
+        StringRange(
+            start: range.start, count: min(count, range.count), isUTF16: range.isUTF16)
+    }
+
     /// The text of the object where it is a string, else nil.
     public func text(at index: ObjectIndex) -> Text? {
         string(at: index).map(text(of:))

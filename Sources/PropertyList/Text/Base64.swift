@@ -1,12 +1,12 @@
 /// Base64 with the standard alphabet and padding
 /// ([RFC 4648](https://www.rfc-editor.org/rfc/rfc4648#section-4)).
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
 
     /// Appends the spelling of `bytes` to `output`.
-    static func encode(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
+    package static func encode(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
         output.reserveCapacity(output.count + (bytes.count + 2) / 3 * 4)
         var rest = bytes
         while !rest.isEmpty {
@@ -24,7 +24,7 @@ enum Base64 {
 
     /// The bytes that `string` spells, or nil where it is no base64: another character, a wrong
     /// length, or bits left over that are not zero.
-    static func decode(_ string: String) -> [UInt8]? {
+    package static func decode(_ string: String) -> [UInt8]? {
         let digits = Array(string.utf8)
         guard digits.count % 4 == 0 else { return nil }
         let content = digits.suffix(2).reversed().prefix { $0 == padding }.count

@@ -1,0 +1,83 @@
+/// A line of what an archive is shown as to people, in pieces that can have colours.
+///
+/// All of it is printable: whatever a foreign string holds, no control character is in it.
+public struct InspectionLine: Hashable, Sendable {
+    /// What a piece of a line is.
+    public enum Role: Hashable, Sendable {
+        /// The lines of the tree, and punctuation.
+        case structure
+        /// The name of a field, the key of an entry, the number of an element.
+        case label
+        /// The name of a class.
+        case className
+        /// A string.
+        case string
+        /// A number, a boolean or nil.
+        case number
+        /// A date.
+        case date
+        /// Bytes.
+        case data
+        /// The number of an object: its UID.
+        case reference
+        /// Counts, lengths, and what else is not in the archive itself.
+        case note
+    }
+
+    /// A piece of a line.
+    public struct Span: Hashable, Sendable {
+        /// The characters.
+        public let text: String
+        /// What they are.
+        public let role: Role
+    }
+
+    /// The pieces from left to right.
+    public private(set) var spans: [Span] = []
+
+    init() {}
+
+    mutating func append(_ text: String, _ role: Role) {
+        if !text.isEmpty { spans.append(Span(text: text, role: role)) }
+    }
+
+    mutating func append(_ line: InspectionLine) {
+        spans += line.spans
+    }
+
+    /// How many bytes the line has.
+    var byteCount: Int { spans.reduce(1) { $0 + $1.text.utf8.count } }
+}
+
+extension InspectionLine: CustomStringConvertible {
+    /// The line without colours.
+    public var description: String { spans.map(\.text).joined() }
+}
+
+/// Something that is shown line by line.
+///
+/// ```swift
+/// var tree = ArchiveTree(of: archive)
+/// while let line = try tree.next() { print(line) }
+/// ```
+public protocol InspectionListing {
+    /// The next line, or nil after the last.
+    ///
+    /// - Throws: ``ArchiveError`` where all lines together are larger than the limit.
+    mutating func next() throws(ArchiveError) -> InspectionLine?
+}
+
+/// How an archive is shown to people.
+public struct InspectionOptions: Hashable, Sendable {
+    /// Whether the lines of the tree are drawn with ASCII characters.
+    public var linesAreASCII = false
+    /// Whether characters of strings that are not ASCII are shown as escapes.
+    public var stringsAreASCII = false
+    /// Whether keyed archives inside data are shown too, those inside of these among them.
+    public var opensArchives = false
+    /// The most bytes that are written, about.
+    public var limit = 512 << 20
+
+    /// Makes the options that show all that can be shown in UTF-8, but not what is inside data.
+    public init() {}
+}

@@ -1,0 +1,140 @@
+internal import PropertyList
+
+/// Hands the value form on to another sink, with the keyed archives inside data opened.
+///
+/// Where the base64 of data would stand, the value form of the archive in it stands under the key
+/// `$archive`. The budget is one for all archives together.
+struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
+    private static var levelLimit: Int { 16 }
+
+    private(set) var sink: Sink
+    private let limits: ValueFormLimits
+    private var rest: Int
+    /// How many archives are open inside of each other.
+    private var level = 0
+
+    init(into sink: Sink, limits: ValueFormLimits) {
+        self.sink = sink
+        self.limits = limits
+        rest = limits.size
+    }
+
+    /// The archive that the bytes are, where they are one and may be opened.
+    private mutating func archive(in bytes: ArraySlice<UInt8>) -> KeyedArchive? {
+        guard level < Self.levelLimit, bytes.starts(with: "bplist".utf8), spend(bytes.count) else {
+            return nil
+        }
+        return try? KeyedArchive(validating: Array(bytes))
+    }
+
+    /// Shows an archive in the place of the data that it is, which begins at an offset.
+    private mutating func open(_ archive: KeyedArchive, key: Text, at offset: Int) throws {
+        try sink.beginDictionary()
+        try sink.key(key)
+        try sink.beginDictionary()
+        try sink.key("$archive")
+        level += 1
+        var limits = limits
+        limits.size = rest
+        do {
+            try archive.render(into: &self, limits: limits)
+        } catch let error as ArchiveError {
+            // Its offset is one in the archive inside, which nobody has before them.
+            throw error.code == .outputTooDeep
+                ? ArchiveError.outputTooDeep(limit: limits.depth, at: offset)
+                : ArchiveError.outputTooLarge(limit: self.limits.size, at: offset)
+        }
+        level -= 1
+        try sink.endDictionary()
+        try sink.endDictionary()
+    }
+
+    /// Takes what a value costs from the budget; false where that is not enough.
+    @discardableResult
+    private mutating func spend(_ size: Int) -> Bool {
+        guard size + 8 <= rest else {
+            rest = 0
+            return false
+        }
+        rest -= size + 8
+        return true
+    }
+}
+
+// MARK: Data
+
+extension ArchiveOpener {
+    mutating func data(_ value: ArraySlice<UInt8>) throws {
+        guard let archive = archive(in: value) else {
+            spend(value.count)
+            return try sink.data(value)
+        }
+        try open(archive, key: "$data", at: value.startIndex)
+    }
+
+    mutating func bytes(_ value: ArraySlice<UInt8>) throws {
+        guard let archive = archive(in: value) else {
+            spend(value.count)
+            return try sink.bytes(value)
+        }
+        try open(archive, key: "$bytes", at: value.startIndex)
+    }
+}
+
+// MARK: All else
+
+extension ArchiveOpener {
+    mutating func null() throws {
+        spend(0)
+        try sink.null()
+    }
+
+    mutating func boolean(_ value: Bool) throws {
+        spend(0)
+        try sink.boolean(value)
+    }
+
+    mutating func integer(_ value: Int128) throws {
+        spend(0)
+        try sink.integer(value)
+    }
+
+    mutating func real(_ value: Double) throws {
+        spend(0)
+        try sink.real(value)
+    }
+
+    mutating func string(_ value: Text) throws {
+        spend(value.byteCount)
+        try sink.string(value)
+    }
+
+    mutating func date(_ secondsSince2001: Double) throws {
+        spend(0)
+        try sink.date(secondsSince2001)
+    }
+
+    mutating func reference(to uid: UInt64) throws {
+        spend(0)
+        try sink.reference(to: uid)
+    }
+
+    mutating func beginArray() throws {
+        spend(0)
+        try sink.beginArray()
+    }
+
+    mutating func endArray() throws { try sink.endArray() }
+
+    mutating func beginDictionary() throws {
+        spend(0)
+        try sink.beginDictionary()
+    }
+
+    mutating func key(_ key: Text) throws {
+        spend(key.byteCount)
+        try sink.key(key)
+    }
+
+    mutating func endDictionary() throws { try sink.endDictionary() }
+}

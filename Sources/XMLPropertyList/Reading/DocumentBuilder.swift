@@ -1,0 +1,276 @@
+internal import PropertyList
+
+/// Makes a binary property list of the elements of a document, as the parser meets them.
+///
+/// 1. What is open stands on a stack in an array, so that the depth of a document is no recursion.
+/// 2. Each object's place is kept, in the order in which the writer numbers them: elements before
+///    what holds them, and the root last.
+struct DocumentBuilder {
+    /// A collection that has no end yet, or the `<plist>` itself.
+    private struct Frame {
+        enum Kind { case plist, array, dictionary }
+        let kind: Kind
+        let place: XMLPlace
+        var values: [ObjectIndex] = []
+        var keys: [ObjectIndex] = []
+        /// The keys again, once they are too many to search.
+        var keySet: Set<ObjectIndex> = []
+        /// The key whose value comes next.
+        var key: Key?
+        /// The one entry of a dictionary that is a reference if no other entry comes.
+        var uid: (number: Int128, key: XMLPlace, value: XMLPlace)?
+    }
+
+    private enum Key {
+        case added(ObjectIndex, at: XMLPlace)
+        /// `CF$UID` as the first key, which is added once it turns out to be a key.
+        case uid(at: XMLPlace)
+
+        var place: XMLPlace {
+            switch self {
+            case .added(_, let place), .uid(let place): place
+            }
+        }
+    }
+
+    private static let searchLimit = 16
+
+    private let limits: PropertyList.Limits
+    private var writer = PropertyListWriter()
+    private var places: [XMLPlace] = []
+    private var frames: [Frame] = []
+    private var scalar: (element: ScalarElement, place: XMLPlace)?
+    /// The text of the scalar so far.
+    private var text: [UInt8] = []
+    private var root: ObjectIndex?
+    private var count = 0
+
+    init(limits: PropertyList.Limits) {
+        self.limits = limits
+    }
+
+    /// The property list, once the document has ended without an error.
+    func finish() -> (binary: [UInt8], places: [XMLPlace]) {
+        guard let root, frames.isEmpty, let rootPlace = places.last else {
+            preconditionFailure("The document has no end yet.")
+        }
+        // The root comes last here, and first in the bytes.
+        return (writer.finish(root: root), [rootPlace] + places.dropLast())
+    }
+}
+
+// MARK: Events
+
+extension DocumentBuilder {
+    mutating func begin(
+        _ name: String, hasAttributes: Bool, at place: XMLPlace
+    ) throws(XMLPropertyListError) {
+        if let scalar { throw .elementInScalar(scalar.element, at: place) }
+        guard let frame = frames.last else {
+            guard name == "plist" else { throw .notPropertyList(at: place) }
+            frames.append(Frame(kind: .plist, place: place))
+            return
+        }
+        guard name != "plist" else { throw .misplacedPlist(at: place) }
+        guard !hasAttributes else { throw .attribute(at: place) }
+        switch name {
+        case "array":
+            try checkValue(in: frame, at: place)
+            try open(.array, at: place)
+        case "dict":
+            try checkValue(in: frame, at: place)
+            try open(.dictionary, at: place)
+        case "key":
+            guard frame.kind == .dictionary else { throw .keyOutsideDictionary(at: place) }
+            if let key = frame.key { throw .keyWithoutValue(at: key.place) }
+            scalar = (.key, place)
+        default:
+            guard let element = ScalarElement(rawValue: name) else {
+                throw .unknownElement(at: place)
+            }
+            try checkValue(in: frame, at: place)
+            scalar = (element, place)
+        }
+        count += 1
+        guard count <= limits.objectCount else {
+            throw .tooManyObjects(limit: limits.objectCount, at: place)
+        }
+    }
+
+    mutating func characters(
+        _ bytes: UnsafeRawBufferPointer, at place: XMLPlace
+    ) throws(XMLPropertyListError) {
+        switch scalar?.element {
+        case nil:
+            guard bytes.allSatisfy(\.isSpace) else { throw .textBetweenElements(at: place) }
+        case .yes, .no:
+            guard bytes.allSatisfy(\.isSpace) else { throw .textInBoolean(at: place) }
+        case .key, .string, .integer, .real, .date, .data:
+            text += bytes
+        }
+    }
+
+    mutating func end(at place: XMLPlace) throws(XMLPropertyListError) {
+        if let (element, place) = scalar {
+            scalar = nil
+            try endScalar(element, at: place)
+            text.removeAll(keepingCapacity: true)
+        } else {
+            try endCollection(at: place)
+        }
+    }
+
+    /// Checks that a value may come next.
+    private func checkValue(
+        in frame: Frame, at place: XMLPlace
+    ) throws(XMLPropertyListError) {
+        switch frame.kind {
+        case .plist:
+            guard frame.values.isEmpty else { throw .secondValue(at: place) }
+        case .dictionary:
+            guard frame.key != nil else { throw .valueWithoutKey(at: place) }
+        case .array:
+            break
+        }
+    }
+
+    private mutating func open(
+        _ kind: Frame.Kind, at place: XMLPlace
+    ) throws(XMLPropertyListError) {
+        // The <plist> is no level.
+        guard frames.count <= limits.depth else { throw .tooDeep(limit: limits.depth, at: place) }
+        frames.append(Frame(kind: kind, place: place))
+    }
+}
+
+// MARK: Collections
+
+extension DocumentBuilder {
+    private mutating func endCollection(at place: XMLPlace) throws(XMLPropertyListError) {
+        guard let frame = frames.popLast() else {
+            preconditionFailure("An element ends that did not begin.")
+        }
+        switch frame.kind {
+        case .plist:
+            guard let value = frame.values.first else { throw .noValue(at: frame.place) }
+            root = value
+        case .array:
+            add(writer.add(array: frame.values), at: frame.place)
+        case .dictionary:
+            if let key = frame.key { throw .keyWithoutValue(at: key.place) }
+            if let uid = frame.uid {
+                guard let number = UInt64(exactly: uid.number) else {
+                    throw .badUID(at: uid.value)
+                }
+                add(writer.add(uid: number), at: frame.place)
+            } else {
+                add(writer.add(keys: frame.keys, values: frame.values), at: frame.place)
+            }
+        }
+    }
+
+    /// Puts an object into the innermost collection.
+    private mutating func add(_ index: ObjectIndex, at place: XMLPlace) {
+        note(index, at: place)
+        let innermost = frames.count - 1
+        switch frames[innermost].key {
+        case .added(let key, _): frames[innermost].keys.append(key)
+        case .uid(let keyPlace): addUIDKey(at: keyPlace)
+        case nil: break
+        }
+        frames[innermost].values.append(index)
+        frames[innermost].key = nil
+    }
+
+    /// Notes where an object stands that is new.
+    private mutating func note(_ index: ObjectIndex, at place: XMLPlace) {
+        if index.position == places.count { places.append(place) }
+    }
+
+    private mutating func endKey(at place: XMLPlace) throws(XMLPropertyListError) {
+        let innermost = frames.count - 1
+        let frame = frames[innermost]
+        if let uid = frame.uid {
+            // Another key comes, so the dictionary is no reference.
+            frames[innermost].uid = nil
+            addUIDKey(at: uid.key)
+            let number = writer.add(integer: uid.number)
+            note(number, at: uid.value)
+            frames[innermost].values.append(number)
+        } else if frame.keys.isEmpty, text.elementsEqual("CF$UID".utf8) {
+            frames[innermost].key = .uid(at: place)
+            return
+        }
+        let key = writer.add(string: Text(String(decoding: text, as: UTF8.self)))
+        note(key, at: place)
+        guard !isTaken(key) else { throw .duplicateKey(at: place) }
+        frames[innermost].key = .added(key, at: place)
+    }
+
+    private mutating func addUIDKey(at place: XMLPlace) {
+        let key = writer.add(string: "CF$UID")
+        note(key, at: place)
+        frames[frames.count - 1].keys.append(key)
+    }
+
+    /// Whether the innermost dictionary has this key already; notes it where they are many.
+    private mutating func isTaken(_ key: ObjectIndex) -> Bool {
+        let innermost = frames.count - 1
+        let keys = frames[innermost].keys
+        guard keys.count >= Self.searchLimit else { return keys.contains(key) }
+        if frames[innermost].keySet.isEmpty { frames[innermost].keySet = Set(keys) }
+        return !frames[innermost].keySet.insert(key).inserted
+    }
+}
+
+// MARK: Scalars
+
+extension DocumentBuilder {
+    private mutating func endScalar(
+        _ element: ScalarElement, at place: XMLPlace
+    ) throws(XMLPropertyListError) {
+        switch element {
+        case .key:
+            try endKey(at: place)
+        case .string:
+            let text = Text(String(decoding: text, as: UTF8.self))
+            add(writer.add(string: text), at: place)
+        case .integer:
+            let need: StaticString = "an integer of at most 128 bits, decimal or with 0x"
+            add(integer: try content(ScalarElement.integer, element, needs: need, place), at: place)
+        case .real:
+            let need: StaticString = "a decimal number that a real can hold, nan or infinity"
+            let real = try content(ScalarElement.real, element, needs: need, place)
+            add(writer.add(real: real), at: place)
+        case .date:
+            let need: StaticString = "a date such as 2001-01-01T00:00:00Z"
+            let seconds = try content(ScalarElement.date, element, needs: need, place)
+            add(writer.add(date: seconds), at: place)
+        case .data:
+            let data = try content(ScalarElement.data, element, needs: "padded base64", place)
+            add(writer.add(data: data), at: place)
+        case .yes:
+            add(writer.add(boolean: true), at: place)
+        case .no:
+            add(writer.add(boolean: false), at: place)
+        }
+    }
+
+    /// Takes an integer, which may be the number of a reference.
+    private mutating func add(integer: Int128, at place: XMLPlace) {
+        if case .uid(let keyPlace) = frames.last?.key {
+            frames[frames.count - 1].uid = (integer, keyPlace, place)
+            frames[frames.count - 1].key = nil
+        } else {
+            add(writer.add(integer: integer), at: place)
+        }
+    }
+
+    private func content<Content>(
+        _ read: ([UInt8]) -> Content?, _ element: ScalarElement, needs need: StaticString,
+        _ place: XMLPlace
+    ) throws(XMLPropertyListError) -> Content {
+        guard let content = read(text) else { throw .badValue(element, needs: need, at: place) }
+        return content
+    }
+}

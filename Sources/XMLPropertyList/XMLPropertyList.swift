@@ -1,0 +1,67 @@
+public import PropertyList
+
+/// A property list that was read from XML: the same in binary, and where its objects stand in the
+/// text.
+///
+/// Invariants:
+///
+/// 1. The binary form is what ``PropertyListWriter`` writes of the elements in their order, so the
+///    same document always gives the same bytes. Equal scalars are one object in it.
+/// 2. A dictionary whose one key is `CF$UID`, with an integer, is a reference of a keyed archive, and
+///    nothing else is.
+/// 3. What readers of XML property lists understand differently is refused: duplicate keys, numbers
+///    with other characters in them, entities of the document's own, attributes.
+///
+/// ```swift
+/// let document = try XMLPropertyList(text)
+/// let archive = try KeyedArchive(validating: document.binary)
+/// ```
+public struct XMLPropertyList: Sendable {
+    /// The same property list in binary.
+    public let binary: [UInt8]
+    /// Where the objects stand in the text, in the order in which the binary form has them.
+    private let places: [XMLPlace]
+
+    /// Reads a property list in XML, in any encoding that expat knows: UTF-8, UTF-16, ISO 8859-1 and
+    /// ASCII.
+    ///
+    /// - Throws: ``XMLPropertyListError`` with the place of the first thing found wrong.
+    public init(
+        _ text: [UInt8], limits: PropertyList.Limits = .standard
+    ) throws(XMLPropertyListError) {
+        guard text.count <= limits.byteCount else {
+            throw .tooLarge(byteCount: text.count, limit: limits.byteCount)
+        }
+        let parser = ExpatParser(limits: limits)
+        (binary, places) = try parser.parse(text)
+    }
+
+    /// Where the object that takes up a byte of the binary form stands in the text.
+    ///
+    /// Of equal scalars, which are one object there, it is the first. A byte that belongs to no object
+    /// gives the place of the root.
+    public func place(ofByte offset: Int) -> XMLPlace {
+        let unlimited = PropertyList.Limits(
+            byteCount: .max, objectCount: .max, depth: .max)
+        guard let list = try? PropertyList(binary, limits: unlimited) else {
+            preconditionFailure("The property list that was written is not valid.")
+        }
+        // Objects are written one after the other in the order of their numbers.
+        var place = places[list.root.position]
+        for index in list.indices where list.byteOffset(of: index) <= offset {
+            place = places[index.position]
+        }
+        return place
+    }
+
+    /// Whether bytes begin as a property list in XML does, rather than a binary one.
+    public static func isXML(_ bytes: [UInt8]) -> Bool {
+        let byteOrderMarks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
+        let mark = byteOrderMarks.first { bytes.starts(with: $0) } ?? []
+        // Of ASCII characters in UTF-16, one byte is zero.
+        let first = bytes.dropFirst(mark.count).first { byte in
+            byte != 0 && byte != 0x20 && !(0x09...0x0D).contains(byte)
+        }
+        return first == UInt8(ascii: "<")
+    }
+}

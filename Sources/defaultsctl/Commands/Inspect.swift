@@ -1,0 +1,114 @@
+import ArgumentParser
+import DefaultsClient
+@preconcurrency import Glibc
+import KeyedArchive
+import XMLPropertyList
+
+struct Inspect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows a keyed archive: a file, or the value of a key.",
+        usage: """
+            defaultsctl inspect [<form>] <file>
+            defaultsctl inspect [<form>] <domain> <key>
+            """,
+        discussion: """
+            Files are property lists, binary or in XML; - is standard input. Without a form, the \
+            archive is shown as a tree: each object once, with its number (#7) where several places \
+            refer to it.
+            """)
+
+    @Argument(help: "The file, or - for standard input; with a key, the domain.")
+    var source: String
+
+    @Argument(help: "The key, to inspect its value in the database.")
+    var key: String?
+
+    @Flag(help: "How to show the archive.")
+    var form: InspectionForm = .tree
+
+    @Flag(help: "Open the keyed archives inside data too, in the tree and in JSON.")
+    var nested = false
+
+    @Flag(help: "With --json: each element on a line of its own.")
+    var pretty = false
+
+    @Option(help: "Colours: auto, always or never.")
+    var color: ColorChoice = .auto
+
+    func validate() throws {
+        if nested, form != .tree, form != .json {
+            throw ValidationError("--nested goes with the tree and with --json.")
+        }
+        if pretty, form != .json { throw ValidationError("--pretty goes with --json.") }
+        if form == .binary, isatty(STDOUT_FILENO) == 1 {
+            throw ValidationError("--binary writes bytes that no terminal shows; send them to a file.")
+        }
+    }
+
+    func run() async throws {
+        do {
+            let archive = try await inspectedArchive()
+            do {
+                try show(archive.archive)
+            } catch {
+                throw archive.failure(of: error)
+            }
+        } catch {
+            let failure = ToolError(error)
+            fflush(stdout)
+            fputs("defaultsctl: \(failure.message)\n", stderr)
+            throw failure.exitCode
+        }
+    }
+
+    /// What is to be shown; only the value of a key needs the service.
+    private func inspectedArchive() async throws -> InspectedArchive {
+        guard let key else { return try InspectedArchive(contentsOf: source) }
+        let defaults = try await RemoteDefaults.connect()
+        let archive = try await defaults.archive(forKey: key, in: source).archive
+        await defaults.close()
+        return InspectedArchive(archive, name: "\(source) \(key)")
+    }
+
+    private func show(_ archive: KeyedArchive) throws {
+        let terminal = Terminal(color: color)
+        var options = terminal.options
+        options.opensArchives = nested
+        switch form {
+        case .tree:
+            try terminal.print(ArchiveTree(of: archive, options: options))
+        case .raw:
+            try terminal.print(ArchiveTree.objectTable(of: archive, options: options))
+        case .classes:
+            try terminal.print(ClassListing(of: archive, options: options))
+        case .json:
+            let json = try archive.json(isPretty: pretty, opensArchives: nested)
+            terminal.write(json + "\n".utf8)
+        case .xml:
+            terminal.write(try archive.xml())
+        case .binary:
+            terminal.write(archive.bytes)
+        }
+    }
+}
+
+/// How `inspect` shows an archive; at most one is given.
+enum InspectionForm: EnumerableFlag {
+    case tree, json, raw, classes, xml, binary
+
+    static func help(for value: InspectionForm) -> ArgumentHelp? {
+        switch value {
+        case .tree: "A tree of objects and their fields."
+        case .json: "The value form as JSON, in one line."
+        case .raw: "The table of objects as it is stored, with references as UIDs."
+        case .classes: "The classes with their superclasses, and how many objects each has."
+        case .xml: "The archive as a property list in XML."
+        case .binary: "The archive as a binary property list."
+        }
+    }
+}
+
+/// Whether `inspect` writes in colours.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, always, never
+}

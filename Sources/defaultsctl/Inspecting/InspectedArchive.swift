@@ -1,0 +1,83 @@
+import KeyedArchive
+import PropertyList
+import XMLPropertyList
+
+/// An archive that is inspected, and where its bytes come from, for what is wrong with them.
+struct InspectedArchive {
+    let archive: KeyedArchive
+    private let name: String
+    /// The document that the archive was read from, where that was XML.
+    private let document: XMLPropertyList?
+
+    /// Takes an archive of the database.
+    init(_ archive: KeyedArchive, name: String) {
+        self.archive = archive
+        self.name = name
+        document = nil
+    }
+
+    /// Reads a file, or standard input where the path is `-`.
+    ///
+    /// - Throws: `ToolError` with a sentence that says what is wrong, and where.
+    init(contentsOf path: String) throws {
+        name = path == "-" ? "standard input" : path
+        let bytes: [UInt8]
+        do {
+            bytes = try InputFile.contents(of: path, limit: KeyedArchive.Limits.standard.byteCount)
+        } catch {
+            throw ToolError.input(name, error.message)
+        }
+        guard XMLPropertyList.isXML(bytes) else {
+            document = nil
+            do {
+                archive = try KeyedArchive(validating: bytes)
+            } catch {
+                throw ToolError.input(name, "\(error)")
+            }
+            return
+        }
+        let document: XMLPropertyList
+        do {
+            document = try XMLPropertyList(bytes)
+        } catch {
+            throw ToolError.input(name, "\(error)")
+        }
+        self.document = document
+        do {
+            archive = try KeyedArchive(validating: document.binary, limits: Self.limitsOfXML)
+        } catch {
+            throw Self.failure(of: error, name: name, document: document)
+        }
+    }
+
+    /// The limits held for the document; in binary, strings can be larger than there.
+    private static let limitsOfXML = KeyedArchive.Limits(
+        byteCount: .max, objectCount: .max, depth: KeyedArchive.Limits.standard.depth)
+
+    /// What the tool says where the archive cannot be shown.
+    func failure(of error: any Error) -> ToolError {
+        Self.failure(of: error, name: name, document: document)
+    }
+
+    /// An offset is one in what was read: for XML in that, with line and column.
+    private static func failure(
+        of error: any Error, name: String, document: XMLPropertyList?
+    ) -> ToolError {
+        let (message, offset): (String, Int)
+        switch error {
+        case let error as ArchiveError: (message, offset) = (error.message, error.byteOffset)
+        case let error as XMLWritingError: (message, offset) = (error.message, error.byteOffset)
+        default: return ToolError(error)
+        }
+        let place = document.map { "\($0.place(ofByte: offset))" } ?? "byte \(offset)"
+        return .input(name, "\(message) (\(place))")
+    }
+}
+
+extension KeyedArchive {
+    /// The archive as a property list in XML.
+    func xml() throws -> [UInt8] {
+        let limits = Limits(byteCount: .max, objectCount: .max, depth: Limits.standard.depth)
+        return try PropertyList(bytes, limits: limits).xml()
+    }
+}
