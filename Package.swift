@@ -87,7 +87,7 @@ let package = Package(
             ]),
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList"]),
-        tests("XMLPropertyListTests", ["XMLPropertyList", "KeyedArchive", "PropertyList"]),
+        tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),

@@ -38,8 +38,8 @@ public struct XMLPropertyList: Sendable {
 
     /// Where the object that takes up a byte of the binary form stands in the text.
     ///
-    /// Of equal scalars, which are one object there, it is the first. A byte that belongs to no object
-    /// gives the place of the root.
+    /// Of equal scalars, which are one object there, it is the first. A byte before the objects gives
+    /// the place of the root, one behind them that of the last.
     public func place(ofByte offset: Int) -> XMLPlace {
         let unlimited = PropertyList.Limits(
             byteCount: .max, objectCount: .max, depth: .max)

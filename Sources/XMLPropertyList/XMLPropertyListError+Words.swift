@@ -99,7 +99,8 @@ extension XMLPropertyListError {
         _ element: ScalarElement, needs: StaticString, at place: XMLPlace
     ) -> XMLPropertyListError {
         XMLPropertyListError(
-            .badValue, at: place, "The text of <\(element.rawValue)> is wrong: it must be \(needs).")
+            .badValue, at: place, "The text of <\(element.rawValue)> is wrong: it must be \(needs)."
+        )
     }
 
     static func badUID(at place: XMLPlace) -> XMLPropertyListError {

@@ -63,5 +63,10 @@ struct ToolError: Error {
         ToolError("\(name.onOneLine): \(reason)", refused)
     }
 
+    /// Standard output takes no more.
+    static func output(_ code: Int32) -> ToolError {
+        ToolError("The output cannot be written: \(String(cString: strerror(code))).", refused)
+    }
+
     static let busWentAway = ToolError("The bus has gone; nothing more can be watched.", noService)
 }

@@ -257,7 +257,8 @@ extension ArchiveTree {
             collection("set", .note, elements.count, "element", of: uid, in: view, to: &line)
             push(.elements(.references(elements)), in: view, indentation)
         case .orderedSet(let elements):
-            collection("ordered set", .note, elements.count, "element", of: uid, in: view, to: &line)
+            collection(
+                "ordered set", .note, elements.count, "element", of: uid, in: view, to: &line)
             push(.elements(.references(elements)), in: view, indentation)
         case .dictionary(let keys, let values):
             collection("dictionary", .note, keys.count, "entry", of: uid, in: view, to: &line)
@@ -397,9 +398,8 @@ extension ArchiveTree {
     ) {
         line.append(options.linesAreASCII ? "-> " : "→ ", .structure)
         line.append("#\(uid)", .reference)
-        guard isNamed, let fields = Fields(of: view.list, at: view.archive.object(uid)) else {
-            return
-        }
+        let object = view.archive.object(uid)
+        guard isNamed, let fields = Fields(of: view.list, at: object) else { return }
         line.append(" ", .structure)
         line.append(spelling.className(of: fields, in: view.archive), .className)
     }

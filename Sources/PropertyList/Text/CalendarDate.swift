@@ -81,9 +81,10 @@ package struct CalendarDate: Hashable, Sendable {
 extension CalendarDate: CustomStringConvertible {
     /// The date as ISO 8601 has it, such as `2024-02-29T12:00:00Z`.
     package var description: String {
-        let sign = year < 0 ? "-" : ""
-        return "\(sign)\(Self.digits(abs(year), 4))-\(Self.digits(month, 2))-\(Self.digits(day, 2))T"
-            + "\(Self.digits(hour, 2)):\(Self.digits(minute, 2)):\(Self.digits(second, 2))Z"
+        let yearDigits = (year < 0 ? "-" : "") + Self.digits(abs(year), 4)
+        let date = [month, day].map { "-" + Self.digits($0, 2) }.joined()
+        let time = [hour, minute, second].map { Self.digits($0, 2) }.joined(separator: ":")
+        return "\(yearDigits)\(date)T\(time)Z"
     }
 
     private static func digits(_ number: Int, _ count: Int) -> String {

@@ -112,9 +112,8 @@ extension XMLWriter {
 
     /// The shortest digits that read back the same.
     private mutating func write(real: Double) {
-        let spelling =
-            real.isNaN ? "nan" : real.isInfinite ? (real < 0 ? "-infinity" : "+infinity")
-            : real.description
+        let infinity = real < 0 ? "-infinity" : "+infinity"
+        let spelling = real.isInfinite ? infinity : real.isNaN ? "nan" : real.description
         line("<real>\(spelling)</real>")
     }
 

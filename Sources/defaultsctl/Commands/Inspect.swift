@@ -41,7 +41,7 @@ struct Inspect: AsyncParsableCommand {
         }
         if pretty, form != .json { throw ValidationError("--pretty goes with --json.") }
         if form == .binary, isatty(STDOUT_FILENO) == 1 {
-            throw ValidationError("--binary writes bytes that no terminal shows; send them to a file.")
+            throw ValidationError("--binary is not for a terminal; send the bytes to a file.")
         }
     }
 
@@ -50,7 +50,7 @@ struct Inspect: AsyncParsableCommand {
             let archive = try await inspectedArchive()
             do {
                 try show(archive.archive)
-            } catch {
+            } catch where !(error is ToolError) {
                 throw archive.failure(of: error)
             }
         } catch {
@@ -83,12 +83,13 @@ struct Inspect: AsyncParsableCommand {
             try terminal.print(ClassListing(of: archive, options: options))
         case .json:
             let json = try archive.json(isPretty: pretty, opensArchives: nested)
-            terminal.write(json + "\n".utf8)
+            try terminal.write(json + "\n".utf8)
         case .xml:
-            terminal.write(try archive.xml())
+            try terminal.write(archive.xml())
         case .binary:
-            terminal.write(archive.bytes)
+            try terminal.write(archive.bytes)
         }
+        try terminal.finish()
     }
 }
 

@@ -33,12 +33,19 @@ struct Terminal {
     func print(_ listing: some InspectionListing) throws {
         var listing = listing
         while let line = try listing.next() {
-            write(Array((hasColors ? line.colored : line.description).utf8) + "\n".utf8)
+            try write(Array((hasColors ? line.colored : line.description).utf8) + "\n".utf8)
         }
     }
 
-    func write(_ bytes: [UInt8]) {
-        fwrite(bytes, 1, bytes.count, stdout)
+    func write(_ bytes: [UInt8]) throws {
+        guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count else {
+            throw ToolError.output(errno)
+        }
+    }
+
+    /// Sends what was written on its way; without that a full disk would go unnoticed.
+    func finish() throws {
+        guard fflush(stdout) == 0 else { throw ToolError.output(errno) }
     }
 
     private static func variable(_ name: String) -> String? {

@@ -1,0 +1,163 @@
+import PropertyList
+import Testing
+import XMLPropertyList
+
+/// Property lists in XML that are read; numbers are the invariants of `XMLPropertyList`.
+@Suite("XML property lists") struct ReadingTests {
+    static func document(_ body: String, _ declaration: String = "") -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" \
+        "http://www.apple.com/DTDs/PropertyList-1.0.dtd"\(declaration)>
+        <plist version="1.0">
+        \(body)
+        </plist>
+        """
+    }
+
+    static func read(_ body: String) throws -> PropertyList {
+        try PropertyList(XMLPropertyList(Array(document(body).utf8)).binary)
+    }
+
+    @Test(
+        "are read with every scalar",
+        arguments: [
+            ("<integer>42</integer>", PropertyList.Value.integer(42)),
+            ("<integer> -7\n</integer>", .integer(-7)), ("<integer>+7</integer>", .integer(7)),
+            ("<integer>0x1F</integer>", .integer(31)), ("<integer>-0Xff</integer>", .integer(-255)),
+            ("<integer>18446744073709551615</integer>", .integer(Int128(UInt64.max))),
+            ("<integer>-170141183460469231731687303715884105728</integer>", .integer(.min)),
+            ("<real>1</real>", .real(1)), ("<real> -2.5e3 </real>", .real(-2500)),
+            ("<real>+infinity</real>", .real(.infinity)), ("<real>-INF</real>", .real(-.infinity)),
+            ("<real>.5</real>", .real(0.5)), ("<true/>", .boolean(true)),
+            ("<false></false>", .boolean(false)), ("<true> <!-- yes --> </true>", .boolean(true)),
+            ("<date>2001-01-01T00:00:00Z</date>", .date(0)),
+            ("<date>2024-02-29T12:00:01Z</date>", .date(730_900_801)),
+            ("<date>1582-10-04T00:00:00Z</date>", .date(-13_198_550_400)),
+            ("<date>-0001-12-31T23:59:59Z</date>", .date(-63_145_526_401)),
+            ("<dict><key>CF$UID</key><integer>7</integer></dict>", .uid(7)),
+            (
+                "<dict><key>CF$UID</key><integer>18446744073709551615</integer></dict>",
+                .uid(.max)
+            ),
+        ])
+    func scalar(body: String, value: PropertyList.Value) throws {
+        let list = try Self.read(body)
+        #expect(list.value(at: list.root) == value)
+        // Nothing is left in the list that the root does not need.
+        #expect(list.objectCount == 1)
+    }
+
+    @Test(
+        "are read with every string",
+        arguments: [
+            ("<string></string>", ""), ("<string/>", ""), ("<string> a\tb\n</string>", " a\tb\n"),
+            ("<string>a&amp;b&lt;&gt;&quot;&apos;</string>", "a&b<>\"'"),
+            ("<string>&#x1F600;&#13;</string>", "\u{1F600}\r"),
+            ("<string><![CDATA[<&]]>x<!-- no -->y</string>", "<&xy"),
+            ("<string>e\u{301}é中😀</string>", "e\u{301}é中😀"),
+        ])
+    func string(body: String, text: String) throws {
+        let list = try Self.read(body)
+        #expect(list.text(at: list.root) == Text(text))
+    }
+
+    @Test(
+        "are read with data in base64, whatever space is in it",
+        arguments: [
+            ("<data></data>", []), ("<data>\n\tAQID\n\t</data>", [1, 2, 3]),
+            ("<data>A Q\t=\r\n=</data>", [1]),
+        ] as [(String, [UInt8])])
+    func data(body: String, bytes: [UInt8]) throws {
+        let list = try Self.read(body)
+        guard case .data(let range) = list.value(at: list.root) else {
+            Issue.record("It is no data.")
+            return
+        }
+        #expect(Array(list.data(of: range)) == bytes)
+    }
+
+    @Test("take a dictionary for a reference only with one integer under CF$UID (2)")
+    func references() throws {
+        for body in [
+            "<dict><key>CF$UID</key><string>7</string></dict>",
+            "<dict><key>CF$UID</key><array><integer>7</integer></array></dict>",
+            "<dict><key>CF$UID</key><integer>7</integer><key>b</key><true/></dict>",
+            "<dict><key>a</key><true/><key>CF$UID</key><integer>7</integer></dict>",
+        ] {
+            let list = try Self.read(body)
+            guard case .dictionary(let keys, let values) = list.value(at: list.root) else {
+                Issue.record("\(body) was not read as a dictionary.")
+                continue
+            }
+            #expect(list.value(ofKey: "CF$UID", keys: keys, values: values) != nil)
+            #expect(
+                keys.count == 1 || body.contains("<key>CF$UID</key><integer>7</integer>"))
+        }
+    }
+
+    @Test("are the same in every encoding that expat knows")
+    func encodings() throws {
+        let text = Self.document("<string>é</string>")
+        let expected = try XMLPropertyList(Array(text.utf8)).binary
+        let latin = text.replacing("UTF-8", with: "ISO-8859-1").unicodeScalars.map {
+            UInt8($0.value)
+        }
+        #expect(try XMLPropertyList(latin).binary == expected)
+        let utf16 = "\u{FEFF}" + text.replacing("UTF-8", with: "UTF-16")
+        for isBigEndian in [false, true] {
+            let bytes = utf16.utf16.flatMap { unit in
+                let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+                return isBigEndian ? [high, low] : [low, high]
+            }
+            #expect(XMLPropertyList.isXML(bytes))
+            #expect(try XMLPropertyList(bytes).binary == expected)
+        }
+        #expect(try XMLPropertyList([0xEF, 0xBB, 0xBF] + Array(text.utf8)).binary == expected)
+    }
+
+    @Test("are told from binary ones by their first character")
+    func detection() {
+        #expect(XMLPropertyList.isXML(Array(" \n<plist>".utf8)))
+        #expect(!XMLPropertyList.isXML(Array("bplist00".utf8)))
+        #expect(!XMLPropertyList.isXML([]))
+    }
+
+    @Test("of Python are read as Python reads them (1)", arguments: 0..<12)
+    func python(seed: Int) throws {
+        let xml = try PythonPropertyList.random(seed, isXML: true)
+        let document = try XMLPropertyList(xml)
+        #expect(try PythonPropertyList.areSame(xml: xml, binary: document.binary))
+        #expect(try XMLPropertyList(xml).binary == document.binary)
+        // Python's floats and ours are spelled alike but for infinity, and data is wrapped elsewhere.
+        let again = try PropertyList(document.binary).xml()
+        #expect(try XMLPropertyList(again).binary == document.binary)
+    }
+
+    @Test("say where the objects of their binary form stand")
+    func places() throws {
+        let text = Self.document(
+            "<array>\n\t<string>é</string><dict>\n<key>k</key> <true/></dict></array>")
+        let document = try XMLPropertyList(Array(text.utf8))
+        let list = try PropertyList(document.binary)
+        func place(_ value: PropertyList.Value?) -> [Int] {
+            for index in list.indices where value == nil || list.value(at: index) == value {
+                let place = document.place(ofByte: list.byteOffset(of: index))
+                #expect(
+                    Array(text.utf8)[place.byteOffset] == UInt8(ascii: "<"),
+                    "no element begins there")
+                return [place.line, place.column]
+            }
+            return []
+        }
+        #expect(place(nil) == [4, 1])
+        #expect(place(.boolean(true)) == [6, 14])
+        let dictionary = try #require(
+            list.indices.first { index in
+                if case .dictionary = list.value(at: index) { true } else { false }
+            })
+        #expect(place(list.value(at: dictionary)) == [5, 20])
+        // Beyond the objects it is the last of them, and before them the root.
+        #expect(document.place(ofByte: 0) == document.place(ofByte: 8))
+    }
+}
