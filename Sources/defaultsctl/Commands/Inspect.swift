@@ -50,7 +50,7 @@ struct Inspect: AsyncParsableCommand {
             let archive = try await inspectedArchive()
             do {
                 try show(archive.archive)
-            } catch where !(error is ToolError) {
+            } catch {
                 throw archive.failure(of: error)
             }
         } catch {
