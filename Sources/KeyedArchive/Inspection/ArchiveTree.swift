@@ -29,6 +29,7 @@ public struct ArchiveTree: InspectionListing {
     private var hasBegun = false
     /// The objects that are shown below the tree, the next one last.
     private var postponed: [(uid: UInt64, view: ArchiveView)] = []
+    private let limit: Int
     private var budget: Int
     /// Where the value begins that was met last, or the data that the archive is in which that is.
     private var byteOffset = 0
@@ -51,7 +52,8 @@ public struct ArchiveTree: InspectionListing {
         self.followsReferences = followsReferences
         spelling = ValueSpelling(text: VisibleText(isASCII: options.stringsAreASCII))
         root = ArchiveView(of: archive, level: 0)
-        budget = options.limit
+        limit = options.limit(for: archive)
+        budget = limit
     }
 
     /// The next line, or nil after the last.
@@ -116,7 +118,7 @@ public struct ArchiveTree: InspectionListing {
     /// Takes bytes that are written or read again from the budget.
     private mutating func spend(_ size: Int) throws(ArchiveError) {
         budget -= min(size, budget + 1)
-        guard budget >= 0 else { throw .outputTooLarge(limit: options.limit, at: byteOffset) }
+        guard budget >= 0 else { throw .outputTooLarge(limit: limit, at: byteOffset) }
     }
 }
 

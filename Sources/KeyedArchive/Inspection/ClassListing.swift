@@ -15,8 +15,8 @@ public struct ClassListing: InspectionListing {
     public init(of archive: KeyedArchive, options: InspectionOptions = InspectionOptions()) {
         self.archive = archive
         spelling = ValueSpelling(text: VisibleText(isASCII: options.stringsAreASCII))
-        limit = options.limit
-        budget = options.limit
+        limit = options.limit(for: archive)
+        budget = limit
     }
 
     /// The next line, or nil after the last.

@@ -75,9 +75,15 @@ public struct InspectionOptions: Hashable, Sendable {
     public var stringsAreASCII = false
     /// Whether keyed archives inside data are shown too, those inside of these among them.
     public var opensArchives = false
-    /// The most bytes that are written, about.
-    public var limit = 512 << 20
+    /// The most bytes that are written, about, beside 32 for each byte of the archive.
+    public var limit = 64 << 20
 
     /// Makes the options that show all that can be shown in UTF-8, but not what is inside data.
     public init() {}
+
+    /// The most bytes that are written of an archive.
+    func limit(for archive: KeyedArchive) -> Int {
+        let (sum, overflow) = limit.addingReportingOverflow(32 * archive.bytes.count)
+        return overflow ? .max : sum
+    }
 }

@@ -10,7 +10,7 @@ struct VisibleText {
     /// A string in quotes, with what Swift would escape escaped, the end of a long one left out.
     func quoted(_ text: Text, codeUnitCount: Int) -> InspectionLine {
         var line = InspectionLine()
-        let isWhole = text.codeUnits.count == codeUnitCount
+        let isWhole = codeUnitCount <= Self.limit
         line.append("\"\(escaped(text, isQuoted: true))\(isWhole ? "" : ellipsis)\"", .string)
         if !isWhole { line.append(" (\(codeUnitCount) UTF-16 code units)", .note) }
         return line
@@ -19,7 +19,7 @@ struct VisibleText {
     /// A name bare where it is one word, else in quotes.
     func name(_ text: Text, codeUnitCount: Int) -> String {
         let isWord = text.string?.utf8.allSatisfy(Self.isWordCharacter) ?? false
-        let end = text.codeUnits.count == codeUnitCount ? "" : ellipsis
+        let end = codeUnitCount <= Self.limit ? "" : ellipsis
         return isWord && text.byteCount > 0
             ? escaped(text, isQuoted: false) + end : "\"\(escaped(text, isQuoted: true))\(end)\""
     }
@@ -36,6 +36,8 @@ struct VisibleText {
     }
 
     private func escaped(_ text: Text, isQuoted: Bool) -> String {
+        // Nearly all strings are so, and are seen as they are.
+        if let string = text.string, string.utf8.allSatisfy(Self.isPlain) { return string }
         var result = ""
         var rest = text.codeUnits[...]
         while let unit = rest.popFirst() {
@@ -50,6 +52,10 @@ struct VisibleText {
             }
         }
         return result
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     private func escaped(_ scalar: Unicode.Scalar, isQuoted: Bool) -> String {

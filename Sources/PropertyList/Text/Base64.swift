@@ -7,7 +7,6 @@ package enum Base64 {
 
     /// Appends the spelling of `bytes` to `output`.
     package static func encode(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        output.reserveCapacity(output.count + (bytes.count + 2) / 3 * 4)
         var rest = bytes
         while !rest.isEmpty {
             let group = rest.prefix(3)

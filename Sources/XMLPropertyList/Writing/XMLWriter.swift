@@ -156,14 +156,22 @@ extension XMLWriter {
         }
         indent()
         output += "<\(element)>".utf8
-        for scalar in string.unicodeScalars {
-            guard Self.isCharacter(scalar) else {
+        // Nearly all strings need no escape, and go in as they are.
+        if string.utf8.allSatisfy(Self.isPlain) {
+            output += string.utf8
+        } else {
+            guard string.unicodeScalars.allSatisfy(Self.isCharacter) else {
                 throw .cannotHold(
                     "a character that XML does not allow in text", at: list.byteOffset(of: index))
             }
-            write(scalar)
+            for byte in string.utf8 { write(character: byte) }
         }
         output += "</\(element)>\n".utf8
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "<")
+            && byte != UInt8(ascii: ">")
     }
 
     /// Whether it is a character of [XML 1.0](https://www.w3.org/TR/xml/#NT-Char).
@@ -175,15 +183,16 @@ extension XMLWriter {
         }
     }
 
-    private mutating func write(_ scalar: Unicode.Scalar) {
-        switch scalar {
-        case "&": output += "&amp;".utf8
-        case "<": output += "&lt;".utf8
+    /// Writes a byte of UTF-8, as a reference where it must be.
+    private mutating func write(character byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "&"): output += "&amp;".utf8
+        case UInt8(ascii: "<"): output += "&lt;".utf8
         // As "]]>" it would be no text.
-        case ">": output += "&gt;".utf8
+        case UInt8(ascii: ">"): output += "&gt;".utf8
         // Readers take one that stands as it is for the end of a line.
-        case "\r": output += "&#13;".utf8
-        default: output += UTF8.encode(scalar).map(Array.init) ?? []
+        case UInt8(ascii: "\r"): output += "&#13;".utf8
+        default: output.append(byte)
         }
     }
 }
