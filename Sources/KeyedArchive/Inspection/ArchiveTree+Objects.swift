@@ -1,0 +1,104 @@
+internal import PropertyList
+
+/// The objects of the archive, each shown once.
+extension ArchiveTree {
+    mutating func show(
+        uid: UInt64, at position: Position, in view: ArchiveView, indentation: String,
+        to line: inout InspectionLine
+    ) throws(ArchiveError) {
+        guard !view.archive.isNil(uid) else { return line.append("nil", .number) }
+        let index = view.archive.object(uid)
+        switch view.list.value(at: index) {
+        case .boolean, .integer, .real, .singleReal:
+            // A plain number in a field is one that stands inline.
+            if position == .field { line.append("NSNumber ", .className) }
+            fallthrough
+        case .string, .date, .uid:
+            if let spelled = spelling.scalar(at: index, isInline: false, in: view.list) {
+                line.append(spelled)
+            }
+        case .data, .array, .set, .orderedSet, .dictionary:
+            if view.hasShown(uid) {
+                refer(to: uid, in: view, isNamed: true, line: &line)
+            } else if stack.count >= Self.depthLimit {
+                refer(to: uid, in: view, isNamed: true, line: &line)
+                postponed.append((uid, view))
+            } else {
+                try showObject(
+                    uid, at: position, in: view, indentation: indentation, to: &line)
+            }
+        }
+    }
+
+    /// Shows an object itself, for the first time.
+    mutating func showObject(
+        _ uid: UInt64, at position: Position, in view: ArchiveView, indentation: String,
+        to line: inout InspectionLine
+    ) throws(ArchiveError) {
+        guard view.show(uid) else { preconditionFailure("An object is shown twice.") }
+        let index = view.archive.object(uid)
+        guard let fields = Fields(of: view.list, at: index) else {
+            return try showValue(
+                view.list.value(at: index), at: index, of: uid, isInline: false, in: view,
+                indentation, to: &line)
+        }
+        let className = spelling.className(of: fields, in: view.archive)
+        guard fields["$class", in: view.list] != nil else {
+            line.append("class ", .note)
+            return line.append(className, .className)
+        }
+        try spend(fields.count)
+        switch view.archive.form(of: fields) {
+        case .string(let text):
+            try spend(text.byteCount)
+            line.append(className, .className)
+            appendUID(uid, in: view, to: &line)
+            line.append(" ", .structure)
+            line.append(spelling.quoted(text))
+        case .data(let data):
+            try show(data, className, .className, of: uid, in: view, indentation, to: &line)
+        case .array(let elements), .set(let elements):
+            collection(
+                className, .className, elements.count, "element", of: uid, in: view, to: &line)
+            push(.elements(elements), in: view, indentation)
+        case .dictionary(let keys, let values):
+            collection(className, .className, keys.count, "entry", of: uid, in: view, to: &line)
+            push(.entries(keys: keys, values: values), in: view, indentation)
+        case .object:
+            if let spelled = spelling.object(fields, in: view.archive) {
+                line.append(spelled)
+                return appendUID(uid, in: view, to: &line)
+            }
+            line.append(className, .className)
+            appendUID(uid, in: view, to: &line)
+            let classPosition = fields.classPosition(in: view.list)
+            push(.fields(fields, classPosition: classPosition), in: view, indentation)
+        }
+    }
+
+    /// Shows where an object is shown.
+    func refer(
+        to uid: UInt64, in view: ArchiveView, isNamed: Bool, line: inout InspectionLine
+    ) {
+        line.append(options.linesAreASCII ? "-> " : "→ ", .structure)
+        line.append("#\(uid)", .reference)
+        let object = view.archive.object(uid)
+        guard isNamed, let fields = Fields(of: view.list, at: object) else { return }
+        line.append(" ", .structure)
+        line.append(spelling.className(of: fields, in: view.archive), .className)
+    }
+}
+
+extension Fields {
+    /// Where the field is that says of what class the object is.
+    fileprivate func classPosition(in list: PropertyList) -> Int {
+        let position = (0..<count).first { position in
+            guard case .string(let name) = list.value(at: key(at: position, in: list)) else {
+                return false
+            }
+            return list.isEqual(name, to: "$class")
+        }
+        guard let position else { preconditionFailure("An object has no class.") }
+        return position
+    }
+}
