@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "defaultsctl", targets: ["defaultsctl"]),
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "PropertyList", targets: ["PropertyList"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
