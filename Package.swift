@@ -73,6 +73,9 @@ let package = Package(
             ]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "CodecProperties", dependencies: ["KeyedArchive", "PropertyList"],
+            path: "Tests/Fuzz/CodecProperties", swiftSettings: strict),
         .executableTarget(
             name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],
             path: "Tests/StorageCrashWriter", swiftSettings: strict),
@@ -82,7 +85,7 @@ let package = Package(
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
             ]),
         tests("PropertyListTests", ["PropertyList"]),
-        tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList"]),
+        tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList", "CodecProperties"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),

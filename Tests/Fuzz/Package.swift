@@ -22,9 +22,10 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
         .target(
-            name: "Properties", dependencies: codec, path: "Properties", swiftSettings: strict),
+            name: "CodecProperties", dependencies: codec, path: "CodecProperties",
+            swiftSettings: strict),
         .executableTarget(
-            name: "fuzz-codec", dependencies: ["Properties", "CLibFuzzer"], path: "Target",
+            name: "fuzz-codec", dependencies: ["CodecProperties", "CLibFuzzer"], path: "Target",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]),
     ]
 )

@@ -1,6 +1,6 @@
 internal import CLibFuzzer
 internal import Glibc
-internal import Properties
+internal import CodecProperties
 
 /// The functions that libFuzzer calls, by its names for them.
 

@@ -51,7 +51,7 @@ extension Part {
             return
         }
         let shown = try again.json()
-        if isPlain { try require(shown == json, "What was shown is read as another value.") }
+        if isPlain { try requireSame(json, shown) }
         let pretty = try archive.json(isPretty: true, limits: .small)
         try require(
             try KeyedArchive(json: pretty).bytes == again.bytes,

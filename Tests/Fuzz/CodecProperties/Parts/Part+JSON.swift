@@ -21,7 +21,7 @@ extension Part {
             try KeyedArchive(json: validated.json(isPretty: true)).bytes == again.bytes,
             "JSON in lines is another value than JSON in one line.")
         if try ArchiveParts(of: archive.bytes).isPlain {
-            try require(try again.json() == json, "What was shown is read as another value.")
+            try requireSame(json, try again.json())
         }
         return .accepted
     }

@@ -26,9 +26,13 @@ struct ArchiveParts {
     /// Whether every object is spelled in the value form in a way that means it and nothing else.
     ///
     /// No archiver writes others: names with a `$` that is not doubled, a list of elements behind a
-    /// reference, or not as many keys as values.
+    /// reference, not as many keys as values, or a root that is no reference.
     var isPlain: Bool {
-        (list.fields(of: top) ?? []).allSatisfy { $0.name.isFieldName }
+        let top = list.fields(of: top) ?? []
+        if top.count == 1, top[0].name == "root" {
+            guard case .uid = list.value(at: top[0].value) else { return false }
+        }
+        return top.allSatisfy { $0.name.isFieldName }
             && list.elements(of: objects).allSatisfy { isPlain($0) }
     }
 

@@ -31,3 +31,8 @@ public struct Part: Sendable {
         try body(input)
     }
 }
+
+extension Part: CustomStringConvertible {
+    /// The part's name.
+    public var description: String { name }
+}
