@@ -15,7 +15,7 @@ enum Refusals {
     }
 
     static func check(_ error: JSONError, of text: [UInt8]) throws(Violation) {
-        try require(error.message.utf8.last == UInt8(ascii: "."), "The message of \(error) is no sentence.")
+        try require(isSentence(error.message), "The message of \(error) is no sentence.")
         try require(
             (error.code == .badValue) == (error.cause != nil),
             "The error \(error) and its cause do not fit each other.")
@@ -27,10 +27,14 @@ enum Refusals {
             (1...characters + 1).contains(error.column), "\(error): there is no such column.")
     }
 
+    private static func isSentence(_ message: String) -> Bool {
+        message.utf8.last == UInt8(ascii: ".")
+    }
+
     private static func check(
         _ message: String, at offset: Int, of bytes: [UInt8]
     ) throws(Violation) {
-        try require(message.utf8.last == UInt8(ascii: "."), "The message \"\(message)\" is no sentence.")
+        try require(isSentence(message), "The message \"\(message)\" is no sentence.")
         try require(
             (0...bytes.count).contains(offset),
             "\"\(message)\" is said of byte \(offset); there are \(bytes.count).")
