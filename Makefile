@@ -18,7 +18,7 @@ BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3 python3-gi systemd strace binutils bubblewrap
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
-.PHONY: all build demo check lint test torture bench install uninstall clean setup setup-run setup-bench
+.PHONY: all build demo check lint test torture fuzz bench install uninstall clean setup setup-run setup-bench
 
 all: build
 
@@ -40,6 +40,10 @@ test: build setup-run
 # Random calls, restarts and kills beside a model of the service, until it differs from that.
 torture: build setup-run
 	Tests/Model/model-test --forever --programs $(CURDIR)/$(RELEASE)
+
+# The codec of keyed archives, for FUZZ_SECONDS; see Tests/Fuzz/fuzz.
+fuzz:
+	Tests/Fuzz/fuzz
 
 bench: build setup-run setup-bench
 	Tests/Bench/bench $(CURDIR)/$(RELEASE)

@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "defaultsctl", targets: ["defaultsctl"]),
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "PropertyList", targets: ["PropertyList"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -77,6 +78,9 @@ let package = Package(
             ]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "CodecProperties", dependencies: ["KeyedArchive", "PropertyList"],
+            path: "Tests/Fuzz/CodecProperties", swiftSettings: strict),
         .executableTarget(
             name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],
             path: "Tests/StorageCrashWriter", swiftSettings: strict),
@@ -86,7 +90,7 @@ let package = Package(
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
             ]),
         tests("PropertyListTests", ["PropertyList"]),
-        tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList"]),
+        tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList", "CodecProperties"]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),

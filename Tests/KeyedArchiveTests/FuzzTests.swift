@@ -1,0 +1,41 @@
+import CodecProperties
+import Testing
+
+/// A short run of the fuzzer, the same each time; `make fuzz` is the long one.
+@Suite("Inputs made at random")
+struct FuzzTests {
+    private static let seeds = Seeds.all.map(\.bytes) + Fixtures.all.map(\.bytes)
+    private static let runs = 2500
+
+    @Test("of our own and of real programs keep what the codec promises", arguments: Part.all)
+    func seeds(part: Part) throws {
+        for seed in Self.seeds { _ = try part.check(seed) }
+    }
+
+    @Test("and changed at random keep what the codec promises", arguments: Part.all)
+    func changed(part: Part) throws {
+        var mutator = Mutator(seed: 2001)
+        var accepted = 0
+        for run in 0..<Self.runs {
+            let input = mutator.mutated(mutator.choose(of: Self.seeds))
+            do {
+                if try part.check(input) == .accepted { accepted += 1 }
+            } catch {
+                Issue.record("\(error) in run \(run): \(input)")
+                return
+            }
+        }
+        // Where none or all are accepted, the changes try nothing.
+        #expect(accepted > Self.runs / 100 && accepted < Self.runs * 9 / 10)
+    }
+
+    @Test("follow from the seed alone")
+    func determinism() {
+        let outputs = (0..<2).map { _ in
+            var mutator = Mutator(seed: 7)
+            return (0..<100).map { _ in mutator.mutated(mutator.choose(of: Self.seeds)) }
+        }
+        #expect(outputs[0] == outputs[1])
+        #expect(Set(outputs[0]).count > 90)
+    }
+}
