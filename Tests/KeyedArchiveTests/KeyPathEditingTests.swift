@@ -14,7 +14,8 @@ struct KeyPathEditingTests {
     ) throws -> KeyedArchive {
         let archive = try KeyedArchive(validating: bytes)
         let path = try ValuePath(path)
-        let changed = try json.map { try archive.setting(path, to: KeyedArchive(json: $0)) }
+        let changed =
+            try json.map { try archive.setting(path, to: KeyedArchive(json: $0)) }
             ?? archive.removing(path)
         // The limits on what is read hold for what is written here, too.
         return try KeyedArchive(validating: changed.bytes)
@@ -94,7 +95,10 @@ struct KeyPathEditingTests {
             ("[1]", "", #""x""#, #""x""#),
             ("null", "", "[1]", "[1]"),
             ("[1]", "", "null", "null"),
-            (#"{"a":1}"#, #""$null""#, #""$null""#, #"{"$class":"NSDictionary","NS.keys":["a","$null"],"NS.objects":[1,"$null"]}"#),
+            (
+                #"{"a":1}"#, #""$null""#, #""$null""#,
+                #"{"$class":"NSDictionary","NS.keys":["a","$null"],"NS.objects":[1,"$null"]}"#
+            ),
         ] as [(String, String, String?, String)])
     func valueForm(before: String, path: String, value: String?, after: String) throws {
         let changed = try Self.edited(try Self.archive(before).bytes, path, value)
@@ -118,8 +122,14 @@ struct KeyPathEditingTests {
             ("[[]]", "[1][0]", 1, "has no element [1]."),
             (#"{"$class":"A","b":1}"#, "$class", 1, "$class is no part"),
             (#"{"$class":"A","b":1}"#, "$x", 1, "'$x' cannot be added"),
-            (#"{"$class":"NSSet","NS.objects":[1]}"#, "[0]", 1, "a set, whose elements have no places"),
-            (#"{"$class":"NSSet","NS.objects":[1]}"#, #""NS.objects""#, 1, "only be set to an array."),
+            (
+                #"{"$class":"NSSet","NS.objects":[1]}"#, "[0]", 1,
+                "a set, whose elements have no places"
+            ),
+            (
+                #"{"$class":"NSSet","NS.objects":[1]}"#, #""NS.objects""#, 1,
+                "only be set to an array."
+            ),
             (
                 #"{"$class":"NSDictionary","NS.keys":[1],"NS.objects":[1]}"#, #""NS.keys""#, 1,
                 "only be set to an array of 1 elements, as many keys as values."
@@ -141,7 +151,8 @@ struct KeyPathEditingTests {
     @Test(
         "has nothing to read or remove where nothing is",
         arguments: [
-            (#"{"a":1}"#, "b"), ("[1]", "[1]"), (#"{"$class":"A"}"#, "b"), (#"{"$top":{"a":1}}"#, "b"),
+            (#"{"a":1}"#, "b"), ("[1]", "[1]"), (#"{"$class":"A"}"#, "b"),
+            (#"{"$top":{"a":1}}"#, "b"),
         ])
     func nothingThere(json: String, path: String) throws {
         let (archive, path) = (try Self.archive(json), try ValuePath(path))

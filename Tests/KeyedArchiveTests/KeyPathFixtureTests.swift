@@ -30,7 +30,9 @@ struct KeyPathFixtureTests {
         #expect(try oracle.differences() == "")
     }
 
-    @Test("changes nothing for the value that is there", arguments: Fixtures.keyed.filter(\.isBinary))
+    @Test(
+        "changes nothing for the value that is there",
+        arguments: Fixtures.keyed.filter(\.isBinary))
     func settingTheSame(_ fixture: Fixtures.Fixture) throws {
         let archive = try KeyedArchive(validating: fixture.bytes)
         for (path, _) in try Self.paths(of: archive) {

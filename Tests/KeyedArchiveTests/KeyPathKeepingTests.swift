@@ -4,7 +4,8 @@ import Testing
 
 @Suite("What a change below the root leaves as it is")
 struct KeyPathKeepingTests {
-    private static func set(_ bytes: [UInt8], _ path: String, _ json: String) throws -> KeyedArchive {
+    private static func set(_ bytes: [UInt8], _ path: String, _ json: String) throws -> KeyedArchive
+    {
         try KeyedArchive(validating: bytes).setting(ValuePath(path), to: KeyedArchive(json: json))
     }
 
@@ -112,7 +113,9 @@ struct KeyPathKeepingTests {
             values: [uid(6), uid(2), uid(5), inner, inner])
         let array = writer.add(
             keys: [string("$classname"), string("$classes")],
-            values: [string("NSArray"), writer.add(array: [string("NSArray"), string("NSObject")])])
+            values: [
+                string("NSArray"), writer.add(array: [string("NSArray"), string("NSObject")]),
+            ])
         let record = writer.add(
             keys: [string("$classname"), string("$classes")],
             values: [string("Both"), writer.add(array: [string("Both"), string("NSObject")])])
@@ -213,7 +216,8 @@ struct KeyPathKeepingTests {
             ["$class": .uid(7), "NS.string": "key"], Tree.record("NSMutableString", "NSString"),
             ["$class": .uid(7), "NS.bytes": .data(Array("kex".utf8))])
         #expect(
-            try Self.set(bytes, "pairs.key", "1").removing(ValuePath("ordered[0]")).json().text == """
+            try Self.set(bytes, "pairs.key", "1").removing(ValuePath("ordered[0]")).json().text
+                == """
                 {"$class":"Own","date":{"$date":5.0},"ordered":{"$class":"NSOrderedSet",\
                 "NS.objects":["x"]},"pairs":{"kex":"x","key":1},"set":{"$class":"NSSet",\
                 "NS.objects":[1,2]}}
@@ -239,8 +243,9 @@ struct KeyPathKeepingTests {
             try changed.json().text == #"{"$class":"Own","a":null,"b":null,"c":"$null"}"#)
         #expect(try changed.value(at: ValuePath("a")).json().text == "null")
         #expect(try changed.value(at: ValuePath("c")).json().text == #""$null""#)
-        #expect(try changed.setting(ValuePath("a"), to: KeyedArchive(json: "null")).bytes
-            == changed.bytes)
+        #expect(
+            try changed.setting(ValuePath("a"), to: KeyedArchive(json: "null")).bytes
+                == changed.bytes)
     }
 
     @Test("are what archives without objects lack: nil, where the first is added")

@@ -53,8 +53,8 @@ struct KeyPathRobustnessTests {
         let path = ValuePath((0..<levels).map { .index($0 % 2) })
         let changed = try bomb.setting(path, to: KeyedArchive(json: "1"))
         #expect(try changed.value(at: path).json().text == "1")
-        #expect(try changed.value(at: ValuePath("[0]")).setting(ValuePath("[0]"), to: bomb)
-            .bytes.count < 2 * bomb.bytes.count)
+        let twice = try changed.value(at: ValuePath("[0]")).setting(ValuePath("[0]"), to: bomb)
+        #expect(twice.bytes.count < 2 * bomb.bytes.count)
     }
 
     @Test("ends for lists of the property list that share each other")
@@ -77,8 +77,9 @@ struct KeyPathRobustnessTests {
             ])
         let bomb = try KeyedArchive(validating: writer.finish(root: root))
         let path = ValuePath([.name("list")] + (0...400).map { .index($0 < 400 ? 1 : 0) })
-        #expect(try bomb.value(at: ValuePath("list")).value(at: ValuePath(Array(path.steps.dropFirst())))
-            .json().text == #""end""#)
+        let lists = try bomb.value(at: ValuePath("list"))
+        let inside = ValuePath(Array(path.steps.dropFirst()))
+        #expect(try lists.value(at: inside).json().text == #""end""#)
         let changed = try bomb.setting(path, to: KeyedArchive(json: "1"))
         #expect(try changed.value(at: path).json().text == "1")
         let first = ValuePath([.name("list")] + (0...400).map { _ in .index(0) })
@@ -124,8 +125,8 @@ struct KeyPathRobustnessTests {
         #expect(try added.value(at: ValuePath([.name("d"), .name(other)])).json().text == "1")
         _ = try archive.setting(ValuePath("d.\"NS.keys\"[0]"), to: one)
         let path = ValuePath([.name("a"), .index(count)])
-        #expect(try archive.setting(path, to: one).removing(ValuePath("a[0]"))
-            .value(at: ValuePath("a[-1]")).json().text == "1")
+        let moved = try archive.setting(path, to: one).removing(ValuePath("a[0]"))
+        #expect(try moved.value(at: ValuePath("a[-1]")).json().text == "1")
     }
 
     @Test("goes around in a circle as often as it says")

@@ -15,18 +15,21 @@ struct KeyPathSequenceTests {
             switch self {
             case .scalar(let json): json
             case .array(let elements): "[\(elements.map(\.json).joined(separator: ","))]"
-            case .dictionary(let entries): "{\(Self.members(entries))}"
+            case .dictionary(let entries):
+                "{\(Self.members(entries).joined(separator: ","))}"
             case .object(let fields):
-                "{\((["\"$class\":\"Own\""] + [Self.members(fields)]).filter { !$0.isEmpty }.joined(separator: ","))}"
+                "{\(([#""$class":"Own""#] + Self.members(fields)).joined(separator: ","))}"
             }
         }
 
-        private static func members(_ entries: [String: Model]) -> String {
-            entries.map { "\"\($0.key)\":\($0.value.json)" }.joined(separator: ",")
+        private static func members(_ entries: [String: Model]) -> [String] {
+            entries.map { "\"\($0.key)\":\($0.value.json)" }
         }
 
         static func random(_ depth: Int, _ random: inout SplitMix) -> Model {
-            let scalars = ["1", "1.0", "true", "null", "\"x\"", "\"y\"", "\"$null\"", "-7", "70000"]
+            let scalars = [
+                "1", "1.0", "true", "null", "\"x\"", "\"y\"", "\"$null\"", "-7", "70000",
+            ]
             switch Int.random(in: 0..<(depth > 0 ? 6 : 3), using: &random) {
             case 3:
                 let count = Int.random(in: 0..<4, using: &random)
@@ -99,9 +102,6 @@ struct KeyPathSequenceTests {
         }
     }
 
-    /// The value form without the difference that remains where a number object was in a field.
-    private static func json(_ archive: KeyedArchive) throws -> [UInt8] { try archive.json() }
-
     @Test("give what the same changes make of the value in JSON", arguments: 0..<40)
     func random(seed: Int) throws {
         var random = SplitMix(state: UInt64(seed))
@@ -117,10 +117,10 @@ struct KeyPathSequenceTests {
                 ?? archive.removing(path)
             let expected = try KeyedArchive(json: model.json)
             #expect(try archive.json() == expected.json(), "\(path)")
+            // Nothing is kept but what the value needs; equal scalars may be apart by now.
             let checked = try KeyedArchive(validating: archive.bytes)
             #expect(checked.bytes.count <= expected.bytes.count + 600, "\(path)")
         }
-        // What is only shared otherwise, as equal scalars by then may be, makes no great difference.
         let whole = try archive.value(at: ValuePath(""))
         #expect(try whole.json() == archive.json())
     }
@@ -139,8 +139,9 @@ struct KeyPathSequenceTests {
             if turn >= 2 { sizes.insert(archive.bytes.count) }
         }
         #expect(sizes.count == 2)
-        #expect(try archive.setting(path, to: KeyedArchive(json: #""Dune""#)).isSame(
-            as: KeyedArchive(json: json)))
+        #expect(
+            try archive.setting(path, to: KeyedArchive(json: #""Dune""#)).isSame(
+                as: KeyedArchive(json: json)))
     }
 
     @Test("add to an array and take from it")

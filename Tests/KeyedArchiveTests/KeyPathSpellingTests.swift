@@ -24,9 +24,14 @@ struct KeyPathSpellingTests {
             (#""first".x"#, [.name("first"), .name("x")], "first.x"),
             ("\"\"[0]", [.name(""), .index(0)], "\"\"[0]"),
             (#""\n\u0000\"\\\u007f""#, [.name("\n\0\"\\\u{7F}")], #""\n\u0000\"\\\u007f""#),
-            (#""\ud83d\ude00\ud800""#, [.name(Text(utf16: [0xD83D, 0xDE00, 0xD800]))], #""😀\ud800""#),
-            ("größe.$class.0.-1", [.name("größe"), .name("$class"), .name("0"), .name("-1")],
-                "größe.$class.0.-1"),
+            (
+                #""\ud83d\ude00\ud800""#, [.name(Text(utf16: [0xD83D, 0xDE00, 0xD800]))],
+                #""😀\ud800""#
+            ),
+            (
+                "größe.$class.0.-1",
+                [.name("größe"), .name("$class"), .name("0"), .name("-1")], "größe.$class.0.-1"
+            ),
             (#"a\b"#, [.name(#"a\b"#)], #"a\b"#),
             ("[\"\u{2028}\"]", [.name("\u{2028}")], #""\u2028""#),
             ("e\u{301}", [.name("e\u{301}")], "e\u{301}"),
@@ -65,8 +70,9 @@ struct KeyPathSpellingTests {
                 if Bool.random(using: &random) {
                     return ValuePath.Step.index(Int(truncatingIfNeeded: random.next()))
                 }
-                let length = Int.random(in: 0..<6, using: &random)
-                let name = (0..<length).map { _ in units[Int.random(in: units.indices, using: &random)] }
+                let name = (0..<Int.random(in: 0..<6, using: &random)).map { _ in
+                    units[Int.random(in: units.indices, using: &random)]
+                }
                 return .name(Text(utf16: name))
             }
             let path = ValuePath(steps)

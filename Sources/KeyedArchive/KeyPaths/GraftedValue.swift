@@ -38,7 +38,8 @@ extension Draft {
         walk.walk(from: valueStart.node + value.reference.position, in: self)
         var used: Set<Slot> = []
         for slot in walk.order {
-            if let equal = shared.slot(equalTo: slots[slot], in: self), used.insert(equal).inserted {
+            if let equal = shared.slot(equalTo: slots[slot], in: self), used.insert(equal).inserted
+            {
                 alias(equal, for: slot)
             }
         }

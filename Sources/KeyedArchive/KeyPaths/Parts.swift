@@ -14,7 +14,8 @@ extension KeyedArchive {
         func list(_ references: PropertyList.References, _ kind: ValueKind) -> Parts {
             .list(
                 ElementList(
-                    holder: holder, kind: kind, storage: .itself, elements: .references(references)))
+                    holder: holder, kind: kind, storage: .itself, elements: .references(references))
+            )
         }
         switch self.list.value(at: holder.index) {
         case .boolean: return .none(.boolean)
@@ -46,8 +47,9 @@ extension KeyedArchive {
         case .array(let values): return .list(elements(values, "NS.object", .array))
         case .set(let values):
             let name = className(of: fields)
-            let isOrdered =
-                list.isEqual(name, to: "NSOrderedSet") || list.isEqual(name, to: "NSMutableOrderedSet")
+            let isOrdered = ["NSOrderedSet", "NSMutableOrderedSet"].contains {
+                list.isEqual(name, to: $0)
+            }
             return .list(elements(values, "NS.object", isOrdered ? .orderedSet : .set))
         case .dictionary(let keys, let values):
             return .pairs(

@@ -22,7 +22,6 @@ struct PathWalk {
     /// - Throws: ``ValuePathError`` where a step leads nowhere.
     func run() throws(ValuePathError) -> Seat {
         var seat = archive.rootSeat
-        if seat == nil, path.steps.isEmpty { throw .severalValues }
         for position in path.steps.indices {
             let parts =
                 if let seat { try parts(of: seat, after: position) } else { archive.topParts }

@@ -19,7 +19,8 @@ extension ValuePathError {
                 + "[0] is the first, [-1] the last; it has no \(step(path, count)).")
     }
 
-    static func needsName(_ path: ValuePath, after count: Int, _ kind: ValueKind) -> ValuePathError {
+    static func needsName(_ path: ValuePath, after count: Int, _ kind: ValueKind) -> ValuePathError
+    {
         ValuePathError(
             .wrongStep, step: count + 1,
             "\(value(path, count)) is \(kind.words), whose parts have names; "
@@ -51,7 +52,8 @@ extension ValuePathError {
     static func classIsNoPart(_ path: ValuePath, after count: Int) -> ValuePathError {
         ValuePathError(
             .notEditable, step: count + 1,
-            "\(value(path, count)) is an object, whose $class is no part of it that a path reaches.")
+            "\(value(path, count)) is an object, whose $class is no part of it that a path reaches."
+        )
     }
 
     static func setHasNoPlaces(_ path: ValuePath) -> ValuePathError {

@@ -57,8 +57,9 @@ struct ValuePathParser {
         do throws(JSONFault) {
             return try scanner.string()
         } catch {
-            let sentence = error.message.hasSuffix(".") ? error.message.dropLast() : error.message[...]
-            throw fault(String(sentence), at: error.offset)
+            // The sentence of a path's error ends with its own point.
+            let words = error.message.split(separator: ".").joined(separator: ".")
+            throw fault(words, at: error.offset)
         }
     }
 
