@@ -15,7 +15,7 @@ struct PathOption: ParsableArguments {
         do {
             return try ValuePath(spelling)
         } catch {
-            throw ValidationError("--path: \(error)")
+            throw ValidationError("\(error)")
         }
     }
 }
