@@ -86,6 +86,24 @@ struct KeyPathFixtureTests {
         #expect(try oracle.differences() == "")
     }
 
+    @Test("is held against an oracle that sees what is changed elsewhere, lost or left over")
+    func oracle() throws {
+        func archive(_ json: String) throws -> KeyedArchive { try KeyedArchive(json: json) }
+        let before = try archive(#"{"a":1,"b":["x"]}"#)
+        let loose = Tree.archive("x", "loose")
+        let path = try ValuePath("a")
+        for wrong in [#"{"a":2,"b":[]}"#, #"{"a":2}"#, #"{"a":2.0,"b":["x"]}"#, #"{"b":["x"]}"#] {
+            var oracle = KeyPathOracle()
+            try oracle.expect(.set, path, of: before, value: archive("2"), gives: archive(wrong))
+            #expect(try oracle.differences().hasPrefix("set a "), "\(wrong)")
+        }
+        var oracle = KeyPathOracle()
+        oracle.expect(
+            .set, ValuePath([]), of: try archive("1"), value: try archive(#""x""#),
+            gives: try KeyedArchive(validating: loose))
+        #expect(try oracle.differences().contains("has more than it needs"))
+    }
+
     /// The archive with the marker, or nil where the path leads into an NSSet by a number.
     private static func unlessSet(
         _ archive: KeyedArchive, _ path: ValuePath, _ marker: KeyedArchive
