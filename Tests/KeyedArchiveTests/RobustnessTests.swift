@@ -46,6 +46,17 @@ struct RobustnessTests {
         }
     }
 
+    @Test("are a value, where a key of a dictionary stands inline and looks like an object")
+    func inlineKey() throws {
+        for key in [["$class": 5, "NS.string": "x"], ["$class": .uid(1), "a": 1]] as [Tree] {
+            let bytes = Tree.archive(
+                ["$class": .uid(2), "NS.keys": [key], "NS.objects": [1]],
+                Tree.record("NSDictionary"))
+            let archive = try KeyedArchive(validating: bytes)
+            #expect(try archive.json().text.contains(#""NS.keys":["#))
+        }
+    }
+
     @Test("are an error or a value, put together by hand and cut or changed anywhere")
     func handmade() throws {
         for bytes in Self.own {
@@ -152,7 +163,7 @@ struct StackTests {
 }
 
 /// Numbers that look random and are the same in each run.
-struct SplitMix {
+struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

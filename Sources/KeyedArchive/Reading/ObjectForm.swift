@@ -130,8 +130,10 @@ extension KeyedArchive {
     func text(ofKey index: ObjectIndex) -> Text? {
         let key = target(of: index)
         if let text = list.text(at: key) { return text }
-        // The fields are counted before they are searched: many dictionaries may have the key.
-        guard let fields = Fields(of: list, at: key), fields.count == 2,
+        // What stands inline is no object, whatever its entries are called.
+        guard case .uid = list.value(at: index),
+            // The fields are counted before they are searched: many dictionaries may have the key.
+            let fields = Fields(of: list, at: key), fields.count == 2,
             fields["$class", in: list] != nil
         else { return nil }
         return string(of: fields, className: className(of: fields))
@@ -140,7 +142,7 @@ extension KeyedArchive {
 
 extension Text {
     /// The number that the text spells after `prefix`, in decimal digits without leading zeros.
-    fileprivate func number(after prefix: String) -> Int? {
+    func number(after prefix: String) -> Int? {
         guard hasPrefix(prefix), let digits = string?.utf8.dropFirst(prefix.utf8.count),
             // Int would take a sign too.
             digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),

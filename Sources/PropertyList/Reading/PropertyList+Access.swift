@@ -110,6 +110,12 @@ extension PropertyList {
         return true
     }
 
+    /// Whether a string has these UTF-16 code units; nothing is allocated.
+    package func isEqual(_ range: StringRange, to codeUnits: [UInt16]) -> Bool {
+        guard range.count == codeUnits.count else { return false }
+        return codeUnits.indices.allSatisfy { codeUnit($0, of: range) == codeUnits[$0] }
+    }
+
     func codeUnit(_ position: Int, of range: StringRange) -> UInt16 {
         guard range.isUTF16 else { return UInt16(bytes[range.start + position]) }
         let start = range.start + 2 * position

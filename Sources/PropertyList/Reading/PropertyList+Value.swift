@@ -7,6 +7,14 @@ public struct ObjectIndex: Hashable, Sendable {
 }
 
 extension PropertyList {
+    /// The object of this number; it is one below ``objectCount``.
+    package func index(at position: Int) -> ObjectIndex {
+        precondition((0..<objectCount).contains(position), "There is no such object.")
+        return ObjectIndex(number: UInt32(position))
+    }
+}
+
+extension PropertyList {
     /// One value of a property list.
     ///
     /// Strings, data and collections are ranges of its bytes; nothing is copied before `text(of:)` or

@@ -15,6 +15,7 @@ public struct PropertyListWriter {
         case boolean(Bool)
         case integer(Int128)
         case real(UInt64)
+        case singleReal(UInt32)
         case date(UInt64)
         case data([UInt8])
         case string(Text)
@@ -23,7 +24,7 @@ public struct PropertyListWriter {
 
     /// An object, its content a range of `content` or of `references`.
     private struct Entry {
-        enum Kind { case scalar, array, dictionary }
+        enum Kind { case scalar, array, orderedSet, set, dictionary }
         let kind: Kind
         let start: Int
         let count: Int
@@ -50,6 +51,14 @@ public struct PropertyListWriter {
     /// Adds a real of 64 bits.
     public mutating func add(real: Double) -> ObjectIndex {
         add(.real(real.bitPattern)) { $0.append(marker: 0x23, bits: real.bitPattern) }
+    }
+
+    /// Adds a real of 32 bits.
+    package mutating func add(singleReal: Float) -> ObjectIndex {
+        add(.singleReal(singleReal.bitPattern)) {
+            $0.append(0x22)
+            $0.append(bigEndian: singleReal.bitPattern, width: 4)
+        }
     }
 
     /// Adds a date, in seconds since 2001-01-01 00:00:00 UTC.
@@ -83,6 +92,16 @@ public struct PropertyListWriter {
     /// Adds an array of objects that were added before.
     public mutating func add(array elements: [ObjectIndex]) -> ObjectIndex {
         add(Entry(kind: .array, start: references.count, count: elements.count), elements)
+    }
+
+    /// Adds a set of objects that were added before, in the order in which it is to be written.
+    package mutating func add(set elements: [ObjectIndex]) -> ObjectIndex {
+        add(Entry(kind: .set, start: references.count, count: elements.count), elements)
+    }
+
+    /// Adds an ordered set of objects that were added before.
+    package mutating func add(orderedSet elements: [ObjectIndex]) -> ObjectIndex {
+        add(Entry(kind: .orderedSet, start: references.count, count: elements.count), elements)
     }
 
     /// Adds a dictionary of objects that were added before: as many values as keys, in this order;
@@ -143,6 +162,10 @@ public struct PropertyListWriter {
             return
         case .array:
             bytes.append(type: 0xA, count: entry.count)
+        case .orderedSet:
+            bytes.append(type: 0xB, count: entry.count)
+        case .set:
+            bytes.append(type: 0xC, count: entry.count)
         case .dictionary:
             bytes.append(type: 0xD, count: entry.count)
         }

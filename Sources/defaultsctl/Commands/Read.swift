@@ -13,12 +13,21 @@ struct Read: ServiceCommand {
     @Argument(help: "The key; without it, all keys of the domain.")
     var key: String?
 
+    @OptionGroup var part: PathOption
+
     @Flag(help: "Print JSON, in which every value keeps its type.")
     var json = false
 
+    func validate() throws {
+        if part.path != nil, key == nil {
+            throw ValidationError("--path leads into the value of a key; name the key.")
+        }
+    }
+
     func run(with defaults: RemoteDefaults) async throws {
         if let key {
-            let archive = try await defaults.archive(forKey: key, in: domain).archive
+            var archive = try await defaults.archive(forKey: key, in: domain).archive
+            if let path = part.path { archive = try archive.value(at: path) }
             print(try text(of: archive, key: key))
         } else {
             try await printDomain(of: defaults)

@@ -1,0 +1,141 @@
+/// What this module says of paths.
+extension ValuePathError {
+    static func misspelled(_ fault: String, column: Int) -> ValuePathError {
+        ValuePathError(.syntax, column: column, "The path is wrong at column \(column): \(fault).")
+    }
+
+    /// - Parameter path: The path; the sentence names the value that `count` of its steps lead to.
+    static func noParts(_ path: ValuePath, after count: Int, _ kind: ValueKind) -> ValuePathError {
+        ValuePathError(
+            .noParts, step: count, "\(value(path, count)) is \(kind.words), which has no parts.")
+    }
+
+    static func needsIndex(_ path: ValuePath, after count: Int, _ kind: ValueKind)
+        -> ValuePathError
+    {
+        ValuePathError(
+            .wrongStep, step: count + 1,
+            "\(value(path, count)) is \(kind.words), whose parts have numbers: "
+                + "[0] is the first, [-1] the last; it has no \(step(path, count)).")
+    }
+
+    static func needsName(_ path: ValuePath, after count: Int, _ kind: ValueKind) -> ValuePathError
+    {
+        ValuePathError(
+            .wrongStep, step: count + 1,
+            "\(value(path, count)) is \(kind.words), whose parts have names; "
+                + "it has no \(step(path, count)).")
+    }
+
+    static func noName(_ path: ValuePath, after count: Int, _ kind: ValueKind) -> ValuePathError {
+        ValuePathError(
+            .notFound, step: count + 1,
+            "\(value(path, count)) is \(kind.words) that has no \(step(path, count)).")
+    }
+
+    static func noIndex(_ path: ValuePath, after count: Int, _ kind: ValueKind, has elements: Int)
+        -> ValuePathError
+    {
+        ValuePathError(
+            .notFound, step: count + 1,
+            "\(value(path, count)) is \(kind.words) of \(elements) "
+                + "\(elements == 1 ? "element" : "elements"); it has no \(step(path, count)).")
+    }
+
+    static func cannotAdd(_ path: ValuePath) -> ValuePathError {
+        ValuePathError(
+            .notEditable, step: path.steps.count,
+            "\(value(path, path.steps.count)) cannot be added: a name that begins with $ "
+                + "is none of a field, unless a number or another $ follows.")
+    }
+
+    static func classIsNoPart(_ path: ValuePath, after count: Int) -> ValuePathError {
+        ValuePathError(
+            .notEditable, step: count + 1,
+            "\(value(path, count)) is an object, whose $class is no part of it that a path reaches."
+        )
+    }
+
+    static func setHasNoPlaces(_ path: ValuePath) -> ValuePathError {
+        ValuePathError(
+            .notEditable, step: path.steps.count,
+            "\(value(path, path.steps.count - 1)) is a set, whose elements have no places; "
+                + "set it whole, or its \"NS.objects\".")
+    }
+
+    static func cannotRemove(_ path: ValuePath) -> ValuePathError {
+        let count = path.steps.count
+        return ValuePathError(
+            .notEditable, step: count,
+            count == 0
+                ? "The whole value cannot be removed by a path; remove its key."
+                : "\(value(path, count)) is what its collection consists of; "
+                    + "remove elements of it, or the collection.")
+    }
+
+    static func lastOfTop(_ path: ValuePath) -> ValuePathError {
+        ValuePathError(
+            .notEditable, step: path.steps.count,
+            "\(value(path, path.steps.count)) is the only value of the archive; remove its key.")
+    }
+
+    static let severalValues = ValuePathError(
+        .notEditable, step: 0,
+        "The archive has values under names of its own ($top); a path begins with one of them.")
+
+    static let valueHasTop = ValuePathError(
+        .badValue, step: 0,
+        "The new value is an archive with names of its own ($top), and cannot stand in another.")
+
+    static let valueHasNoNil = ValuePathError(
+        .badValue, step: 0,
+        "The new value has a class or an object for nil, and cannot stand in another archive.")
+
+    static func needsArray(_ path: ValuePath, count: Int?) -> ValuePathError {
+        ValuePathError(
+            .badValue, step: path.steps.count,
+            "\(value(path, path.steps.count)) can only be set to an array"
+                + (count.map { " of \($0) elements, as many keys as values." } ?? "."))
+    }
+
+    static func tooDeep(_ cause: ArchiveError) -> ValuePathError {
+        ValuePathError(.badValue, "The value cannot be set there: \(cause.message)")
+    }
+
+    /// The value that the first `count` steps lead to.
+    private static func value(_ path: ValuePath, _ count: Int) -> String {
+        count == 0 ? "The value" : "'\(ValuePath(Array(path.steps.prefix(count))))'"
+    }
+
+    /// The step after the first `count`.
+    private static func step(_ path: ValuePath, _ count: Int) -> String {
+        switch path.steps[count] {
+        case .name: "'\(path.steps[count])'"
+        case .index: "element \(path.steps[count])"
+        }
+    }
+}
+
+/// What a value is, for a sentence.
+enum ValueKind {
+    case null, boolean, number, string, data, date, classRecord
+    case array, set, orderedSet, dictionary, object, top
+
+    var words: StaticString {
+        switch self {
+        case .null: "nil"
+        case .boolean: "a boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .data: "data"
+        case .date: "a date"
+        case .classRecord: "a class"
+        case .array: "an array"
+        case .set: "a set"
+        case .orderedSet: "an ordered set"
+        case .dictionary: "a dictionary"
+        case .object: "an object"
+        case .top: "an archive"
+        }
+    }
+}
