@@ -11,17 +11,21 @@ final class ArchivedClass {
         case date
         case url
         case uuid
+        case null
         case other
 
         fileprivate init(_ name: Text) {
             switch name {
-            case "NSArray", "NSSet", "NSOrderedSet": self = .list
-            case "NSDictionary": self = .dictionary
-            case "NSString": self = .string
-            case "NSData": self = .data
+            case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet",
+                "NSMutableOrderedSet":
+                self = .list
+            case "NSDictionary", "NSMutableDictionary": self = .dictionary
+            case "NSString", "NSMutableString": self = .string
+            case "NSData", "NSMutableData": self = .data
             case "NSDate": self = .date
             case "NSURL": self = .url
             case "NSUUID": self = .uuid
+            case "NSNull": self = .null
             default: self = .other
             }
         }
@@ -32,8 +36,6 @@ final class ArchivedClass {
     /// Its name and those of its superclasses.
     let chain: [Text]
     let kind: Kind
-    /// Whether it is a class that Foundation has, and no other's subclass of one.
-    let isFoundations: Bool
 
     init(uid: UInt64, record: Fields, in archive: KeyedArchive) {
         let list = archive.list
@@ -51,7 +53,6 @@ final class ArchivedClass {
         self.uid = uid
         self.chain = chain
         kind = chain.lazy.map(Kind.init).first { $0 != .other } ?? .other
-        isFoundations = name.hasPrefix("NS") && kind != .other
     }
 
     private static let chainLimit = 64

@@ -58,7 +58,7 @@ extension Dictionary: DecodedCollection where Key: Decodable, Value: Decodable {
         for position in 0..<entries.count {
             let (key, pathKey): (Key, DecodingLocation.Key)
             if Key.self == String.self {
-                guard let text = entries.name(at: position, in: session.archive) else {
+                guard let text = entries.name(at: position, in: session) else {
                     // The class of an object is none of its fields.
                     if entries.style == .object { continue }
                     throw session.keyIsNoString(place, location)

@@ -53,18 +53,7 @@ extension DecodingSession {
     }
 
     func string(at place: DecodingPlace, _ location: DecodingLocation) throws -> String {
-        let text: Text
-        switch place.value {
-        case .string(let range):
-            try spend(range.count, at: location)
-            text = list.text(of: range)
-        case .dictionary(let keys, let values):
-            guard let archived = archivedClass(of: place), archived.kind == .string,
-                case .string(let form) = archive.form(of: Fields(keys: keys, values: values))
-            else { fallthrough }
-            try spend(form.byteCount, at: location)
-            text = form
-        default:
+        guard let text = try text(at: place, location) else {
             throw mismatch(String.self, "a string", place, location)
         }
         guard let string = text.string else {
@@ -73,20 +62,68 @@ extension DecodingSession {
         return string
     }
 
+    /// The text of a string, inline or an object; nil where the value is something else.
+    private func text(at place: DecodingPlace, _ location: DecodingLocation) throws -> Text? {
+        if case .string(let range) = place.value {
+            try spend(range.count, at: location)
+            return list.text(of: range)
+        }
+        guard let text = stringObject(at: place) else { return nil }
+        try spend(text.byteCount, at: location)
+        return text
+    }
+
     /// The bytes of data, inline or an object; nil where the value is something else.
     func data(at place: DecodingPlace, _ location: DecodingLocation) throws -> ArraySlice<UInt8>? {
-        switch place.value {
-        case .data(let range):
-            try spend(range.count, at: location)
-            return list.data(of: range)
-        case .dictionary(let keys, let values):
-            guard let archived = archivedClass(of: place), archived.kind == .data,
-                case .data(let data) = archive.form(of: Fields(keys: keys, values: values))
+        let range: PropertyList.DataRange
+        if case .data(let inline) = place.value {
+            range = inline
+        } else {
+            guard archivedClass(of: place)?.kind == .data, let fields = place.fields,
+                let field = fields["NS.data", in: list] ?? fields["NS.bytes", in: list],
+                case .data(let stored) = archive.place(of: field).value
             else { return nil }
-            try spend(data.count, at: location)
-            return data
-        default:
+            range = stored
+        }
+        try spend(range.count, at: location)
+        return list.data(of: range)
+    }
+
+    /// Whether a value is nil, or the object that stands for nil in collections.
+    func isNil(_ place: DecodingPlace) -> Bool {
+        place.isNil || archivedClass(of: place)?.kind == .null
+    }
+
+    /// The text of an object that is a string: in `NS.string`, or in `NS.bytes` in UTF-8.
+    private func stringObject(at place: DecodingPlace) -> Text? {
+        guard archivedClass(of: place)?.kind == .string, let fields = place.fields else {
             return nil
         }
+        if let field = fields["NS.string", in: list],
+            case .string(let range) = archive.place(of: field).value
+        {
+            charge(range.count)
+            return list.text(of: range)
+        }
+        guard let field = fields["NS.bytes", in: list],
+            case .data(let range) = archive.place(of: field).value
+        else { return nil }
+        charge(range.count)
+        return String(validating: list.data(of: range), as: UTF8.self).map { Text($0) }
+    }
+
+    /// The text of a dictionary's key; nil where that is no string.
+    func text(ofKey index: ObjectIndex) -> Text? {
+        let place = archive.place(of: index)
+        guard case .string(let range) = place.value else { return stringObject(at: place) }
+        charge(range.count)
+        return list.text(of: range)
+    }
+
+    /// Whether a dictionary's key is this text.
+    func isKey(_ index: ObjectIndex, _ name: String) -> Bool {
+        let place = archive.place(of: index)
+        guard case .string = place.value else { return stringObject(at: place) == Text(name) }
+        return list.isString(at: place.index, name)
     }
 }

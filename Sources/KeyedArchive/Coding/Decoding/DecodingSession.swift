@@ -129,7 +129,7 @@ extension DecodingSession {
 
     /// Decodes the version of a type that the object has, and turns it into the present one.
     private func decodeVersion<Value: Decodable>(
-        _: Value.Type, _ type: DecodedType, at place: DecodingPlace, _ location: DecodingLocation,
+        _ actual: Value.Type, _ type: DecodedType, at place: DecodingPlace, _ location: DecodingLocation,
         _ checksClass: Bool
     ) throws -> Value {
         let decoder = ValueDecoder(self, place, location, type: type, checksClass: checksClass)
@@ -137,11 +137,11 @@ extension DecodingSession {
             let version = try version(of: decoder)
             guard version <= versioned.archiveVersion else {
                 let problem = DecodingError.newerVersion(
-                    version, than: versioned.archiveVersion, of: Value.self)
+                    version, than: versioned.archiveVersion, of: actual)
                 throw error(problem, place, location)
             }
             if version < versioned.archiveVersion,
-                let step = options.migration(to: ObjectIdentifier(Value.self), from: version)
+                let step = options.migration(to: ObjectIdentifier(actual), from: version)
             {
                 let around = DecodingLocation(parent: decoder, key: .none)
                 guard let value = try step.run(self, place, around) as? Value else {
@@ -150,13 +150,14 @@ extension DecodingSession {
                 return value
             }
         }
-        return try Value(from: decoder)
+        // Not `Value` itself: the type can be a subclass of it.
+        return try actual.init(from: decoder)
     }
 
     /// The version that wrote an object; 0 where it does not say.
     private func version(of decoder: ValueDecoder) throws -> Int {
         let entries = try entries(of: decoder)
-        guard let field = entries.value(named: archiveVersionField, in: archive) else { return 0 }
+        guard let field = entries.value(named: archiveVersionField, in: self) else { return 0 }
         let location = DecodingLocation(parent: decoder, key: .name(archiveVersionField))
         return try integer(at: archive.place(of: field), location)
     }
@@ -178,8 +179,9 @@ extension DecodingSession {
     /// The class of an object; nil for a class record, and for what is no object.
     func archivedClass(of place: DecodingPlace) -> ArchivedClass? {
         // Only for what is in $objects it is sure that a $class is a class record.
-        guard place.uid != 0, let fields = place.fields, let field = fields["$class", in: list],
-            case .uid(let uid) = list.value(at: field)
+        guard place.uid != 0, let fields = place.fields else { return nil }
+        charge(fields.count)
+        guard let field = fields["$class", in: list], case .uid(let uid) = list.value(at: field)
         else { return nil }
         if let last = lastClasses.0, last.uid == uid { return last }
         if let last = lastClasses.1, last.uid == uid { return last }

@@ -9,7 +9,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var allKeys: [Key] {
         (0..<entries.count).compactMap { position in
-            guard let name = entries.name(at: position, in: decoder.session.archive)?.string
+            guard let name = entries.name(at: position, in: decoder.session)?.string
             else { return nil }
             return Key(stringValue: decoder.strippingPrefix(of: name))
         }
@@ -20,7 +20,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        try place(key).isNil
+        try decoder.session.isNil(place(key))
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {

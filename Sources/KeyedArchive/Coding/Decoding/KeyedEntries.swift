@@ -22,14 +22,9 @@ struct KeyedEntries {
     }
 
     /// Whether the key at a position is this name, as it is spelled here.
-    func isKey(at position: Int, _ name: String, in archive: KeyedArchive) -> Bool {
-        let key = keys.element(position, in: archive.list)
-        guard style == .pairs else { return archive.list.isString(at: key, name) }
-        let target = archive.target(of: key)
-        if archive.list.isString(at: target, name) { return true }
-        // A string can be an object that holds it.
-        guard archive.list.string(at: target) == nil else { return false }
-        return archive.text(ofKey: key) == Text(name)
+    func isKey(at position: Int, _ name: String, in session: DecodingSession) -> Bool {
+        let key = keys.element(position, in: session.list)
+        return style == .pairs ? session.isKey(key, name) : session.list.isString(at: key, name)
     }
 
     /// How a name is spelled among the keys.
@@ -37,19 +32,24 @@ struct KeyedEntries {
         style == .object && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
     }
 
+    /// The key at a position, as it is spelled here; nil for what is no string.
+    func key(at position: Int, in session: DecodingSession) -> Text? {
+        session.text(ofKey: keys.element(position, in: session.list))
+    }
+
     /// The name at a position; nil for what is no string, and for `$class`.
-    func name(at position: Int, in archive: KeyedArchive) -> Text? {
-        let key = keys.element(position, in: archive.list)
-        guard style != .pairs else { return archive.text(ofKey: key) }
-        guard let name = archive.list.text(at: key) else { return nil }
-        guard style == .object, name.hasPrefix("$") else { return name }
-        if name == "$class" { return nil }
-        guard name.hasPrefix("$$"), let string = name.string else { return name }
+    func name(at position: Int, in session: DecodingSession) -> Text? {
+        guard let key = key(at: position, in: session) else { return nil }
+        guard style == .object, key.hasPrefix("$") else { return key }
+        if key == "$class" { return nil }
+        guard key.hasPrefix("$$"), let string = key.string else { return key }
         return Text(String(string.dropFirst()))
     }
 
-    func value(named name: String, in archive: KeyedArchive) -> ObjectIndex? {
-        (0..<count).first { isKey(at: $0, name, in: archive) }.map { value(at: $0, in: archive.list) }
+    func value(named name: String, in session: DecodingSession) -> ObjectIndex? {
+        (0..<count).first { isKey(at: $0, name, in: session) }.map {
+            value(at: $0, in: session.list)
+        }
     }
 }
 
@@ -112,8 +112,10 @@ extension DecodingSession {
             {
                 return .references(elements)
             }
-            if case .array(let elements) = archive.form(of: fields) { return elements }
-            if case .set(let elements) = archive.form(of: fields) { return elements }
+            switch archive.form(of: fields) {
+            case .array(let elements), .set(let elements): return elements
+            default: break
+            }
         default:
             break
         }

@@ -4,7 +4,7 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    func decodeNil() -> Bool { decoder.place.isNil }
+    func decodeNil() -> Bool { decoder.session.isNil(decoder.place) }
 
     func decode(_ type: Bool.Type) throws -> Bool {
         try decoder.session.boolean(at: decoder.place, decoder.location)

@@ -16,7 +16,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     var isAtEnd: Bool { currentIndex >= elements.count }
 
     mutating func decodeNil() throws -> Bool {
-        let isNil = try place(Any?.self).isNil
+        let isNil = try decoder.session.isNil(place(Any?.self))
         if isNil { currentIndex += 1 }
         return isNil
     }

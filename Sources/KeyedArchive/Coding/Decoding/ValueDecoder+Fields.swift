@@ -17,12 +17,19 @@ extension ValueDecoder {
 
     /// The value of the field of this name, where there is one.
     func field(_ name: String, of entries: KeyedEntries) -> ObjectIndex? {
-        let name = entries.spelling(of: hasPrefix ? Self.foundationPrefix + name : name)
+        let spelling = entries.spelling(of: hasPrefix ? Self.foundationPrefix + name : name)
+        if let field = field(spelled: spelling, of: entries) { return field }
+        // Fields that were written without a key are called $0, $1 and so on.
+        guard spelling.utf8.starts(with: "$$".utf8), name != "$class" else { return nil }
+        return entries.value(named: name, in: session)
+    }
+
+    private func field(spelled name: String, of entries: KeyedEntries) -> ObjectIndex? {
         let lookup = lookups
         lookups += 1
         if let type, lookup < type.positions.count {
             let position = type.positions[lookup]
-            if position < entries.count, entries.isKey(at: position, name, in: session.archive) {
+            if position < entries.count, entries.isKey(at: position, name, in: session) {
                 return entries.value(at: position, in: session.list)
             }
         }
@@ -40,7 +47,7 @@ extension ValueDecoder {
     private func position(of name: String, in entries: KeyedEntries) -> Int? {
         guard entries.count > Self.searchLimit else {
             return (0..<entries.count).first {
-                entries.isKey(at: $0, name, in: session.archive)
+                entries.isKey(at: $0, name, in: session)
             }
         }
         if positions == nil { positions = numbered(entries) }
@@ -51,12 +58,7 @@ extension ValueDecoder {
     private func numbered(_ entries: KeyedEntries) -> [Text: Int] {
         var positions: [Text: Int] = [:]
         for position in 0..<entries.count {
-            let key = entries.keys.element(position, in: session.list)
-            let text =
-                entries.style == .pairs
-                ? session.archive.text(ofKey: key) : session.list.text(at: key)
-            guard let text else { continue }
-            session.charge(text.byteCount)
+            guard let text = entries.key(at: position, in: session) else { continue }
             // The first of the same name counts.
             if positions[text] == nil { positions[text] = position }
         }
