@@ -40,7 +40,8 @@ struct CodingClassTests {
         let archive = try KeyedArchive.encoding(vehicles)
         #expect(
             try archive.text()
-                == #"[{"$class":"Vehicle","wheels":2},{"$class":"Car","brand":"Tatra","wheels":4}]"#)
+                == #"[{"$class":"Vehicle","wheels":2},{"$class":"Car","brand":"Tatra","wheels":4}]"#
+        )
 
         let plain = try KeyedArchiveDecoder().decode([Vehicle].self, from: archive)
         #expect(plain.map(\.wheels) == [2, 4] && !(plain[1] is Car))
@@ -74,12 +75,13 @@ struct CodingClassTests {
             let third: Person
         }
         let person = Person("ada")
-        let archive = try KeyedArchive.encoding(Handmade { encoder in
-            var container = encoder.container(keyedBy: AnyKey.self)
-            for key: AnyKey in ["first", "second", "third"] {
-                try container.encode(person, forKey: key)
-            }
-        })
+        let archive = try KeyedArchive.encoding(
+            Handmade { encoder in
+                var container = encoder.container(keyedBy: AnyKey.self)
+                for key: AnyKey in ["first", "second", "third"] {
+                    try container.encode(person, forKey: key)
+                }
+            })
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(Both.self, forClassName: "Handmade")
         decoder.setClass(Name.self, forClassName: "Person")
@@ -170,7 +172,8 @@ struct ClassNameTests {
 
     @Test("are those of the types, with the module where that is asked")
     func names() throws {
-        #expect(try KeyedArchive.encoding(Hidden()).text().hasPrefix(#"{"$class":"ClassNameTests.Hid"#))
+        #expect(
+            try KeyedArchive.encoding(Hidden()).text().hasPrefix(#"{"$class":"ClassNameTests.Hid"#))
         // A type of a function is named like one of the type around that.
         struct Local: Codable {}
         #expect(try KeyedArchive.encoding(Local()).text() == #"{"$class":"ClassNameTests.Local"}"#)
@@ -237,8 +240,8 @@ struct ClassNameTests {
             try [String: Int].decoded(#"{"$class":"Thing","a":1,"$$b":2}"#) == ["a": 1, "$b": 2])
         #expect(
             try Loose.decoded(
-                #"{"$class":"ClassNameTests.Loose","options":{"$class":"Options","playSound":true}}"#)
+                #"{"$class":"ClassNameTests.Loose","options":{"$class":"Options","playSound":true}}"#
+            )
                 == Loose(options: ["playSound": true]))
     }
 }
-

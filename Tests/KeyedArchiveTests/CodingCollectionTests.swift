@@ -73,7 +73,8 @@ struct CodingCollectionTests {
                 == "mismatch at Index 1: Here is a string where an integer is needed.")
         #expect(
             summary { _ = try [Int: Int].decoded(#"{"$class":"Thing","a":1}"#) }
-                == "mismatch at : Here is an object of class \"Thing\" where a dictionary is needed.")
+                == "mismatch at : Here is an object of class \"Thing\" where a dictionary is needed."
+        )
     }
 
     @Test("of keys that are encoded alike are an error when they are encoded")
@@ -94,7 +95,8 @@ struct CodingCollectionTests {
     func others() {
         #expect(
             summary { _ = try [Int].decoded(#"{"a":1}"#) }
-                == "mismatch at : Here is an object of class \"NSDictionary\" where an array is needed.")
+                == "mismatch at : Here is an object of class \"NSDictionary\" where an array is needed."
+        )
         #expect(
             summary { _ = try Set<Int>.decoded("true") }
                 == "mismatch at : Here is a boolean where an array is needed.")

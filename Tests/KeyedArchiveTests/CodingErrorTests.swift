@@ -15,13 +15,19 @@ struct CodingErrorTests {
                 == "mismatch at Index 0.others.Index 1.value: Here is a string where an integer is "
                 + "needed.")
         #expect(
-            summary { _ = try [Outer].decoded(json.replacing(#""named":{}"#, with: #""named":{"k":7}"#)
-                .replacing("\"x\"", with: "3")) }
+            summary {
+                _ = try [Outer].decoded(
+                    json.replacing(#""named":{}"#, with: #""named":{"k":7}"#)
+                        .replacing("\"x\"", with: "3"))
+            }
                 == "mismatch at Index 0.named.k: Here is an integer where an object with fields is "
                 + "needed.")
         #expect(
-            summary { _ = try Mixed.decoded(#"{"$class":"Mixed","points":[[1],[true]],"meta":{}}"#) }
-                == "mismatch at points.Index 1.Index 0: Here is a boolean where an integer is needed.")
+            summary {
+                _ = try Mixed.decoded(#"{"$class":"Mixed","points":[[1],[true]],"meta":{}}"#)
+            }
+                == "mismatch at points.Index 1.Index 0: Here is a boolean where an integer is needed."
+        )
         #expect(
             summary { _ = try Mixed.decoded(#"{"$class":"Mixed","points":[],"meta":{}}"#) }
                 == #"no key at meta: The object has no field "label"."#)
@@ -97,7 +103,8 @@ struct CodingErrorTests {
             _ = container.nestedContainer(keyedBy: AnyKey.self, forKey: "a")
             _ = container.nestedUnkeyedContainer(forKey: "a")
         }
-        #expect(summary { _ = try KeyedArchive.encoding(nested) }?.hasPrefix("a: The field") == true)
+        #expect(
+            summary { _ = try KeyedArchive.encoding(nested) }?.hasPrefix("a: The field") == true)
     }
 
     @Test("come where an encoder is asked for things that exclude each other")
@@ -161,7 +168,8 @@ struct CodingErrorTests {
         decoder.limits.depth = 4
         #expect(
             summary { _ = try decoder.decode(Deep.self, from: KeyedArchive.encoding(nested(4))) }
-                == "corrupted at next.Index 0.next.Index 0: The value is nested deeper than 4 levels.")
+                == "corrupted at next.Index 0.next.Index 0: The value is nested deeper than 4 levels."
+        )
 
         // Containers that are nested by hand recurse in nothing.
         let byHand = Handmade { encoder in
@@ -250,7 +258,8 @@ struct CodingHostileTests {
         var objects: [Tree] = ["$null"]
         for level in 1...40 {
             objects.append([
-                "$class": .uid(41), "NS.objects": [.uid(UInt64(level + 1)), .uid(UInt64(level + 1))],
+                "$class": .uid(41),
+                "NS.objects": [.uid(UInt64(level + 1)), .uid(UInt64(level + 1))],
             ])
         }
         objects.append(Tree.record("NSArray"))
@@ -275,7 +284,8 @@ struct CodingHostileTests {
     @Test("are an error where they go around in circles")
     func circles() throws {
         let decoder = KeyedArchiveDecoder()
-        let list = Tree.archive(["$class": .uid(2), "NS.objects": [.uid(1)]], Tree.record("NSArray"))
+        let list = Tree.archive(
+            ["$class": .uid(2), "NS.objects": [.uid(1)]], Tree.record("NSArray"))
         indirect enum List: Decodable {
             case list([List])
             init(from decoder: any Decoder) throws { self = .list(try [List](from: decoder)) }
@@ -287,9 +297,11 @@ struct CodingHostileTests {
         let url = Tree.archive(
             ["$class": .uid(2), "NS.base": .uid(1), "NS.relative": "x"], Tree.record("NSURL"))
         #expect(
-            summary { _ = try decoder.decode(URL.self, from: url) }?.contains("contains itself") == true)
+            summary { _ = try decoder.decode(URL.self, from: url) }?.contains("contains itself")
+                == true)
         let node = Tree.archive(
-            ["$class": .uid(2), "a": [.uid(1)], "b": [.uid(1)]], Tree.record("CodingHostileTests.Node"))
+            ["$class": .uid(2), "a": [.uid(1)], "b": [.uid(1)]],
+            Tree.record("CodingHostileTests.Node"))
         #expect(summary { _ = try decoder.decode(Node.self, from: node) } != nil)
         let string = Tree.archive(
             ["$class": .uid(2), "NS.string": .uid(1)], Tree.record("NSString"))
@@ -306,7 +318,10 @@ struct CodingHostileTests {
             summary { _ = try decoder.decode(Account.self, from: record) }
                 == "mismatch at : Here is a class where an object with fields is needed.")
         let inline = Tree.archive(
-            ["$class": .uid(3), "NS.objects": [["$class": .uid(1), "username": "a", "isAdmin": true]]],
+            [
+                "$class": .uid(3),
+                "NS.objects": [["$class": .uid(1), "username": "a", "isAdmin": true]],
+            ],
             "no class", Tree.record("NSArray"))
         #expect(
             try decoder.decode([Account].self, from: inline)
@@ -357,7 +372,8 @@ struct CodingHostileTests {
         }
     }
 
-    @Test("of real programs are an error or a value, whatever type is asked for",
+    @Test(
+        "of real programs are an error or a value, whatever type is asked for",
         arguments: Fixtures.keyed)
     func fixtures(_ fixture: Fixtures.Fixture) {
         tryEverything(fixture.bytes)

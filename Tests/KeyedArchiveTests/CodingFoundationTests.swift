@@ -90,7 +90,8 @@ struct CodingFoundationTests {
         let dates: [Date: Date?] = [types.date: nil, .distantPast: .distantFuture]
         let decoder = KeyedArchiveDecoder()
         #expect(try decoder.decode([Date: Date?].self, from: .encoding(dates)) == dates)
-        #expect(try decoder.decode(Set<UUID>.self, from: .encoding(Set([types.uuid]))) == [types.uuid])
+        #expect(
+            try decoder.decode(Set<UUID>.self, from: .encoding(Set([types.uuid]))) == [types.uuid])
         #expect(try decoder.decode([Data].self, from: .encoding([types.data])) == [types.data])
         #expect(try decoder.decode(URL?.self, from: .encoding(types.url)) == types.url)
         let relative = URL(string: "index.xml", relativeTo: types.url)
@@ -168,8 +169,11 @@ struct CodingFoundationTests {
             summary { _ = try Date.decoded("60.5") }
                 == "mismatch at : Here is a real where a date is needed.")
         #expect(
-            summary { _ = try [UUID].decoded(#"[{"$class":"NSUUID","NS.uuidbytes":{"$bytes":"AQ=="}}]"#) }
-                == "mismatch at Index 0: Here is an object of class \"NSUUID\" where a UUID is needed.")
+            summary {
+                _ = try [UUID].decoded(#"[{"$class":"NSUUID","NS.uuidbytes":{"$bytes":"AQ=="}}]"#)
+            }
+                == "mismatch at Index 0: Here is an object of class \"NSUUID\" where a UUID is needed."
+        )
         #expect(
             try UUID.decoded("\"E621E1F8-C36C-495A-93FC-0C247A3E6E5F\"").uuidString
                 == "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")

@@ -84,10 +84,12 @@ struct CodingNumberTests {
     }
 
     private func object(_ fields: Tree, _ className: Text, _ chain: Text...) -> [UInt8] {
-        Tree.archive([.uid(2)], fields, .dictionary([
-            ("$classname", .text(className)),
-            ("$classes", .array(([className] + chain + ["NSObject"]).map(Tree.text))),
-        ]))
+        Tree.archive(
+            [.uid(2)], fields,
+            .dictionary([
+                ("$classname", .text(className)),
+                ("$classes", .array(([className] + chain + ["NSObject"]).map(Tree.text))),
+            ]))
     }
 
     @Test(
@@ -131,7 +133,8 @@ struct CodingNumberTests {
             ["NS.bytes": .data([0xFF]), "$class": .uid(2)], Tree.record("NSString"))
         #expect(
             summary { _ = try decoder.decode(String.self, from: broken) }
-                == "mismatch at : Here is an object of class \"NSString\" where a string is needed.")
+                == "mismatch at : Here is an object of class \"NSString\" where a string is needed."
+        )
     }
 
     @Test("take bytes inline, behind a reference, as NSData, and number by number")

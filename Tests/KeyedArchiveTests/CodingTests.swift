@@ -91,7 +91,9 @@ struct CodingTests {
         Sample("[[1],[]]", [[1], []]), Sample("[1,null,3]", [1, nil, 3]),
         Sample(#"{"$data":"AQI="}"#, [UInt8]([1, 2])), Sample(#"{"$data":""}"#, [UInt8]()),
         Sample(#"[{"$data":"AQ=="}]"#, [[UInt8]([1])]),
-        Sample(#"{"$class":"Box<Array<UInt8>>","content":{"$bytes":"AQ=="}}"#, Box(content: [UInt8(1)])),
+        Sample(
+            #"{"$class":"Box<Array<UInt8>>","content":{"$bytes":"AQ=="}}"#, Box(content: [UInt8(1)])
+        ),
         Sample(#"{"$class":"NSSet","NS.objects":["a","b","c"]}"#, Set(["c", "a", "b"])),
         Sample(#"{"$class":"NSSet","NS.objects":[-5,0,3,10,200]}"#, Set([10, 200, 3, -5, 0])),
         Sample(#"{"$class":"NSSet","NS.objects":[]}"#, Set<Int>()),

@@ -83,7 +83,8 @@ struct CodingVersionTests {
                 + "are known here.")
         #expect(
             summary { _ = try decode(json.replacing("4", with: "\"4\"")) }
-                == "mismatch at Index 0.archiveVersion: Here is a string where an integer is needed.")
+                == "mismatch at Index 0.archiveVersion: Here is a string where an integer is needed."
+        )
     }
 
     @Test("have errors with the whole path, and those of a step pass through")
@@ -97,7 +98,8 @@ struct CodingVersionTests {
         decoder.migrate(from: 1, as: NameV1.self, to: Name.self) { _ in throw Failure() }
         #expect(throws: Failure.self) {
             try decoder.decode(
-                Name.self, from: KeyedArchive(json: json.replacing("\"full\":1", with: #""full":"x""#)))
+                Name.self,
+                from: KeyedArchive(json: json.replacing("\"full\":1", with: #""full":"x""#)))
         }
     }
 

@@ -142,7 +142,8 @@ extension DecodingError {
             kind: .corrupted, message: "The number is none that \(type) holds exactly.")
     }
 
-    static func newerVersion(_ version: Int, than known: Int, of type: Any.Type) -> DecodingProblem {
+    static func newerVersion(_ version: Int, than known: Int, of type: Any.Type) -> DecodingProblem
+    {
         DecodingProblem(
             kind: .corrupted,
             message: "The object is of version \(version) of \(type); only versions up to \(known) "

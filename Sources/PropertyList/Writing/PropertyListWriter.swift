@@ -182,7 +182,9 @@ extension PropertyListWriter {
     private func hash(from start: Int) -> UInt32 {
         var hasher = Hasher()
         // All bytes go in at once; the pointer stays in the closure and within the content.
-        content.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        content.withUnsafeBytes {
+            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[start...]))
+        }
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 

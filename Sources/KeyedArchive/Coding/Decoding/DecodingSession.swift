@@ -129,7 +129,8 @@ extension DecodingSession {
 
     /// Decodes the version of a type that the object has, and turns it into the present one.
     private func decodeVersion<Value: Decodable>(
-        _ actual: Value.Type, _ type: DecodedType, at place: DecodingPlace, _ location: DecodingLocation,
+        _ actual: Value.Type, _ type: DecodedType, at place: DecodingPlace,
+        _ location: DecodingLocation,
         _ checksClass: Bool
     ) throws -> Value {
         let decoder = ValueDecoder(self, place, location, type: type, checksClass: checksClass)

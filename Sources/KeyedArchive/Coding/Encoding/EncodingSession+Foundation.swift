@@ -18,7 +18,8 @@ extension EncodingSession {
         case (.uuid, .text(let start, let count)):
             guard let bytes = UUIDText.bytes(graph.content[start..<start + count]) else { break }
             let stored = graph.store(bytes)
-            replace(node, "NS.uuidbytes", .bytes(start: stored.start, count: stored.count), of: type)
+            replace(
+                node, "NS.uuidbytes", .bytes(start: stored.start, count: stored.count), of: type)
         case (.url, .object):
             completeURL(node)
         default:

@@ -273,6 +273,7 @@ extension EncodingSession {
 
     /// Adds an element whose value comes later.
     func addOpenElement(_ value: EncodingGraph.Value, to node: Node) -> Node {
+        guard failure == nil else { return graph.addDetached(below: node) }
         let member = graph.addMember(of: node, value)
         do {
             try checkDepth(of: member)
@@ -346,7 +347,8 @@ extension EncodingSession {
             return PathKey(stringValue: String(name.dropFirst()))
         }
         let isMember = graph.members(of: parent).contains(node)
-        let position = graph.members(of: parent).prefix { $0 != node }.reduce(0) { sum, _ in sum + 1 }
+        let position = graph.members(of: parent).prefix { $0 != node }.reduce(0) { sum, _ in sum + 1
+        }
         guard isMember else { return nil }
         // The members of pairs are keys and values in turn.
         if case .pairs = graph[parent].value { return PathKey(intValue: position / 2) }

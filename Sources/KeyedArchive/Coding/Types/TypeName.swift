@@ -4,9 +4,9 @@
 /// Types of a type keep its name (`Outer.Inner`), generic arguments theirs (`Box<Int>`). The places
 /// that the runtime puts around private and local types are left out.
 struct TypeName {
-    /// `Module.Outer.Inner<Module.Argument>`
+    /// With its module, and arguments with theirs: `Module.Outer.Inner<Module.Argument>`.
     let qualified: String
-    /// `Outer.Inner<Argument>`
+    /// Without any module: `Outer.Inner<Argument>`.
     let unqualified: String
 
     init(of type: Any.Type) {
