@@ -50,18 +50,25 @@ public struct KeyedArchive: Sendable {
     public init(
         validating bytes: [UInt8], limits: Limits = .standard
     ) throws(ArchiveError) {
+        let list: PropertyList
         do throws(PropertyListError) {
             list = try PropertyList(bytes, limits: limits)
         } catch {
             throw ArchiveError(error)
         }
         let root = try RootEntries(of: list)
+        self.init(list: list, root: root)
+        var check = ObjectCheck(of: root.objects, in: list)
+        try check.run()
+    }
+
+    /// The archive of a list whose objects were checked, or are checked next.
+    init(list: PropertyList, root: RootEntries) {
+        self.list = list
         archiver = root.archiver
         topKeys = root.topKeys
         topValues = root.topValues
         objects = root.objects
         hasUnknownKeys = root.hasUnknownKeys
-        var check = ObjectCheck(of: root.objects, in: list)
-        try check.run()
     }
 }

@@ -6,13 +6,28 @@ internal import PropertyList
 /// 2. Equal strings, numbers, data and dates are one object, and so are the records of one class.
 ///    Objects of classes are shared only by who reserves one UID and refers to it twice.
 /// 3. The UIDs, and so the bytes, follow from the order of the calls alone.
+/// 4. What is written has the invariants of ``KeyedArchive``: every UID that is referred to was
+///    reserved or given here, every dictionary in `$objects` comes from `define` or is a class
+///    record, and no scalar is a UID. Callers give different names to the fields of an object.
 struct ObjectTable {
+    /// The number of a class in its table.
+    typealias ClassNumber = Int
+
+    private struct ClassRecord {
+        let chain: [Text]
+        /// The property list object that refers to the record, once it was written.
+        var reference: ObjectIndex?
+    }
+
     private(set) var list = PropertyListWriter()
     /// The entries of `$objects`.
     private var objects: [ObjectIndex]
-    /// The UIDs of the scalars.
-    private var uids: [ObjectIndex: UInt64] = [:]
-    private var classUIDs: [[Text]: UInt64] = [:]
+    /// For each object of the property list the property list object that refers to it, where it is
+    /// a scalar of `$objects`.
+    private var references: [ObjectIndex?] = []
+    private var classes: [ClassRecord] = []
+    private var classNumbers: [[Text]: ClassNumber] = [:]
+    private var classKey: ObjectIndex?
 
     init() {
         objects = [list.add(string: "$null")]
@@ -33,6 +48,29 @@ struct ObjectTable {
     ) {
         objects[Int(uid)] = object(chain: chain, names: names, values: values)
     }
+
+    /// The same for a class whose number is known, and names that ``key(_:)`` gave.
+    mutating func define(
+        _ uid: UInt64, _ number: ClassNumber, keys: ArraySlice<ObjectIndex>,
+        values: ArraySlice<ObjectIndex>
+    ) {
+        objects[Int(uid)] = object(number, keys: keys, values: values)
+    }
+
+    /// The number of a class with its superclasses; nothing is written for it yet.
+    mutating func classNumber(of chain: [Text]) -> ClassNumber {
+        if let number = classNumbers[chain] { return number }
+        classes.append(ClassRecord(chain: chain))
+        classNumbers[chain] = classes.count - 1
+        return classes.count - 1
+    }
+
+    /// A field's name, for an object that is about to be defined.
+    mutating func key(_ name: Text) -> ObjectIndex {
+        // The name that all objects have comes first.
+        _ = keyOfClass()
+        return list.add(string: name)
+    }
 }
 
 // MARK: What fields hold
@@ -46,9 +84,12 @@ extension ObjectTable {
     /// A reference to the one object that the scalar is; for null, to nothing.
     mutating func reference(to scalar: Scalar) -> ObjectIndex {
         if case .null = scalar { return list.add(uid: 0) }
-        let index = add(scalar)
-        let uid = uids[index] ?? newUID(of: index)
-        return list.add(uid: uid)
+        return reference(toScalar: add(scalar))
+    }
+
+    /// A reference to the one object that a string is, which is given in UTF-8.
+    mutating func reference(toText utf8: ArraySlice<UInt8>) -> ObjectIndex {
+        reference(toScalar: list.add(utf8: utf8))
     }
 
     /// A number or a boolean itself; a reference to all else, as `encodeObject:` writes it.
@@ -61,12 +102,17 @@ extension ObjectTable {
 
     /// Bytes that stand inline.
     mutating func inlineBytes(_ bytes: ArraySlice<UInt8>) -> ObjectIndex {
-        list.add(data: bytes)
+        list.add(bytes: bytes)
     }
 
     /// The list of a collection's elements, which stands inline.
     mutating func elements(_ elements: [ObjectIndex]) -> ObjectIndex {
-        list.add(array: elements)
+        list.add(elements: elements[...])
+    }
+
+    /// The same of a part of a larger list.
+    mutating func elements(_ elements: ArraySlice<ObjectIndex>) -> ObjectIndex {
+        list.add(elements: elements)
     }
 }
 
@@ -84,18 +130,7 @@ extension ObjectTable {
         ]
         let archive = list.add(
             keys: entries.map { list.add(string: $0.key) }, values: entries.map(\.value))
-        return validated(list.finish(root: archive))
-    }
-
-    /// Reads what was written; the limits on what is read do not hold for it.
-    private func validated(_ bytes: [UInt8]) -> KeyedArchive {
-        let limits = KeyedArchive.Limits(
-            byteCount: .max, objectCount: .max, depth: KeyedArchive.Limits.standard.depth)
-        do {
-            return try KeyedArchive(validating: bytes, limits: limits)
-        } catch {
-            preconditionFailure("The archive that was written is not valid: \(error)")
-        }
+        return KeyedArchive(written: list.finishList(root: archive))
     }
 }
 
@@ -109,14 +144,25 @@ extension ObjectTable {
         case .integer(let value): list.add(integer: value)
         case .real(let value): list.add(real: value)
         case .string(let value): list.add(string: value)
-        case .data(let value): list.add(data: value)
+        case .data(let value): list.add(bytes: value)
         case .date(let value): list.add(date: value)
         }
     }
 
+    private mutating func reference(toScalar index: ObjectIndex) -> ObjectIndex {
+        let position = index.position
+        if position < references.count {
+            if let known = references[position] { return known }
+        } else {
+            references += repeatElement(nil, count: position + 1 - references.count)
+        }
+        let reference = list.add(uid: newUID(of: index))
+        references[position] = reference
+        return reference
+    }
+
     private mutating func newUID(of scalar: ObjectIndex) -> UInt64 {
         let uid = UInt64(objects.count)
-        uids[scalar] = uid
         objects.append(scalar)
         if scalar == objects[0] {
             // A reference to the plain string `$null` is nil, so this one has to be an object.
@@ -129,19 +175,35 @@ extension ObjectTable {
     private mutating func object(
         chain: [Text], names: [Text], values: [ObjectIndex]
     ) -> ObjectIndex {
-        let keys = [list.add(string: "$class")] + names.map { list.add(string: $0) }
-        return list.add(keys: keys, values: [list.add(uid: classUID(of: chain))] + values)
+        _ = keyOfClass()
+        let keys = names.map { list.add(string: $0) }
+        return object(classNumber(of: chain), keys: keys[...], values: values[...])
     }
 
-    private mutating func classUID(of chain: [Text]) -> UInt64 {
-        if let uid = classUIDs[chain] { return uid }
-        let names = chain.map { list.add(string: $0) }
+    private mutating func object(
+        _ number: ClassNumber, keys: ArraySlice<ObjectIndex>, values: ArraySlice<ObjectIndex>
+    ) -> ObjectIndex {
+        let key = keyOfClass()
+        let reference = reference(toClass: number)
+        return list.add(firstKey: key, keys, firstValue: reference, values)
+    }
+
+    private mutating func keyOfClass() -> ObjectIndex {
+        if let classKey { return classKey }
+        let key = list.add(string: "$class")
+        classKey = key
+        return key
+    }
+
+    private mutating func reference(toClass number: ClassNumber) -> ObjectIndex {
+        if let reference = classes[number].reference { return reference }
+        let names = classes[number].chain.map { list.add(string: $0) }
         let record = list.add(
             keys: [list.add(string: "$classname"), list.add(string: "$classes")],
             values: [names[0], list.add(array: names)])
         objects.append(record)
-        let uid = UInt64(objects.count - 1)
-        classUIDs[chain] = uid
-        return uid
+        let reference = list.add(uid: UInt64(objects.count - 1))
+        classes[number].reference = reference
+        return reference
     }
 }

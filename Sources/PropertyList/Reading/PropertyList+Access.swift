@@ -116,6 +116,23 @@ extension PropertyList {
         return codeUnits.indices.allSatisfy { codeUnit($0, of: range) == codeUnits[$0] }
     }
 
+    /// Whether the object is a string of the same code units as `name`; nothing is allocated.
+    package func isString(at index: ObjectIndex, _ name: String) -> Bool {
+        guard let range = string(at: index) else { return false }
+        guard !range.isUTF16 else {
+            return range.count == name.utf16.count
+                && zip(0..<range.count, name.utf16).allSatisfy { codeUnit($0, of: range) == $1 }
+        }
+        // What is ASCII has as many bytes as code units; all else differs in a byte or the count.
+        guard range.count == name.utf8.count else { return false }
+        var offset = range.start
+        for byte in name.utf8 {
+            guard bytes[offset] == byte else { return false }
+            offset += 1
+        }
+        return true
+    }
+
     func codeUnit(_ position: Int, of range: StringRange) -> UInt16 {
         guard range.isUTF16 else { return UInt16(bytes[range.start + position]) }
         let start = range.start + 2 * position

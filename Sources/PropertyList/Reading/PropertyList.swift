@@ -41,6 +41,13 @@ public struct PropertyList: Sendable {
         try containment.run()
     }
 
+    /// The list that ``PropertyListWriter`` wrote, which has the invariants by itself.
+    init(written bytes: [UInt8], trailer: Trailer, largestUID: UInt64?) {
+        self.bytes = bytes
+        self.trailer = trailer
+        self.largestUID = largestUID
+    }
+
     /// The object that the property list is.
     public var root: ObjectIndex { trailer.root }
 

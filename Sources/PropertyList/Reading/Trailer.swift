@@ -56,6 +56,15 @@ struct Trailer: Sendable {
         self.offsetTable = Int(offsetTable)
     }
 
+    /// The trailer of a list whose root stands first.
+    init(offsetWidth: Int, referenceWidth: Int, objectCount: Int, offsetTable: Int) {
+        self.offsetWidth = offsetWidth
+        self.referenceWidth = referenceWidth
+        self.objectCount = objectCount
+        self.offsetTable = offsetTable
+        root = ObjectIndex(number: 0)
+    }
+
     private static func checkHeader(
         of bytes: [UInt8], limits: PropertyList.Limits
     ) throws(PropertyListError) {

@@ -2,6 +2,8 @@
 extension [UInt8] {
     /// Appends the last `width` bytes of a number, the highest first.
     mutating func append(bigEndian value: some FixedWidthInteger, width: Int) {
+        // Nearly all numbers are this narrow.
+        guard width > 1 else { return append(UInt8(truncatingIfNeeded: value)) }
         for position in (0..<width).reversed() {
             append(UInt8(truncatingIfNeeded: value >> (8 * position)))
         }
@@ -35,14 +37,33 @@ extension [UInt8] {
 
     /// Appends a string: one byte a character where all are ASCII, else UTF-16.
     mutating func append(text: Text) {
-        if let string = text.string, string.utf8.allSatisfy({ $0 < 0x80 }) {
-            append(type: 0x5, count: string.utf8.count)
-            append(contentsOf: string.utf8)
+        if var string = text.string, string.withUTF8({ appendASCII($0) }) {
+            return
         } else {
             let codeUnits = text.codeUnits
             append(type: 0x6, count: codeUnits.count)
             for unit in codeUnits { append(bigEndian: unit, width: 2) }
         }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a string that is given in UTF-8, and well-formed.
+    mutating func append(utf8: ArraySlice<UInt8>) {
+        // The pointer stays in the closure.
+        guard !utf8.withUnsafeBufferPointer({ appendASCII($0) }) else { return }
+        append(text: Text(String(decoding: utf8, as: UTF8.self)))
+    }
+
+    /// Appends a string where it is ASCII, and says whether it is.
+    private mutating func appendASCII(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
+        // All bits together first, which takes many bytes at a time.
+        var bits: UInt8 = 0
+        for byte in utf8 { bits |= byte }
+        guard bits < 0x80 else { return false }
+        append(type: 0x5, count: utf8.count)
+        append(contentsOf: utf8)
+        return true
     }
 }
 

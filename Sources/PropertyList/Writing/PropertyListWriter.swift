@@ -10,18 +10,6 @@
 /// let bytes = writer.finish(root: list)
 /// ```
 public struct PropertyListWriter {
-    /// What scalars are told apart by: their type and content, reals and dates by their bits.
-    private enum Scalar: Hashable {
-        case boolean(Bool)
-        case integer(Int128)
-        case real(UInt64)
-        case singleReal(UInt32)
-        case date(UInt64)
-        case data([UInt8])
-        case string(Text)
-        case uid(UInt64)
-    }
-
     /// An object, its content a range of `content` or of `references`.
     private struct Entry {
         enum Kind { case scalar, array, orderedSet, set, dictionary }
@@ -30,116 +18,244 @@ public struct PropertyListWriter {
         let count: Int
     }
 
+    /// A place of the hash table.
+    private struct Slot {
+        var hash: UInt32 = 0
+        /// The number of the scalar, and 1 more; 0 where there is none.
+        var number: UInt32 = 0
+    }
+
     private var entries: [Entry] = []
+    /// The scalars, spelled as they will be written.
     private var content: [UInt8] = []
     private var references: [ObjectIndex] = []
-    private var scalars: [Scalar: ObjectIndex] = [:]
+    /// The scalars by their spelling: a hash table with a power of two of slots, at most half full.
+    private var slots = [Slot](repeating: Slot(), count: 64)
+    private var scalarCount = 0
+    private var largestUID: UInt64?
 
     /// Makes a writer that has no object yet.
-    public init() {}
+    public init() {
+        entries.reserveCapacity(32)
+        content.reserveCapacity(256)
+    }
 
     /// Adds a boolean.
     public mutating func add(boolean: Bool) -> ObjectIndex {
-        add(.boolean(boolean)) { $0.append(boolean ? 0x09 : 0x08) }
+        let start = content.count
+        content.append(boolean ? 0x09 : 0x08)
+        return addScalar(from: start)
     }
 
     /// Adds an integer.
     public mutating func add(integer: Int128) -> ObjectIndex {
-        add(.integer(integer)) { $0.append(integer: integer) }
+        let start = content.count
+        content.append(integer: integer)
+        return addScalar(from: start)
     }
 
     /// Adds a real of 64 bits.
     public mutating func add(real: Double) -> ObjectIndex {
-        add(.real(real.bitPattern)) { $0.append(marker: 0x23, bits: real.bitPattern) }
+        let start = content.count
+        content.append(marker: 0x23, bits: real.bitPattern)
+        return addScalar(from: start)
     }
 
     /// Adds a real of 32 bits.
     package mutating func add(singleReal: Float) -> ObjectIndex {
-        add(.singleReal(singleReal.bitPattern)) {
-            $0.append(0x22)
-            $0.append(bigEndian: singleReal.bitPattern, width: 4)
-        }
+        let start = content.count
+        content.append(0x22)
+        content.append(bigEndian: singleReal.bitPattern, width: 4)
+        return addScalar(from: start)
     }
 
     /// Adds a date, in seconds since 2001-01-01 00:00:00 UTC.
     public mutating func add(date: Double) -> ObjectIndex {
-        add(.date(date.bitPattern)) { $0.append(marker: 0x33, bits: date.bitPattern) }
+        let start = content.count
+        content.append(marker: 0x33, bits: date.bitPattern)
+        return addScalar(from: start)
     }
 
     /// Adds bytes.
     public mutating func add(data: some Sequence<UInt8>) -> ObjectIndex {
-        let data = Array(data)
-        return add(.data(data)) {
-            $0.append(type: 0x4, count: data.count)
-            $0.append(contentsOf: data)
-        }
+        add(bytes: Array(data)[...])
+    }
+
+    /// Adds bytes of an array.
+    package mutating func add(bytes: ArraySlice<UInt8>) -> ObjectIndex {
+        let start = content.count
+        content.append(type: 0x4, count: bytes.count)
+        content += bytes
+        return addScalar(from: start)
     }
 
     /// Adds a string: as ASCII where it is that, else as UTF-16.
     public mutating func add(string: Text) -> ObjectIndex {
-        add(.string(string)) { $0.append(text: string) }
+        let start = content.count
+        content.append(text: string)
+        return addScalar(from: start)
+    }
+
+    /// Adds a string that is given in UTF-8, and well-formed.
+    package mutating func add(utf8: ArraySlice<UInt8>) -> ObjectIndex {
+        let start = content.count
+        content.append(utf8: utf8)
+        return addScalar(from: start)
     }
 
     /// Adds a reference of a keyed archive.
     public mutating func add(uid: UInt64) -> ObjectIndex {
-        add(.uid(uid)) {
-            let width = uid.byteWidth
-            $0.append(0x80 | UInt8(width - 1))
-            $0.append(bigEndian: uid, width: width)
-        }
+        let start = content.count
+        let width = uid.byteWidth
+        content.append(0x80 | UInt8(width - 1))
+        content.append(bigEndian: uid, width: width)
+        largestUID = max(uid, largestUID ?? 0)
+        return addScalar(from: start)
     }
 
     /// Adds an array of objects that were added before.
     public mutating func add(array elements: [ObjectIndex]) -> ObjectIndex {
-        add(Entry(kind: .array, start: references.count, count: elements.count), elements)
+        add(elements: elements[...])
+    }
+
+    /// Adds an array of objects that were added before.
+    package mutating func add(elements: ArraySlice<ObjectIndex>) -> ObjectIndex {
+        add(elements, kind: .array)
     }
 
     /// Adds a set of objects that were added before, in the order in which it is to be written.
     package mutating func add(set elements: [ObjectIndex]) -> ObjectIndex {
-        add(Entry(kind: .set, start: references.count, count: elements.count), elements)
+        add(elements[...], kind: .set)
     }
 
     /// Adds an ordered set of objects that were added before.
     package mutating func add(orderedSet elements: [ObjectIndex]) -> ObjectIndex {
-        add(Entry(kind: .orderedSet, start: references.count, count: elements.count), elements)
+        add(elements[...], kind: .orderedSet)
     }
 
     /// Adds a dictionary of objects that were added before: as many values as keys, in this order;
     /// the keys are strings, all different.
     public mutating func add(keys: [ObjectIndex], values: [ObjectIndex]) -> ObjectIndex {
         precondition(keys.count == values.count, "A dictionary has as many values as keys.")
-        return add(
-            Entry(kind: .dictionary, start: references.count, count: keys.count), keys + values)
+        let start = references.count
+        append(keys[...])
+        append(values[...])
+        return add(Entry(kind: .dictionary, start: start, count: keys.count))
     }
 
-    private mutating func add(_ entry: Entry, _ elements: [ObjectIndex]) -> ObjectIndex {
-        references += elements
-        entries.append(entry)
-        return ObjectIndex(number: UInt32(entries.count - 1))
+    /// Adds a dictionary whose first key and value stand apart from the others.
+    package mutating func add(
+        firstKey: ObjectIndex, _ keys: ArraySlice<ObjectIndex>,
+        firstValue: ObjectIndex, _ values: ArraySlice<ObjectIndex>
+    ) -> ObjectIndex {
+        precondition(keys.count == values.count, "A dictionary has as many values as keys.")
+        let start = references.count
+        append([firstKey])
+        append(keys)
+        append([firstValue])
+        append(values)
+        return add(Entry(kind: .dictionary, start: start, count: keys.count + 1))
     }
 
     private mutating func add(
-        _ scalar: Scalar, encode: (inout [UInt8]) -> Void
+        _ elements: ArraySlice<ObjectIndex>, kind: Entry.Kind
     ) -> ObjectIndex {
-        if let known = scalars[scalar] { return known }
-        let start = content.count
-        encode(&content)
-        let entry = Entry(kind: .scalar, start: start, count: content.count - start)
-        let index = add(entry, [])
-        scalars[scalar] = index
+        let start = references.count
+        append(elements)
+        return add(Entry(kind: kind, start: start, count: elements.count))
+    }
+
+    /// Appends references; an object can only hold those before it, so that none holds itself.
+    private mutating func append(_ elements: ArraySlice<ObjectIndex>) {
+        for element in elements {
+            precondition(element.position < entries.count, "The element is of another writer.")
+            references.append(element)
+        }
+    }
+
+    private mutating func add(_ entry: Entry) -> ObjectIndex {
+        entries.append(entry)
+        return ObjectIndex(number: UInt32(entries.count - 1))
+    }
+}
+
+// MARK: Scalars
+
+extension PropertyListWriter {
+    /// Adds the scalar that was just spelled at the end of `content`, or finds the same one.
+    private mutating func addScalar(from start: Int) -> ObjectIndex {
+        let count = content.count - start
+        let hash = hash(from: start)
+        var position = Int(hash) & (slots.count - 1)
+        while slots[position].number != 0 {
+            let slot = slots[position]
+            if slot.hash == hash, isSpelled(Int(slot.number - 1), from: start, count: count) {
+                content.removeLast(count)
+                return ObjectIndex(number: slot.number - 1)
+            }
+            position = (position + 1) & (slots.count - 1)
+        }
+        let index = add(Entry(kind: .scalar, start: start, count: count))
+        slots[position] = Slot(hash: hash, number: index.number + 1)
+        scalarCount += 1
+        if scalarCount * 2 > slots.count { growSlots() }
         return index
     }
 
+    /// A hash that is seeded anew in each process, so that nobody can make strings that collide.
+    private func hash(from start: Int) -> UInt32 {
+        var hasher = Hasher()
+        // All bytes go in at once; the pointer stays in the closure and within the content.
+        content.withUnsafeBytes {
+            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[start...]))
+        }
+        return UInt32(truncatingIfNeeded: hasher.finalize())
+    }
+
+    /// Whether a scalar is spelled as the `count` bytes from `start` are.
+    private func isSpelled(_ number: Int, from start: Int, count: Int) -> Bool {
+        let entry = entries[number]
+        guard entry.count == count else { return false }
+        let content = content.span
+        for offset in 0..<count where content[entry.start + offset] != content[start + offset] {
+            return false
+        }
+        return true
+    }
+
+    private mutating func growSlots() {
+        var grown = [Slot](repeating: Slot(), count: slots.count * 2)
+        for slot in slots where slot.number != 0 {
+            var position = Int(slot.hash) & (grown.count - 1)
+            while grown[position].number != 0 { position = (position + 1) & (grown.count - 1) }
+            grown[position] = slot
+        }
+        slots = grown
+    }
+}
+
+// MARK: The end
+
+extension PropertyListWriter {
     /// The bytes of the property list whose root is `root`.
     public func finish(root: ObjectIndex) -> [UInt8] {
+        finishList(root: root).bytes
+    }
+
+    /// The property list whose root is `root`, as reading its bytes would give it.
+    ///
+    /// That is not done: what is written here has the invariants of ``PropertyList``, but for the
+    /// depth, which is the caller's, as it is that the keys of a dictionary are strings, all
+    /// different. No access to a list relies on these two for the safety of memory.
+    package func finishList(root: ObjectIndex) -> PropertyList {
         precondition(root.position < entries.count, "The root is no object of this writer.")
         let referenceWidth = UInt64(entries.count).byteWidth
         var bytes = Trailer.header
-        bytes.reserveCapacity(content.count + references.count * referenceWidth + 64)
+        bytes.reserveCapacity(
+            content.count + references.count * referenceWidth + entries.count * 8 + 64)
         var offsets: [Int] = []
         offsets.reserveCapacity(entries.count)
-        let others = entries.indices.lazy.filter { $0 != root.position }
-        for position in [[root.position], Array(others)].joined() {
+        for position in chain(root.position, before: entries.count) {
             offsets.append(bytes.count)
             append(entries[position], root: root, referenceWidth: referenceWidth, to: &bytes)
         }
@@ -148,9 +264,17 @@ public struct PropertyListWriter {
         for offset in offsets { bytes.append(bigEndian: UInt64(offset), width: offsetWidth) }
         bytes += [0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(referenceWidth)]
         bytes.append(bigEndian: UInt64(entries.count), width: 8)
-        bytes.append(bigEndian: 0, width: 8)
+        bytes.append(bigEndian: UInt64(0), width: 8)
         bytes.append(bigEndian: UInt64(table), width: 8)
-        return bytes
+        let trailer = Trailer(
+            offsetWidth: offsetWidth, referenceWidth: referenceWidth, objectCount: entries.count,
+            offsetTable: table)
+        return PropertyList(written: bytes, trailer: trailer, largestUID: largestUID)
+    }
+
+    /// The positions of all entries, that of the root first.
+    private func chain(_ root: Int, before end: Int) -> [Int] {
+        [root] + (0..<root) + (root + 1..<end)
     }
 
     private func append(

@@ -1,0 +1,21 @@
+/// A type whose objects say which version of the type wrote them.
+///
+/// The encoder writes the version as a field `archiveVersion`; an object without it has version 0.
+/// ``KeyedArchiveDecoder/migrate(from:as:to:_:)`` says what becomes of objects of older versions.
+///
+/// ```swift
+/// struct Account: Codable, ArchiveVersioned {
+///     static var archiveVersion: Int { 2 }
+///     var name: String
+/// }
+/// ```
+///
+/// Only what is an object with fields has a version: nothing is written for a type that encodes
+/// itself as a single value or as an array.
+public protocol ArchiveVersioned {
+    /// The version that objects are written with now.
+    static var archiveVersion: Int { get }
+}
+
+/// The name of the field with the version.
+let archiveVersionField = "archiveVersion"

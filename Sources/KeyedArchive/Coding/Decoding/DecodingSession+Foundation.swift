@@ -1,0 +1,94 @@
+internal import PropertyList
+
+/// The types of Foundation, which is not imported: what their NS classes wrote is handed to them as
+/// what they encode themselves as.
+extension DecodingSession {
+    func decode<Value: Decodable>(
+        _: Value.Type, as foundation: TypeFacts.Foundation, _ type: DecodedType,
+        at place: DecodingPlace, _ location: DecodingLocation
+    ) throws -> Value {
+        switch foundation {
+        case .data:
+            guard let bytes = type.facts.bytes else { break }
+            guard let data = try data(at: place, location) else {
+                throw mismatch(Value.self, "data", place, location)
+            }
+            if let value = make(bytes, of: data) as? Value { return value }
+        case .date:
+            let seconds = try secondsSince2001(at: place, location)
+            let real = DecodingPlace(index: place.index, uid: place.uid, value: .real(seconds))
+            return try Value(from: ValueDecoder(self, real, location, type: type))
+        case .uuid:
+            if case .string = place.value { break }
+            guard let text = try uuid(at: place, location) else {
+                throw mismatch(Value.self, "a UUID", place, location)
+            }
+            return try Value(from: TextDecoder(text: text, at: location, in: self))
+        case .url:
+            guard archivedClass(of: place)?.kind == .url else {
+                throw mismatch(Value.self, "a URL", place, location)
+            }
+        }
+        return try Value(from: ValueDecoder(self, place, location, type: type))
+    }
+
+    private func make<Bytes: RangeReplaceableCollection<UInt8>>(
+        _: Bytes.Type, of data: ArraySlice<UInt8>
+    ) -> Any {
+        Bytes(data)
+    }
+
+    private func secondsSince2001(
+        at place: DecodingPlace, _ location: DecodingLocation
+    ) throws -> Double {
+        if case .date(let seconds) = place.value { return seconds }
+        guard archivedClass(of: place)?.kind == .date,
+            let field = place.fields?["NS.time", in: list]
+        else { throw mismatch(Double.self, "a date", place, location) }
+        return try real(at: archive.place(of: field), location)
+    }
+
+    /// The text of a UUID; nil for what is none.
+    private func uuid(at place: DecodingPlace, _ location: DecodingLocation) throws -> String? {
+        guard archivedClass(of: place)?.kind == .uuid,
+            let field = place.fields?["NS.uuidbytes", in: list],
+            let bytes = try data(at: archive.place(of: field), location)
+        else { return nil }
+        return UUIDText.text(bytes)
+    }
+}
+
+/// A decoder of a string that is not in the archive like this.
+private struct TextDecoder: Decoder, SingleValueDecodingContainer {
+    let text: String
+    let location: DecodingLocation
+    let session: DecodingSession
+
+    init(text: String, at location: DecodingLocation, in session: DecodingSession) {
+        self.text = text
+        self.location = location
+        self.session = session
+    }
+
+    var codingPath: [any CodingKey] { location.path }
+    var userInfo: [CodingUserInfoKey: Any] { session.options.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        throw DecodingError.onlyString([String: Any].self, at: codingPath)
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw DecodingError.onlyString([Any].self, at: codingPath)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { false }
+
+    func decode(_ type: String.Type) throws -> String { text }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let text = text as? Value { return text }
+        throw DecodingError.onlyString(type, at: codingPath)
+    }
+}

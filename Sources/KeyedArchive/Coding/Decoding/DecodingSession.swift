@@ -1,0 +1,214 @@
+internal import PropertyList
+
+/// What is going on while one archive is decoded: what its decoders and containers share.
+///
+/// 1. Each value is paid for from a budget before it is decoded, so that a bomb of shared objects
+///    ends in an error.
+/// 2. A value knows those around it, which are limited in number; an object is not decoded inside
+///    itself.
+final class DecodingSession {
+    private struct Instance: Hashable {
+        let uid: UInt64
+        let type: ObjectIdentifier
+    }
+
+    let options: KeyedArchiveDecoder
+    let archive: KeyedArchive
+    let list: PropertyList
+    private var types: [ObjectIdentifier: DecodedType] = [:]
+    private var lastType: DecodedType?
+    private var lastIdentifier: ObjectIdentifier?
+    private var classes: [UInt64: ArchivedClass] = [:]
+    private var lastClasses: (ArchivedClass?, ArchivedClass?)
+    private var instances: [Instance: AnyObject] = [:]
+    private var budget: Int
+
+    init(_ options: KeyedArchiveDecoder, _ archive: KeyedArchive) {
+        self.options = options
+        self.archive = archive
+        list = archive.list
+        budget = options.limits.size
+    }
+
+    /// The value under a key of `$top`: that of this name, else `root`, else the only one.
+    func root(_ key: String?) throws -> DecodingPlace {
+        let top = Fields(keys: archive.topKeys, values: archive.topValues)
+        let position = (0..<top.count).first {
+            list.isString(at: top.key(at: $0, in: list), key ?? "root")
+        }
+        if let position { return archive.place(of: top.value(at: position, in: list)) }
+        guard key == nil, top.count == 1 else { throw DecodingError.noRoot(key, count: top.count) }
+        return archive.place(of: top.value(at: 0, in: list))
+    }
+
+    /// Takes `size` bytes and what a value costs from the budget.
+    func spend(_ size: Int, at location: DecodingLocation) throws {
+        let (rest, overflow) = budget.subtractingReportingOverflow(size + 8)
+        guard !overflow, rest >= 0 else {
+            throw DecodingError.tooLarge(limit: options.limits.size, at: location.path)
+        }
+        budget = rest
+    }
+
+    /// Takes `size` bytes where nothing can be thrown; what is decoded next is an error then.
+    func charge(_ size: Int) {
+        budget = max(-1, budget - min(size, budget + 1))
+    }
+
+    /// Checks that a value is not nested too deep, and that its object is none of those around it.
+    func checkNesting(of place: DecodingPlace, _ location: DecodingLocation) throws {
+        guard let parent = location.parent else { return }
+        guard parent.depth + 1 < options.limits.depth else {
+            throw error(
+                DecodingError.tooDeep(limit: options.limits.depth), place, location)
+        }
+        // What is the parent's value itself has its UID.
+        if case .none = location.key { return }
+        guard place.uid != 0 else { return }
+        var ancestor: ValueDecoder? = parent
+        while let decoder = ancestor {
+            guard decoder.place.uid != place.uid else {
+                throw error(DecodingError.circle, place, location)
+            }
+            ancestor = decoder.location.parent
+        }
+    }
+}
+
+// MARK: Values
+
+extension DecodingSession {
+    func decode<Value: Decodable>(
+        _: Value.Type, at place: DecodingPlace, _ location: DecodingLocation,
+        checksClass: Bool = true
+    ) throws -> Value {
+        try spend(0, at: location)
+        try checkNesting(of: place, location)
+        let type = decodedType(Value.self)
+        if let collection = type.facts.decodedCollection {
+            return try collection.decode(as: Value.self, at: place, location, in: self)
+        }
+        if let foundation = type.facts.foundation {
+            return try decode(Value.self, as: foundation, type, at: place, location)
+        }
+        if type.facts.isClass, place.uid != 0 {
+            return try decodeInstance(Value.self, type, at: place, location, checksClass)
+        }
+        return try decodeVersion(Value.self, type, at: place, location, checksClass)
+    }
+
+    /// The decoder of a part whose type is not known here.
+    func decoder(at place: DecodingPlace, _ location: DecodingLocation) throws -> ValueDecoder {
+        try spend(0, at: location)
+        try checkNesting(of: place, location)
+        return ValueDecoder(self, place, location, type: nil)
+    }
+
+    /// The one instance for an object and a class.
+    private func decodeInstance<Value: Decodable>(
+        _: Value.Type, _ type: DecodedType, at place: DecodingPlace, _ location: DecodingLocation,
+        _ checksClass: Bool
+    ) throws -> Value {
+        let actual = registeredSubclass(of: Value.self, at: place) ?? Value.self
+        let instance = Instance(uid: place.uid, type: ObjectIdentifier(actual))
+        if let known = instances[instance] as? Value { return known }
+        let value = try decodeVersion(
+            actual, actual == Value.self ? type : decodedType(actual), at: place, location,
+            checksClass)
+        instances[instance] = value as AnyObject
+        return value
+    }
+
+    /// The class that was set for an object's class name, where it is a subclass of the asked one.
+    private func registeredSubclass<Value: Decodable>(
+        of _: Value.Type, at place: DecodingPlace
+    ) -> Value.Type? {
+        guard !options.classes.isEmpty, let archived = archivedClass(of: place) else { return nil }
+        return options.classes[archived.chain[0]] as? Value.Type
+    }
+
+    /// Decodes the version of a type that the object has, and turns it into the present one.
+    private func decodeVersion<Value: Decodable>(
+        _ actual: Value.Type, _ type: DecodedType, at place: DecodingPlace,
+        _ location: DecodingLocation,
+        _ checksClass: Bool
+    ) throws -> Value {
+        let decoder = ValueDecoder(self, place, location, type: type, checksClass: checksClass)
+        if let versioned = type.facts.version, place.fields != nil {
+            let version = try version(of: decoder)
+            guard version <= versioned.archiveVersion else {
+                let problem = DecodingError.newerVersion(
+                    version, than: versioned.archiveVersion, of: actual)
+                throw error(problem, place, location)
+            }
+            if version < versioned.archiveVersion,
+                let step = options.migration(to: ObjectIdentifier(actual), from: version)
+            {
+                let around = DecodingLocation(parent: decoder, key: .none)
+                guard let value = try step.run(self, place, around) as? Value else {
+                    preconditionFailure("A migration gave a value of another type.")
+                }
+                return value
+            }
+        }
+        // Not `Value` itself: the type can be a subclass of it.
+        return try actual.init(from: decoder)
+    }
+
+    /// The version that wrote an object; 0 where it does not say.
+    private func version(of decoder: ValueDecoder) throws -> Int {
+        let entries = try entries(of: decoder)
+        guard let field = entries.value(named: archiveVersionField, in: self) else { return 0 }
+        let location = DecodingLocation(parent: decoder, key: .name(archiveVersionField))
+        return try integer(at: archive.place(of: field), location)
+    }
+}
+
+// MARK: Types and classes
+
+extension DecodingSession {
+    func decodedType(_ type: Any.Type) -> DecodedType {
+        let identifier = ObjectIdentifier(type)
+        if let lastType, lastIdentifier == identifier { return lastType }
+        let known = types[identifier] ?? DecodedType(TypeFacts.of(type))
+        types[identifier] = known
+        lastType = known
+        lastIdentifier = identifier
+        return known
+    }
+
+    /// The class of an object; nil for a class record, and for what is no object.
+    func archivedClass(of place: DecodingPlace) -> ArchivedClass? {
+        // Only for what is in $objects it is sure that a $class is a class record.
+        guard place.uid != 0, let fields = place.fields else { return nil }
+        charge(fields.count)
+        guard let field = fields["$class", in: list], case .uid(let uid) = list.value(at: field)
+        else { return nil }
+        if let last = lastClasses.0, last.uid == uid { return last }
+        if let last = lastClasses.1, last.uid == uid { return last }
+        lastClasses.1 = lastClasses.0
+        lastClasses.0 = classes[uid] ?? newClass(uid)
+        return lastClasses.0
+    }
+
+    private func newClass(_ uid: UInt64) -> ArchivedClass? {
+        guard let record = Fields(of: list, at: archive.object(uid)) else { return nil }
+        let new = ArchivedClass(uid: uid, record: record, in: archive)
+        classes[uid] = new
+        return new
+    }
+
+    /// Whether objects of a class are values of a type.
+    func fits(_ archived: ArchivedClass, _ type: DecodedType) -> Bool {
+        if type.fittingClass == archived.uid { return true }
+        let facts = type.facts
+        let fits = archived.chain.contains { name in
+            if let known = options.classes[name], known == facts.type { return true }
+            guard let name = name.string else { return false }
+            return [facts.name.unqualified, facts.name.qualified, facts.foundation?.className]
+                .contains { $0.map { Text($0) == Text(name) } ?? false }
+        }
+        if fits { type.fittingClass = archived.uid }
+        return fits
+    }
+}

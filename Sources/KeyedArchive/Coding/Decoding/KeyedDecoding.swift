@@ -1,0 +1,102 @@
+internal import PropertyList
+
+/// The fields of an object, or the entries of a dictionary, that a type asks for by name.
+struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: ValueDecoder
+    let entries: KeyedEntries
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    var allKeys: [Key] {
+        (0..<entries.count).compactMap { position in
+            guard let name = entries.name(at: position, in: decoder.session)?.string
+            else { return nil }
+            return Key(stringValue: decoder.strippingPrefix(of: name))
+        }
+    }
+
+    func contains(_ key: Key) -> Bool {
+        decoder.field(key.stringValue, of: entries) != nil
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        try decoder.session.isNil(place(key))
+    }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+        try decoder.session.boolean(at: place(key), location(key))
+    }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        try decoder.session.string(at: place(key), location(key))
+    }
+
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        try decoder.session.real(at: place(key), location(key))
+    }
+
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        try decoder.session.singleReal(at: place(key), location(key))
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try decoder.session.decode(type, at: place(key), location(key))
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try nestedDecoder(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try nestedDecoder(key).unkeyedContainer()
+    }
+
+    /// The decoder for the superclass, whose fields are in the same object.
+    func superDecoder() throws -> any Decoder { decoder }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        try nestedDecoder(key)
+    }
+}
+
+// MARK: Fields
+
+extension KeyedDecoding {
+    private func place(_ key: Key) throws -> DecodingPlace {
+        guard let field = decoder.field(key.stringValue, of: entries) else {
+            throw DecodingError.missingField(key, at: codingPath)
+        }
+        return decoder.session.archive.place(of: field)
+    }
+
+    private func location(_ key: Key) -> DecodingLocation {
+        DecodingLocation(parent: decoder, key: .name(key.stringValue))
+    }
+
+    private func nestedDecoder(_ key: Key) throws -> ValueDecoder {
+        try decoder.session.decoder(at: place(key), location(key))
+    }
+}
+
+// MARK: Integers
+
+extension KeyedDecoding {
+    private func integer<Integer: FixedWidthInteger>(_ key: Key) throws -> Integer {
+        try decoder.session.integer(at: place(key), location(key))
+    }
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(key) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(key) }
+}

@@ -1,0 +1,124 @@
+internal import PropertyList
+
+/// What a keyed container reads: the fields of an object, or the entries of a dictionary.
+struct KeyedEntries {
+    enum Style {
+        /// Names that begin with a dollar sign have another one before it; `$class` is none of them.
+        case object
+        /// A property list dictionary that stands inline.
+        case inline
+        /// Keys are objects themselves.
+        case pairs
+    }
+
+    let style: Style
+    let keys: Elements
+    let values: Elements
+
+    var count: Int { keys.count }
+
+    func value(at position: Int, in list: PropertyList) -> ObjectIndex {
+        values.element(position, in: list)
+    }
+
+    /// Whether the key at a position is this name, as it is spelled here.
+    func isKey(at position: Int, _ name: String, in session: DecodingSession) -> Bool {
+        let key = keys.element(position, in: session.list)
+        return style == .pairs ? session.isKey(key, name) : session.list.isString(at: key, name)
+    }
+
+    /// How a name is spelled among the keys.
+    func spelling(of name: String) -> String {
+        style == .object && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
+    }
+
+    /// The key at a position, as it is spelled here; nil for what is no string.
+    func key(at position: Int, in session: DecodingSession) -> Text? {
+        session.text(ofKey: keys.element(position, in: session.list))
+    }
+
+    /// The name at a position; nil for what is no string, and for `$class`.
+    func name(at position: Int, in session: DecodingSession) -> Text? {
+        guard let key = key(at: position, in: session) else { return nil }
+        guard style == .object, key.hasPrefix("$") else { return key }
+        if key == "$class" { return nil }
+        guard key.hasPrefix("$$"), let string = key.string else { return key }
+        return Text(String(string.dropFirst()))
+    }
+
+    func value(named name: String, in session: DecodingSession) -> ObjectIndex? {
+        (0..<count).first { isKey(at: $0, name, in: session) }.map {
+            value(at: $0, in: session.list)
+        }
+    }
+}
+
+// MARK: Where they are
+
+extension DecodingSession {
+    /// The fields of the object that a decoder is at, or the entries of the dictionary.
+    ///
+    /// - Throws: `DecodingError` where it is no such thing, or of a class that does not fit the type.
+    func entries(of decoder: ValueDecoder) throws -> KeyedEntries {
+        let (place, location) = (decoder.place, decoder.location)
+        guard let fields = place.fields else {
+            throw mismatch([String: Any].self, "an object with fields", place, location)
+        }
+        let keys = Elements.references(fields.keys)
+        let values = Elements.references(fields.values)
+        guard place.uid != 0 else {
+            return KeyedEntries(style: .inline, keys: keys, values: values)
+        }
+        guard let archived = archivedClass(of: place) else {
+            throw mismatch([String: Any].self, "an object with fields", place, location)
+        }
+        let object = KeyedEntries(style: .object, keys: keys, values: values)
+        let type = decoder.checksClass ? decoder.type : nil
+        if let type, fits(archived, type) { return object }
+        if archived.kind == .dictionary, let pairs = pairs(of: fields, archived) { return pairs }
+        guard let type else { return object }
+        let problem = DecodingError.otherClass(archived.chain[0], type: type.facts)
+        throw error(problem, place, location)
+    }
+
+    /// The keys and values of a dictionary object.
+    func pairs(of fields: Fields, _ archived: ArchivedClass) -> KeyedEntries? {
+        let (keys, values): (Elements, Elements)
+        if let first = fields["NS.keys", in: list], let second = fields["NS.objects", in: list] {
+            guard case .array(let keyReferences) = list.value(at: first),
+                case .array(let valueReferences) = list.value(at: second),
+                keyReferences.count == valueReferences.count
+            else { return nil }
+            (keys, values) = (.references(keyReferences), .references(valueReferences))
+        } else {
+            guard case .dictionary(let numbered, let others) = archive.form(of: fields) else {
+                return nil
+            }
+            (keys, values) = (numbered, others)
+        }
+        return KeyedEntries(style: .pairs, keys: keys, values: values)
+    }
+
+    /// The elements of an array or a set.
+    func elements(of place: DecodingPlace, _ location: DecodingLocation) throws -> Elements {
+        switch place.value {
+        case .array(let elements), .set(let elements), .orderedSet(let elements):
+            return .references(elements)
+        case .dictionary(let keys, let values):
+            guard let archived = archivedClass(of: place), archived.kind == .list else { break }
+            let fields = Fields(keys: keys, values: values)
+            if let objects = fields["NS.objects", in: list],
+                case .array(let elements) = list.value(at: objects)
+            {
+                return .references(elements)
+            }
+            switch archive.form(of: fields) {
+            case .array(let elements), .set(let elements): return elements
+            default: break
+            }
+        default:
+            break
+        }
+        throw mismatch([Any].self, "an array", place, location)
+    }
+}

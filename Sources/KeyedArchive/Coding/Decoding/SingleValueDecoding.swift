@@ -1,0 +1,50 @@
+/// A value that is a single one.
+struct SingleValueDecoding: SingleValueDecodingContainer {
+    let decoder: ValueDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    func decodeNil() -> Bool { decoder.session.isNil(decoder.place) }
+
+    func decode(_ type: Bool.Type) throws -> Bool {
+        try decoder.session.boolean(at: decoder.place, decoder.location)
+    }
+
+    func decode(_ type: String.Type) throws -> String {
+        try decoder.session.string(at: decoder.place, decoder.location)
+    }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        try decoder.session.real(at: decoder.place, decoder.location)
+    }
+
+    func decode(_ type: Float.Type) throws -> Float {
+        try decoder.session.singleReal(at: decoder.place, decoder.location)
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let location = DecodingLocation(parent: decoder, key: .none)
+        return try decoder.session.decode(type, at: decoder.place, location)
+    }
+}
+
+// MARK: Integers
+
+extension SingleValueDecoding {
+    private func integer<Integer: FixedWidthInteger>() throws -> Integer {
+        try decoder.session.integer(at: decoder.place, decoder.location)
+    }
+
+    func decode(_ type: Int.Type) throws -> Int { try integer() }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer() }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer() }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer() }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer() }
+    func decode(_ type: Int128.Type) throws -> Int128 { try integer() }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer() }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer() }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer() }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
+}

@@ -1,0 +1,357 @@
+internal import PropertyList
+
+/// What is going on while one value is encoded: what its encoders and containers share.
+final class EncodingSession {
+    typealias Node = EncodingGraph.Node
+
+    /// Up to how many fields an object's names are searched one by one.
+    private static let searchLimit = 16
+
+    /// A type that was met.
+    private struct MetType {
+        let facts: TypeFacts
+        /// The class of its objects, once there was one.
+        var classNumber = EncodingGraph.none
+    }
+
+    /// The class of objects that were met.
+    struct MetClass {
+        /// Its name and those of its superclasses.
+        let chain: [Text]
+        let facts: TypeFacts
+        /// The names of the fields of the last object, in the order in which they came: those of the
+        /// next are very likely the same.
+        fileprivate(set) var fieldNames: [UInt32] = []
+    }
+
+    private struct Field: Hashable {
+        let node: Node
+        let name: UInt32
+    }
+
+    let options: KeyedArchiveEncoder
+    var graph = EncodingGraph()
+    var names = NameTable()
+    private(set) var classes: [MetClass] = []
+    /// What went wrong where nothing can be thrown; all that comes later throws it.
+    private(set) var failure: EncodingError?
+    private var types: [MetType] = []
+    private var typeNumbers: [ObjectIdentifier: UInt32] = [:]
+    private var lastType: (identifier: ObjectIdentifier, number: UInt32)?
+    /// The nodes of instances, and the instances, so that no other comes to stand in their place.
+    private var instances: [ObjectIdentifier: Node] = [:]
+    private var keptAlive: [AnyObject] = []
+    /// The fields of objects with many.
+    private var fields: Set<Field> = []
+    private var level = 0
+
+    /// Whether one instance stands in several places.
+    private(set) var hasReferences = false
+
+    init(_ options: KeyedArchiveEncoder) {
+        self.options = options
+    }
+
+    func fail(_ error: EncodingError) {
+        if failure == nil { failure = error }
+    }
+}
+
+// MARK: Values
+
+extension EncodingSession {
+    /// Encodes a value at a node at which nothing was encoded yet.
+    func encode<Value: Encodable>(_ value: Value, at node: Node) throws {
+        if let failure { throw failure }
+        guard level < options.depthLimit else {
+            throw EncodingError.tooDeep(limit: options.depthLimit, at: path(to: node))
+        }
+        level += 1
+        defer { level -= 1 }
+        let number = number(of: Value.self)
+        let facts = types[Int(number)].facts
+        if facts.isClass {
+            try encodeInstance(value, at: node)
+        } else if let collection = facts.encodedCollection {
+            try collection.encode(value, at: node, in: self)
+        } else if let foundation = facts.foundation {
+            try encode(value, as: foundation, of: number, at: node)
+        } else {
+            try encode(value, of: number, at: node)
+        }
+    }
+
+    /// Lets a value encode itself.
+    private func encode(_ value: some Encodable, of type: UInt32, at node: Node) throws {
+        graph.set(.pending(type: type), at: node)
+        try value.encode(to: ValueEncoder(session: self, node: node))
+        // A value that asks for no container is an object without fields.
+        if case .pending = graph[node].value { _ = beginObject(at: node) }
+    }
+
+    private func encodeInstance(_ value: some Encodable, at node: Node) throws {
+        let instance = value as AnyObject
+        if let known = instances[ObjectIdentifier(instance)] {
+            guard graph.target(of: known) != node else {
+                throw EncodingError.containsItself(type(of: value), at: path(to: node))
+            }
+            graph.set(.reference(known), at: node)
+            hasReferences = true
+            return
+        }
+        instances[ObjectIdentifier(instance)] = node
+        keptAlive.append(instance)
+        try encode(value, of: number(of: type(of: instance)), at: node)
+    }
+
+    /// Encodes a value as a member that was just added, or takes the member away again, so that
+    /// whoever catches the error can encode something else there.
+    func encode(_ value: some Encodable, asMember node: Node) throws {
+        do {
+            try encode(value, at: node)
+        } catch {
+            let parent = graph[node].parent
+            fields.remove(Field(node: parent, name: graph[node].name))
+            instances = instances.filter { $0.value < node }
+            graph.setMembers(graph.members(of: parent).filter { $0 != node }, of: parent)
+            throw error
+        }
+    }
+}
+
+// MARK: Types
+
+extension EncodingSession {
+    private func number(of type: Any.Type) -> UInt32 {
+        let identifier = ObjectIdentifier(type)
+        if let lastType, lastType.identifier == identifier { return lastType.number }
+        let number: UInt32
+        if let known = typeNumbers[identifier] {
+            number = known
+        } else {
+            number = UInt32(types.count)
+            types.append(MetType(facts: TypeFacts.of(type)))
+            typeNumbers[identifier] = number
+        }
+        lastType = (identifier, number)
+        return number
+    }
+
+    private func classNumber(ofType number: UInt32) -> UInt32 {
+        let position = Int(number)
+        if types[position].classNumber == EncodingGraph.none {
+            let facts = types[position].facts
+            classes.append(MetClass(chain: chain(of: facts), facts: facts))
+            types[position].classNumber = UInt32(classes.count - 1)
+        }
+        return types[position].classNumber
+    }
+
+    private func chain(of facts: TypeFacts) -> [Text] {
+        let name = Text(className(of: facts))
+        guard let superclass = facts.superclass else { return ClassChain.of(name) }
+        return [name] + chain(of: superclass)
+    }
+
+    private func className(of facts: TypeFacts) -> String {
+        if let name = options.classNames[ObjectIdentifier(facts.type)] { return name }
+        if let foundation = facts.foundation { return foundation.className }
+        // Foundation's own classes are known by their plain names everywhere.
+        let usesModule = options.usesModuleNames && !facts.name.qualified.hasPrefix("Foundation.")
+        return usesModule ? facts.name.qualified : facts.name.unqualified
+    }
+}
+
+// MARK: Containers
+
+extension EncodingSession {
+    /// Sees to it that fields can be added to a node; gives another one where they cannot, and all
+    /// that is encoded then fails.
+    func beginFields(at node: Node) -> Node {
+        switch graph[node].value {
+        case .pending: beginObject(at: node)
+        case .object, .dictionary: node
+        default: conflict(at: node)
+        }
+    }
+
+    /// The same for elements.
+    func beginElements(at node: Node) -> Node {
+        switch graph[node].value {
+        case .pending:
+            graph.set(.array, at: node)
+            return node
+        case .array:
+            return node
+        default:
+            return conflict(at: node)
+        }
+    }
+
+    private func beginObject(at node: Node) -> Node {
+        guard case .pending(let type) = graph[node].value, type != EncodingGraph.none else {
+            graph.set(.dictionary, at: node)
+            return node
+        }
+        graph.set(.object(classNumber: classNumber(ofType: type)), at: node)
+        if let versioned = types[Int(type)].facts.version {
+            let name = names.number(of: archiveVersionField)
+            let version = EncodingGraph.Value.integer(Int64(versioned.archiveVersion))
+            _ = graph.addMember(of: node, name: name, version)
+        }
+        return node
+    }
+
+    private func conflict(at node: Node) -> Node {
+        fail(EncodingError.secondContainer(at: path(to: node)))
+        return graph.addDetached(below: node)
+    }
+
+    /// What a node begins as where the superclass of an object writes apart from it.
+    func superclassValue(of node: Node) -> EncodingGraph.Value {
+        guard case .object(let classNumber) = graph[node].value,
+            let superclass = classes[Int(classNumber)].facts.superclass
+        else { return .pending(type: EncodingGraph.none) }
+        return .pending(type: number(of: superclass.type))
+    }
+}
+
+// MARK: Members
+
+extension EncodingSession {
+    /// Adds a field.
+    ///
+    /// - Throws: `EncodingError` where the object has it.
+    @discardableResult
+    func addField(
+        _ name: String, _ value: EncodingGraph.Value, to node: Node
+    ) throws -> Node {
+        if let failure { throw failure }
+        let number = number(ofName: name, in: node)
+        guard !isTaken(number, in: node) else {
+            throw EncodingError.duplicateField(
+                at: path(to: node) + [PathKey(stringValue: name)])
+        }
+        return graph.addMember(of: node, name: number, value)
+    }
+
+    /// Adds a field whose value comes later, in a container or by an encoder.
+    func addOpenField(_ name: String, _ value: EncodingGraph.Value, to node: Node) -> Node {
+        do {
+            let member = try addField(name, value, to: node)
+            try checkDepth(of: member)
+            return member
+        } catch {
+            if let error = error as? EncodingError { fail(error) }
+            return graph.addDetached(below: node)
+        }
+    }
+
+    func addElement(_ value: EncodingGraph.Value, to node: Node) throws -> Node {
+        if let failure { throw failure }
+        return graph.addMember(of: node, value)
+    }
+
+    /// Says what a node is whose value is a single one.
+    func setSingle(_ value: EncodingGraph.Value, at node: Node) throws {
+        if let failure { throw failure }
+        guard case .pending = graph[node].value else {
+            throw EncodingError.secondContainer(at: path(to: node))
+        }
+        graph.set(value, at: node)
+    }
+
+    /// An integer; archives have none above those of 128 bits with a sign.
+    func integer(
+        _ value: some FixedWidthInteger, at path: @autoclosure () -> [any CodingKey]
+    ) throws -> EncodingGraph.Value {
+        guard let integer = graph.integer(value) else {
+            throw EncodingError.integerTooLarge(at: path())
+        }
+        return integer
+    }
+
+    /// Adds an element whose value comes later.
+    func addOpenElement(_ value: EncodingGraph.Value, to node: Node) -> Node {
+        guard failure == nil else { return graph.addDetached(below: node) }
+        let member = graph.addMember(of: node, value)
+        do {
+            try checkDepth(of: member)
+        } catch {
+            fail(error)
+        }
+        return member
+    }
+
+    private func checkDepth(of node: Node) throws(EncodingError) {
+        guard graph[node].depth < options.depthLimit else {
+            throw .tooDeep(limit: options.depthLimit, at: path(to: node))
+        }
+    }
+
+    /// The number of a field's name, which very likely is that of the last object of the class.
+    private func number(ofName name: String, in node: Node) -> UInt32 {
+        guard case .object(let classNumber) = graph[node].value else {
+            return names.number(of: name)
+        }
+        let (number, position) = (Int(classNumber), Int(graph[node].memberCount))
+        let count = classes[number].fieldNames.count
+        if position < count {
+            let expected = classes[number].fieldNames[position]
+            if names.isName(expected, name) { return expected }
+        }
+        // An archiver puts another dollar sign before names that begin with one.
+        let found = names.number(of: name.utf8.first == UInt8(ascii: "$") ? "$" + name : name)
+        if position < count {
+            classes[number].fieldNames[position] = found
+        } else if position == count {
+            classes[number].fieldNames.append(found)
+        }
+        return found
+    }
+
+    private func isTaken(_ name: UInt32, in node: Node) -> Bool {
+        guard graph[node].memberCount >= Self.searchLimit else {
+            return graph.member(of: node, named: name) != nil
+        }
+        if graph[node].memberCount == Self.searchLimit {
+            for member in graph.members(of: node) {
+                fields.insert(Field(node: node, name: graph[member].name))
+            }
+        }
+        return !fields.insert(Field(node: node, name: name)).inserted
+    }
+}
+
+// MARK: Paths
+
+extension EncodingSession {
+    /// The way from the root to a node.
+    func path(to node: Node) -> [any CodingKey] {
+        var path: [any CodingKey] = []
+        var node = node
+        while graph[node].parent != EncodingGraph.none {
+            let parent = graph[node].parent
+            if let key = key(of: node, in: parent) { path.append(key) }
+            node = parent
+        }
+        return path.reversed()
+    }
+
+    private func key(of node: Node, in parent: Node) -> PathKey? {
+        guard graph[node].name == EncodingGraph.none else {
+            let name = names[graph[node].name]
+            guard case .object = graph[parent].value, name.utf8.first == UInt8(ascii: "$") else {
+                return PathKey(stringValue: name)
+            }
+            return PathKey(stringValue: String(name.dropFirst()))
+        }
+        let isMember = graph.members(of: parent).contains(node)
+        let position = graph.members(of: parent).prefix { $0 != node }.reduce(0) { sum, _ in sum + 1
+        }
+        guard isMember else { return nil }
+        // The members of pairs are keys and values in turn.
+        if case .pairs = graph[parent].value { return PathKey(intValue: position / 2) }
+        return PathKey(intValue: position)
+    }
+}

@@ -1,0 +1,140 @@
+public import PropertyList
+
+/// Makes Codable values of keyed archives, whoever wrote them.
+///
+/// It reads what ``KeyedArchiveEncoder`` writes, and what the NSCoding classes of real programs do.
+///
+/// ```swift
+/// let account = try KeyedArchiveDecoder().decode(Account.self, from: bytes)
+/// ```
+///
+/// - An object must be of the type's class: its class is named like the type, with or without the
+///   module, or has such a superclass, or its name was set by ``setClass(_:forClassName:)``. An
+///   NSDictionary with string keys is taken too.
+/// - Numbers and booleans may stand inline or behind a reference. An integer must fit; a whole real
+///   that fits is one too. A boolean may be 0 or 1, for Foundation on Linux writes these. A real
+///   may be an integer that it holds exactly; `Float` takes the nearest of a real that is in range.
+/// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet, dictionaries also from the
+///   fields of any object where their keys are `String`.
+/// - One object is one instance of a class, however often it is referred to. Codable cannot build a
+///   circle of them: that is an error.
+///
+/// Whatever the bytes are, decoding ends in a value or in an error: nesting and size are limited,
+/// and shared objects count each time. The decoder is a value, and may be used by many threads.
+public struct KeyedArchiveDecoder: Sendable {
+    /// How much is decoded.
+    public struct Limits: Hashable, Sendable {
+        /// How large an archive may be that is given as bytes.
+        public var archive = KeyedArchive.Limits.standard
+        /// How deep values may be nested in each other; each level takes some of the stack.
+        public var depth = 512
+        /// The most bytes that are decoded: those of strings and data, and eight for each value.
+        ///
+        /// What several places share counts in each.
+        public var size = 64 << 20
+
+        /// Makes the usual limits.
+        public init() {}
+    }
+
+    /// What the values that are decoded find as their decoder's `userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// How much is decoded.
+    public var limits = Limits()
+
+    /// The types of classes by name.
+    private(set) var classes: [Text: any (Decodable & SendableMetatype).Type] = [:]
+    /// What turns old versions into new ones, by the new type and the old version.
+    private(set) var migrations: [ObjectIdentifier: [Int: Migration]] = [:]
+
+    /// Makes a decoder that knows no other names than those of the types.
+    public init() {}
+
+    /// Says that objects of the class of this name are values of a type.
+    ///
+    /// Where that is a class, they are also taken where one of its superclasses is asked for, and
+    /// are then instances of the class itself.
+    public mutating func setClass(
+        _ type: any (Decodable & SendableMetatype).Type, forClassName name: String
+    ) {
+        classes[Text(name)] = type
+    }
+
+    /// Decodes the root of an archive.
+    ///
+    /// - Parameter rootKey: The key of `$top` under which the value stands. Without one it is
+    ///   `root`, or the only key there is.
+    /// - Throws: `DecodingError` with the path to what cannot be decoded, and whatever a value's own
+    ///   `init(from:)` throws.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil
+    ) throws -> Value {
+        let session = DecodingSession(self, archive)
+        let location = DecodingLocation(parent: nil, key: .none)
+        let root = try session.root(rootKey)
+        return try session.decode(type, at: root, location)
+    }
+
+    /// Checks that bytes are a keyed archive, and decodes its root.
+    ///
+    /// - Throws: `DecodingError` as above; where the bytes are no archive, its `underlyingError` is
+    ///   the ``ArchiveError`` that says where.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: some Collection<UInt8>, rootKey: String? = nil
+    ) throws -> Value {
+        let archive: KeyedArchive
+        do throws(ArchiveError) {
+            archive = try KeyedArchive(validating: Array(bytes), limits: limits.archive)
+        } catch {
+            throw DecodingError.notArchive(error)
+        }
+        return try decode(type, from: archive, rootKey: rootKey)
+    }
+}
+
+// MARK: Versions
+
+extension KeyedArchiveDecoder {
+    /// Says what becomes of objects that an older version of a type wrote.
+    ///
+    /// Where an object of `New` has exactly this version, `Old` is decoded from it, whatever its
+    /// class is called, and turned. Steps compose: where there is none for the object's version, the
+    /// next later one is taken, if its old type can be reached from there. An object for which there
+    /// is no way is decoded as it is; one of a newer version than the type's is an error.
+    ///
+    /// ```swift
+    /// decoder.migrate(from: 1, as: AccountV1.self, to: Account.self) { old in
+    ///     Account(name: old.first + " " + old.last)
+    /// }
+    /// ```
+    public mutating func migrate<
+        Old: Decodable & SendableMetatype, New: Decodable & ArchiveVersioned & SendableMetatype
+    >(
+        from version: Int, as old: Old.Type, to new: New.Type,
+        _ body: @escaping @Sendable (Old) throws -> New
+    ) {
+        let migration = Migration(old: ObjectIdentifier(old)) { session, place, location in
+            try body(session.decode(Old.self, at: place, location, checksClass: false))
+        }
+        migrations[ObjectIdentifier(new), default: [:]][version] = migration
+    }
+
+    /// The step from a version of a type to the next one that leads to it, where there is a way.
+    func migration(to type: ObjectIdentifier, from version: Int) -> Migration? {
+        migration(to: type, from: version, steps: 0)
+    }
+
+    private func migration(to type: ObjectIdentifier, from version: Int, steps: Int) -> Migration? {
+        guard let known = migrations[type], steps < migrations.count else { return nil }
+        if let exact = known[version] { return exact }
+        return known.keys.filter { $0 > version }.sorted().lazy.compactMap { known[$0] }.first {
+            migration(to: $0.old, from: version, steps: steps + 1) != nil
+        }
+    }
+
+    /// A step from an old version of a type to the next.
+    struct Migration: Sendable {
+        let old: ObjectIdentifier
+        let run: @Sendable (DecodingSession, DecodingPlace, DecodingLocation) throws -> Any
+    }
+}

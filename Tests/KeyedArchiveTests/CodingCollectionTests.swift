@@ -1,0 +1,110 @@
+import KeyedArchive
+import PropertyList
+import Testing
+
+@Suite("Collections that are decoded")
+struct CodingCollectionTests {
+    @Test(
+        "take arrays and sets in each spelling",
+        arguments: [
+            Tree.archive(
+                ["$class": .uid(2), "NS.objects": [.uid(3), .uid(4)]], Tree.record("NSArray"),
+                "a", "b"),
+            Tree.archive(
+                ["NS.objects": [.uid(3), .uid(4)], "$class": .uid(2)],
+                Tree.record("NSMutableOrderedSet", "NSOrderedSet"), "a", "b"),
+            Tree.archive(
+                ["NS.object.1": .uid(4), "$class": .uid(2), "NS.object.0": .uid(3)],
+                Tree.record("NSMutableSet", "NSSet"), "a", "b"),
+            Tree.archive(
+                ["NS.objects": [.uid(3), .uid(4)], "$class": .uid(2), "pytype": 2],
+                Tree.record("OC_BuiltinPythonArray", "NSArray"), "a", "b"),
+            Tree.archive(["a", "b"]), Tree.archive(.set(["a", "b"])),
+            Tree.archive(.orderedSet(["a", "b"])),
+        ])
+    func lists(_ bytes: [UInt8]) throws {
+        #expect(try KeyedArchiveDecoder().decode([String].self, from: bytes) == ["a", "b"])
+        #expect(try KeyedArchiveDecoder().decode(Set<String>.self, from: bytes) == ["a", "b"])
+    }
+
+    @Test(
+        "take dictionaries in each spelling",
+        arguments: [
+            Tree.archive(
+                ["$class": .uid(2), "NS.keys": [.uid(3)], "NS.objects": [.uid(4)]],
+                Tree.record("NSMutableDictionary", "NSDictionary"), "number", 5),
+            Tree.archive(
+                ["NS.object.0": .uid(4), "$class": .uid(2), "NS.key.0": .uid(3)],
+                Tree.record("NSDictionary"), "number", 5),
+            Tree.archive(
+                ["$class": .uid(2), "NS.keys": [.uid(3)], "NS.objects": [5], "other": true],
+                Tree.record("MyDictionary", "NSDictionary"),
+                ["$class": .uid(4), "NS.string": "number"], Tree.record("NSString")),
+            Tree.archive(["$class": .uid(2), "number": 5], Tree.record("Numbered")),
+            Tree.archive(
+                ["$class": .uid(2), "NS.objects": [["number": 5]]], Tree.record("NSArray")),
+        ])
+    func dictionaries(_ bytes: [UInt8]) throws {
+        struct Numbered: Decodable {
+            let number: Int
+        }
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(Numbered.self, forClassName: "Numbered")
+        if let list = try? decoder.decode([Numbered].self, from: bytes) {
+            #expect(list.map(\.number) == [5])
+            #expect(try decoder.decode([[String: Int]].self, from: bytes) == [["number": 5]])
+        } else {
+            #expect(try decoder.decode(Numbered.self, from: bytes).number == 5)
+            #expect(try decoder.decode([String: Int8].self, from: bytes) == ["number": 5])
+        }
+    }
+
+    @Test("refuse two keys that are the same, and keys of other types")
+    func keys() throws {
+        let json = #"{"$class":"NSDictionary","NS.keys":["a","a"],"NS.objects":[1,2]}"#
+        #expect(
+            summary { _ = try [String: Int].decoded(json) }
+                == "corrupted at a: The dictionary has the same key twice.")
+        #expect(
+            summary { _ = try [String: Int].decoded(json.replacing(#""a","#, with: "1,")) }
+                == "corrupted at : A key of the dictionary is no string.")
+        #expect(
+            summary { _ = try [Int: Int].decoded(json.replacing(#""a","#, with: "1,")) }
+                == "mismatch at Index 1: Here is a string where an integer is needed.")
+        #expect(
+            summary { _ = try [Int: Int].decoded(#"{"$class":"Thing","a":1}"#) }
+                == "mismatch at : Here is an object of class \"Thing\" where a dictionary is needed."
+        )
+    }
+
+    @Test("of keys that are encoded alike are an error when they are encoded")
+    func alike() throws {
+        struct Vague: Encodable, Hashable {
+            let number: Int
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode("always the same")
+            }
+        }
+        #expect(
+            summary { _ = try KeyedArchive.encoding([[Vague(number: 1): 1, Vague(number: 2): 2]]) }
+                == "Index 0: Two different keys of the dictionary are encoded alike.")
+    }
+
+    @Test("refuse what is none of them")
+    func others() {
+        #expect(
+            summary { _ = try [Int].decoded(#"{"a":1}"#) }
+                == "mismatch at : Here is an object of class \"NSDictionary\" where an array is needed."
+        )
+        #expect(
+            summary { _ = try Set<Int>.decoded("true") }
+                == "mismatch at : Here is a boolean where an array is needed.")
+        #expect(
+            summary { _ = try [String: Int].decoded("1") }
+                == "mismatch at : Here is an integer where an object with fields is needed.")
+        #expect(
+            summary { _ = try [String: [Int]].decoded(#"{"a":[1,"x"]}"#) }
+                == "mismatch at a.Index 1: Here is a string where an integer is needed.")
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import KeyedArchive
+import Testing
+
+@Suite("Archives of real programs, as structs")
+struct CodingFixtureTests {
+    private func fixture(_ name: String) throws -> [UInt8]? {
+        guard Fixtures.folder != nil else { return nil }
+        return try #require(Fixtures.keyed.first { $0.name == name }).bytes
+    }
+
+    struct SpectacleShortcut: Codable, Equatable {
+        var name: String
+        var keyCode: Int
+        var modifiers: UInt16
+    }
+
+    @Test("are those of Spectacle")
+    func spectacle() throws {
+        guard
+            let bytes = try fixture("zotfiles__com.divisiblebyzero.Spectacle.plist.MoveToTopHalf")
+        else { return }
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(SpectacleShortcut.self, forClassName: "SpectacleShortcut")
+        let shortcut = try decoder.decode(SpectacleShortcut.self, from: bytes)
+        #expect(shortcut == SpectacleShortcut(name: "MoveToTopHalf", keyCode: 126, modifiers: 6400))
+        var encoder = KeyedArchiveEncoder()
+        encoder.setClassName("SpectacleShortcut", for: SpectacleShortcut.self)
+        #expect(try encoder.encode(shortcut).isSame(as: KeyedArchive(validating: bytes)))
+    }
+
+    struct Shortcut: Decodable {
+        var nameKey: String
+        var enabled: Bool
+        var global: Bool
+        var keyComboFlags: Int32
+        var sizeColumns: UInt8
+    }
+
+    @Test("are those of Divvy")
+    func divvy() throws {
+        guard let bytes = try fixture("Dotfiles__com.mizage.Divvy.plist.shortcuts") else { return }
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(Shortcut.self, forClassName: "Shortcut")
+        let shortcuts = try decoder.decode([Shortcut].self, from: bytes)
+        #expect(shortcuts.count == 13)
+        #expect(shortcuts[6].nameKey == "Center" && shortcuts[6].global && shortcuts[6].enabled)
+        #expect(shortcuts[6].keyComboFlags == 9_568_256 && shortcuts[6].sizeColumns == 6)
+    }
+
+    struct Response: Decodable {
+        var url: URL
+        var time: Double
+        var status: Int
+        var headers: [String: String]
+        var other: String?
+        var version: Int
+        var isLast: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case url = "__nsurlrequest_proto_prop_obj_0"
+            case time = "__nsurlrequest_proto_prop_obj_1"
+            case status = "__nsurlrequest_proto_prop_obj_3"
+            case headers = "__nsurlrequest_proto_prop_obj_4"
+            case other = "__nsurlrequest_proto_prop_obj_5"
+            case version = "$0"
+            case isLast = "$4"
+        }
+    }
+
+    @Test("are those of Safari, numbers behind references and fields without keys among them")
+    func response() throws {
+        guard
+            let bytes = try fixture(
+                "webarchive__crouton.webarchive.WebSubresources.0.WebResourceResponse")
+        else { return }
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(Response.self, forClassName: "NSHTTPURLResponse")
+        let response = try decoder.decode(Response.self, from: bytes)
+        #expect(response.url.absoluteString == "https://crouton.net/crouton.png")
+        #expect(response.status == 200 && response.time == 612508329.848802)
+        #expect(response.headers["Content-Length"] == "5182" && response.other == nil)
+        #expect(response.version == 8 && !response.isLast)
+    }
+
+    struct Process: Decodable {
+        struct File: Decodable {
+            var path: String
+            var fd: Int
+            var type: String
+        }
+        var pid: Int
+        var time: Date
+        var age: Double
+        var files: [File]
+
+        enum CodingKeys: String, CodingKey {
+            case pid, time
+            case age = "process.age"
+            case files = "disk.openfiles[]"
+        }
+    }
+
+    @Test("are those of Instruments: integers are keys, dictionaries are structs")
+    func instruments() throws {
+        guard let bytes = try fixture("go-ios__uint64-key-dictionary.bin") else { return }
+        let processes = try KeyedArchiveDecoder().decode([UInt64: Process].self, from: bytes)
+        let process = try #require(processes[40400])
+        #expect(process.pid == 40400 && process.age == 0.010608242)
+        #expect(process.time.timeIntervalSinceReferenceDate == 625390557.003659)
+        #expect(process.files.map(\.path) == ["/dev/null", "/dev/ttys001", "/dev/ttys001"])
+    }
+
+    struct Complex: Decodable {
+        enum Element: Decodable, Equatable {
+            case null, text(String), number(Int), table([String: String])
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                if container.decodeNil() {
+                    self = .null
+                } else if let text = try? container.decode(String.self) {
+                    self = .text(text)
+                } else if let number = try? container.decode(Int.self) {
+                    self = .number(number)
+                } else {
+                    self = .table(try container.decode([String: String].self))
+                }
+            }
+        }
+        var array: [Element]
+        var string: String
+        var url: URL
+        var uuid: UUID
+    }
+
+    @Test("are those of Foundation's own tests")
+    func complex() throws {
+        guard
+            let bytes = try fixture(
+                "swift-corelibs-foundation__NSKeyedUnarchiver-ComplexTest.plist")
+        else { return }
+        let complex = try KeyedArchiveDecoder().decode(Complex.self, from: bytes)
+        #expect(complex.array == [.null, .text("hello"), .number(34545), .table(["key": "val"])])
+        #expect(complex.url.absoluteString == "https://www.swift.org/index.xml")
+        #expect(complex.uuid.uuidString == "71DC068E-3420-45FF-919E-3A267D55EC22")
+        let set = try fixture("swift-corelibs-foundation__NSOrderedSet-Numbers.archive") ?? []
+        #expect(try !KeyedArchiveDecoder().decode([Int].self, from: set).isEmpty)
+    }
+
+    struct Python: Decodable {
+        var list: [Int]
+        var isOn: Bool
+        var data: Data
+        var date: Date
+        var real: Double
+        var text: String
+
+        enum CodingKeys: String, CodingKey {
+            case list = "MyArray"
+            case isOn = "MyBool"
+            case data = "MyData"
+            case date = "MyDate"
+            case real = "MyFloat"
+            case text = "MyString"
+        }
+    }
+
+    @Test("are those of PyObjC, whose classes are subclasses of the known ones")
+    func python() throws {
+        guard let bytes = try fixture("plaso__NSKeyedArchiver.plist") else { return }
+        let value = try KeyedArchiveDecoder().decode(Python.self, from: bytes)
+        #expect(value.list.isEmpty && value.isOn && value.real == 2.7)
+        #expect(value.data == Data("DATA\n".utf8) && value.text == "Some string")
+        #expect(value.date.timeIntervalSinceReferenceDate == 729_452_449)
+    }
+}

@@ -1,0 +1,185 @@
+import KeyedArchive
+import PropertyList
+import Testing
+
+@Suite("Scalars that are decoded")
+struct CodingNumberTests {
+    struct Field<Value: Decodable>: Decodable {
+        let value: Value
+    }
+
+    /// Decodes a field that stands inline, and the same as an object behind a reference.
+    private func decode<Value: Decodable & Equatable>(_ tree: Tree, _: Value.Type) throws -> Value {
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(Field<Value>.self, forClassName: "F")
+        let inline = Tree.archive(["$class": .uid(2), "value": tree], Tree.record("F"))
+        let behind = Tree.archive(
+            ["$class": .uid(2), "value": .uid(3)], Tree.record("F"), tree)
+        let value = try decoder.decode(Field<Value>.self, from: behind).value
+        #expect(try decoder.decode(Field<Value>.self, from: inline).value == value)
+        #expect(try decoder.decode([Value].self, from: Tree.archive([tree], tree)) == [value])
+        return value
+    }
+
+    @Test("take an integer where it fits, and a real where it is whole")
+    func integers() throws {
+        #expect(try decode(127, Int8.self) == 127)
+        #expect(try decode(.integer(.max), Int128.self) == .max)
+        #expect(try decode(.integer(.max), UInt128.self) == UInt128(Int128.max))
+        #expect(try decode(3.0, Int.self) == 3)
+        #expect(try decode(.single(-2), Int16.self) == -2)
+        for (tree, problem) in [
+            (128, "The number is none that Int8 holds exactly."),
+            (-129, "The number is none that Int8 holds exactly."),
+            (1.5, "The number is none that Int8 holds exactly."),
+            (.real(.nan), "The number is none that Int8 holds exactly."),
+            (.real(.infinity), "The number is none that Int8 holds exactly."),
+            (.real(1e300), "The number is none that Int8 holds exactly."),
+            (true, "Here is a boolean where an integer is needed."),
+            ("12", "Here is a string where an integer is needed."),
+            (.date(1), "Here is a date where an integer is needed."),
+            (.data([]), "Here is data where an integer is needed."),
+            (.set([]), "Here is a set where an integer is needed."),
+        ] as [(Tree, String)] {
+            let summary = summary { _ = try decode(tree, Int8.self) }
+            #expect(summary?.hasSuffix("at value: " + problem) == true)
+        }
+    }
+
+    @Test("take an unsigned integer only where it is not negative")
+    func unsigned() throws {
+        #expect(try decode(.integer(Int128(UInt64.max)), UInt64.self) == .max)
+        #expect(summary { _ = try decode(-1, UInt64.self) } != nil)
+        #expect(summary { _ = try decode(.integer(Int128(UInt64.max) + 1), UInt64.self) } != nil)
+    }
+
+    @Test("take a boolean only where it is one, or 0 or 1")
+    func booleans() throws {
+        #expect(try decode(true, Bool.self) && decode(1, Bool.self))
+        #expect(try !decode(false, Bool.self) && !decode(0, Bool.self))
+        for tree in [2, -1, 1.0, 0.0, "true"] as [Tree] {
+            #expect(
+                summary { _ = try decode(tree, Bool.self) }?.hasPrefix("mismatch at value") == true)
+        }
+    }
+
+    @Test("take a real, and an integer that it holds exactly")
+    func reals() throws {
+        #expect(try decode(3, Double.self) == 3)
+        #expect(try decode(.single(0.1), Double.self) == Double(Float(0.1)))
+        #expect(try decode(0.1, Float.self) == 0.1)
+        #expect(try decode(16_777_216, Float.self) == 16_777_216)
+        #expect(try decode(.real(-.infinity), Float.self) == -.infinity)
+        for tree in [16_777_217, 1e300, .integer(.max)] as [Tree] {
+            #expect(
+                summary { _ = try decode(tree, Float.self) }
+                    == "corrupted at value: The number is none that Float holds exactly.")
+        }
+        #expect(
+            summary { _ = try decode(.integer(1 << 53 + 1), Double.self) }
+                == "corrupted at value: The number is none that Double holds exactly.")
+        #expect(
+            summary { _ = try decode(true, Double.self) }
+                == "mismatch at value: Here is a boolean where a number is needed.")
+    }
+
+    private func object(_ fields: Tree, _ className: Text, _ chain: Text...) -> [UInt8] {
+        Tree.archive(
+            [.uid(2)], fields,
+            .dictionary([
+                ("$classname", .text(className)),
+                ("$classes", .array(([className] + chain + ["NSObject"]).map(Tree.text))),
+            ]))
+    }
+
+    @Test(
+        "take a string in each spelling",
+        arguments: [
+            Tree.archive("é😀"),
+            Tree.archive(["$class": .uid(2), "NS.string": "é😀"], Tree.record("NSString")),
+            Tree.archive(
+                ["$class": .uid(2), "NS.string": .uid(3)], Tree.record("NSMutableString"), "é😀"),
+            Tree.archive(
+                ["NS.bytes": .data(Array("é😀".utf8)), "$class": .uid(2)], Tree.record("NSString")),
+            Tree.archive(
+                ["pytype": 1, "$class": .uid(2), "NS.string": "é😀"],
+                Tree.record("OC_BuiltinPythonUnicode", "NSString")),
+        ])
+    func strings(_ bytes: [UInt8]) throws {
+        #expect(try KeyedArchiveDecoder().decode(String.self, from: bytes) == "é😀")
+    }
+
+    @Test("of text with an unpaired surrogate are an error, wherever it stands")
+    func surrogates() throws {
+        let text = Tree.text(Text(utf16: [0x61, 0xD800]))
+        let decoder = KeyedArchiveDecoder()
+        let problem = "The string has an unpaired surrogate, which no string of Swift can have."
+        let list = Tree.archive(
+            ["$class": .uid(2), "NS.objects": .array([.uid(3), .uid(4)])], Tree.record("NSArray"),
+            "a", text)
+        #expect(
+            summary { _ = try decoder.decode(String.self, from: Tree.archive(text)) }
+                == "corrupted at : " + problem)
+        #expect(
+            summary { _ = try decoder.decode([String].self, from: list) }
+                == "corrupted at Index 1: " + problem)
+        let dictionary = Tree.archive(
+            ["$class": .uid(2), "NS.keys": .array([.uid(3)]), "NS.objects": .array([.uid(3)])],
+            Tree.record("NSDictionary"), text)
+        #expect(
+            summary { _ = try decoder.decode([String: String].self, from: dictionary) }
+                == "corrupted at : " + problem)
+        let broken = Tree.archive(
+            ["NS.bytes": .data([0xFF]), "$class": .uid(2)], Tree.record("NSString"))
+        #expect(
+            summary { _ = try decoder.decode(String.self, from: broken) }
+                == "mismatch at : Here is an object of class \"NSString\" where a string is needed."
+        )
+    }
+
+    @Test("take bytes inline, behind a reference, as NSData, and number by number")
+    func bytes() throws {
+        let expected: [UInt8] = [1, 2]
+        #expect(try decode(.data(expected), [UInt8].self) == expected)
+        #expect(try [UInt8].decoded("[1,2]") == expected)
+        for key in ["NS.data", "NS.bytes"] as [Text] {
+            for (field, more) in [(Tree.data(expected), []), (.uid(3), [Tree.data(expected)])] {
+                let archive: Tree = [
+                    "$version": 100_000, "$archiver": "NSKeyedArchiver",
+                    "$top": ["root": .uid(1)],
+                    "$objects": .array(
+                        [
+                            "$null", .dictionary([("$class", .uid(2)), (key, field)]),
+                            Tree.record("NSMutableData", "NSData"),
+                        ] + more),
+                ]
+                #expect(
+                    try KeyedArchiveDecoder().decode([UInt8].self, from: archive.bytes())
+                        == expected)
+            }
+        }
+    }
+
+    @Test("that are nil are no value, but for optionals; and so is NSNull")
+    func nils() throws {
+        #expect(try [Int?].decoded(#"[null,1,{"$class":"NSNull"}]"#) == [nil, 1, nil])
+        #expect(
+            summary { _ = try [Int].decoded("[1,null]") }
+                == "no value at Index 1: Here is nil where an integer is needed.")
+        #expect(
+            summary { _ = try Account.decoded("null") }
+                == "no value at : Here is nil where an object with fields is needed.")
+        #expect(try Account?.decoded("null") == nil)
+        #expect(
+            try Account.decoded(#"{"$class":"Account","username":"a","isAdmin":1,"age":null}"#)
+                == Account(username: "a", isAdmin: true))
+    }
+
+    @Test("that an archive has no room for are an error when they are encoded")
+    func tooLarge() throws {
+        #expect(
+            summary { _ = try KeyedArchive.encoding(["a": [UInt128.max]]) }
+                == "a.Index 0: The integer is too large: archives have integers of up to 128 bits "
+                + "with a sign.")
+    }
+}
