@@ -1,4 +1,4 @@
-internal import PropertyList
+package import PropertyList
 
 /// The `$objects` of an archive that is being written, and the property list around it.
 ///
@@ -6,7 +6,7 @@ internal import PropertyList
 /// 2. Equal strings, numbers, data and dates are one object, and so are the records of one class.
 ///    Objects of classes are shared only by who reserves one UID and refers to it twice.
 /// 3. The UIDs, and so the bytes, follow from the order of the calls alone.
-struct ObjectTable {
+package struct ObjectTable {
     private(set) var list = PropertyListWriter()
     /// The entries of `$objects`.
     private var objects: [ObjectIndex]
@@ -14,12 +14,12 @@ struct ObjectTable {
     private var uids: [ObjectIndex: UInt64] = [:]
     private var classUIDs: [[Text]: UInt64] = [:]
 
-    init() {
+    package init() {
         objects = [list.add(string: "$null")]
     }
 
     /// Takes the next UID, for an object that is defined later.
-    mutating func reserve() -> UInt64 {
+    package mutating func reserve() -> UInt64 {
         objects.append(objects[0])
         return UInt64(objects.count - 1)
     }
@@ -28,7 +28,7 @@ struct ObjectTable {
     /// fields, which come from the functions below.
     ///
     /// The record of the class takes a UID here where it is new.
-    mutating func define(
+    package mutating func define(
         _ uid: UInt64, chain: [Text], names: [Text], values: [ObjectIndex]
     ) {
         objects[Int(uid)] = object(chain: chain, names: names, values: values)
@@ -39,12 +39,12 @@ struct ObjectTable {
 
 extension ObjectTable {
     /// A reference to an object.
-    mutating func reference(to uid: UInt64) -> ObjectIndex {
+    package mutating func reference(to uid: UInt64) -> ObjectIndex {
         list.add(uid: uid)
     }
 
     /// A reference to the one object that the scalar is; for null, to nothing.
-    mutating func reference(to scalar: Scalar) -> ObjectIndex {
+    package mutating func reference(to scalar: Scalar) -> ObjectIndex {
         if case .null = scalar { return list.add(uid: 0) }
         let index = add(scalar)
         let uid = uids[index] ?? newUID(of: index)
@@ -52,7 +52,7 @@ extension ObjectTable {
     }
 
     /// A number or a boolean itself; a reference to all else, as `encodeObject:` writes it.
-    mutating func field(_ scalar: Scalar) -> ObjectIndex {
+    package mutating func field(_ scalar: Scalar) -> ObjectIndex {
         switch scalar {
         case .boolean, .integer, .real: add(scalar)
         case .null, .string, .data, .date: reference(to: scalar)
@@ -60,12 +60,12 @@ extension ObjectTable {
     }
 
     /// Bytes that stand inline.
-    mutating func inlineBytes(_ bytes: ArraySlice<UInt8>) -> ObjectIndex {
+    package mutating func inlineBytes(_ bytes: ArraySlice<UInt8>) -> ObjectIndex {
         list.add(data: bytes)
     }
 
     /// The list of a collection's elements, which stands inline.
-    mutating func elements(_ elements: [ObjectIndex]) -> ObjectIndex {
+    package mutating func elements(_ elements: [ObjectIndex]) -> ObjectIndex {
         list.add(array: elements)
     }
 }
@@ -74,7 +74,7 @@ extension ObjectTable {
 
 extension ObjectTable {
     /// The archive whose `$top` has these entries.
-    consuming func finish(top names: [Text], _ values: [ObjectIndex]) -> KeyedArchive {
+    package consuming func finish(top names: [Text], _ values: [ObjectIndex]) -> KeyedArchive {
         let topKeys = names.map { list.add(string: $0) }
         let entries: KeyValuePairs<Text, ObjectIndex> = [
             "$version": list.add(integer: KeyedArchive.version),
