@@ -5,7 +5,7 @@ extension KeyedArchive {
     /// Archives an object and all that it refers to.
     ///
     /// The object's class, and those of all others, conform to NSSecureCoding. Of Foundation's own
-    /// classes these can be archived: NSString, NSNumber, NSDecimalNumber, NSData, NSDate, NSNull,
+    /// classes these can be archived: NSString, NSNumber, NSData, NSDate, NSNull,
     /// NSURL, NSUUID, NSArray, NSDictionary, NSSet, NSCountedSet, NSOrderedSet and what of them is
     /// mutable, NSError, NSURLQueryItem, NSTimeZone, NSLocale, NSPersonNameComponents,
     /// NSDateComponents without a calendar; and the values of Swift that are bridged to one of them.

@@ -13,7 +13,7 @@ extension KeyedArchive {
     /// ``init(archiving:options:)`` names are made; others, and classes that inherit of others, are
     /// refused, as their `init(coder:)` trap for wrong fields or for coders other than Foundation's:
     /// NSArray, NSString and the like as superclasses, NSAttributedString, NSCalendar,
-    /// NSCharacterSet, NSDateInterval, NSIndexPath, NSIndexSet, NSMeasurement, NSNotification,
+    /// NSCharacterSet, NSDateInterval, NSDecimalNumber, NSIndexPath, NSIndexSet, NSMeasurement, NSNotification,
     /// NSRegularExpression, NSTextCheckingResult, NSValue, formatters, units, predicates, and
     /// requests, responses and credentials of URLs.
     ///

@@ -34,8 +34,6 @@ struct Sample: Sendable, CustomTestStringConvertible {
     /// Objects of all other classes.
     static let objects: [Sample] = [
         Sample("mutable text") { NSMutableString(string: "mutable") },
-        Sample("decimal") { NSDecimalNumber(string: "-12345678901234567890.123") },
-        Sample("decimal zero") { NSDecimalNumber.zero },
         Sample("mutable data") { NSMutableData(data: Data([3])) },
         Sample("date") { NSDate(timeIntervalSinceReferenceDate: -0.5) },
         Sample("null") { NSNull() },
@@ -45,8 +43,14 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample("URL") { URL(filePath: "/a/ä b") as NSURL },
         Sample("relative URL") { URL(filePath: "e/f", relativeTo: URL(filePath: "/a/b")) as NSURL },
         Sample("empty array") { NSArray() },
-        Sample("array") { NSArray(array: [1, "a", NSNull(), [true], Data()]) },
+        Sample("array") { NSArray(array: [1, "a", NSNull(), [2], Data()]) },
         Sample("mutable array") { NSMutableArray(array: ["m"]) },
+        Sample("array of mutable objects") {
+            NSArray(array: [
+                NSMutableString(string: "m"), NSCountedSet(array: [1, 1]), NSMutableArray(),
+                NSMutableDictionary(object: NSMutableString(string: "n"), forKey: "k" as NSString),
+            ])
+        },
         Sample("empty dictionary") { NSDictionary() },
         Sample("dictionary") { NSDictionary(dictionary: ["b": 1, "a": ["c": Data([1])]]) },
         Sample("dictionary with other keys") {

@@ -54,6 +54,8 @@ struct GraphWriter {
         switch value {
         case .inline(let scalar):
             results.append(table.field(scalar))
+        case .text(let text):
+            results.append(table.inlineString(text))
         case .bytes(let bytes):
             results.append(table.inlineBytes(bytes[...]))
         case .reference(let node?), .conditional(let node):

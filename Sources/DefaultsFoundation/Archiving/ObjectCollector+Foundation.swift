@@ -10,7 +10,7 @@ extension ObjectCollector {
     ) -> ObjectGraph.Node? {
         switch object {
         case let string as NSMutableString:
-            return known("NSMutableString", ["NS.string": .inline(.string(string.text))])
+            return known("NSMutableString", ["NS.string": .text(string.text)])
         case let string as NSString:
             return .scalar(.string(string.text))
         case let number as NSNumber:
@@ -43,20 +43,20 @@ extension ObjectCollector {
         switch object {
         case let array as NSArray:
             let name: Text = array is NSMutableArray ? "NSMutableArray" : "NSArray"
-            return known(name, ["NS.objects": .elements(elements(Array(array), of: node))])
+            return known(name, ["NS.objects": .elements(elements(array.members, of: node))])
         case let dictionary as NSDictionary:
             let isMutable = dictionary is NSMutableDictionary
             let chain = ClassChain.of(isMutable ? "NSMutableDictionary" : "NSDictionary")
-            let entries = Array(dictionary)
+            let entries = dictionary.entries
             return .dictionary(
                 chain: chain, keys: elements(entries.map(\.key), of: node),
                 values: elements(entries.map(\.value), of: node))
         case let set as NSCountedSet:
-            let members = set.allObjects
+            let members = set.members
             return .countedSet(elements(members, of: node), counts: members.map(set.count(for:)))
         case let set as NSSet:
             let chain = ClassChain.of(set is NSMutableSet ? "NSMutableSet" : "NSSet")
-            return .set(chain: chain, elements(set.allObjects, of: node))
+            return .set(chain: chain, elements(set.members, of: node))
         case let set as NSOrderedSet:
             let isMutable = set is NSMutableOrderedSet
             let name: Text = isMutable ? "NSMutableOrderedSet" : "NSOrderedSet"
@@ -114,6 +114,33 @@ extension ObjectCollector {
         to value: Any?, in node: NodeIndex, as step: String
     ) -> ObjectGraph.Value {
         .reference(self.node(of: value, in: node, as: step))
+    }
+}
+
+// Foundation on Linux gives what is in its collections as values of Swift, so that strings are not
+// mutable any more and counted sets are empty. Its mirrors show the objects; where those are not as
+// they are known to be, the values have to do.
+
+extension NSArray {
+    fileprivate var members: [Any] {
+        let objects = Mirror(reflecting: self).children.compactMap { $0.value as? NSObject }
+        return objects.count == count ? objects : Array(self)
+    }
+}
+
+extension NSSet {
+    fileprivate var members: [Any] {
+        let objects = Mirror(reflecting: self).children.compactMap { $0.value as? NSObject }
+        return objects.count == count ? objects : allObjects
+    }
+}
+
+extension NSDictionary {
+    fileprivate var entries: [(key: Any, value: Any)] {
+        let entries = Mirror(reflecting: self).children.compactMap {
+            $0.value as? (key: NSObject, value: AnyObject)
+        }
+        return entries.count == count ? entries.map { ($0.key, $0.value) } : Array(self)
     }
 }
 

@@ -25,6 +25,7 @@ struct ObjectGraph {
 
     enum Value {
         case inline(Scalar)
+        case text(Text)
         case bytes([UInt8])
         case reference(NodeIndex?)
         /// A reference that is nil unless the object is written for another reason.

@@ -17,7 +17,8 @@ extension ObjectMaker {
         _ elements: Elements, _ kind: FoundationClasses.Known, at index: ObjectIndex,
         allowing allowed: AllowList
     ) -> Made? {
-        guard let members = members(elements, allowing: allowed), canHash(members, at: index)
+        guard let members = members(elements, allowing: allowed),
+            canHash(members, ofClass: "NSSet", at: index)
         else { return nil }
         let objects = members.map(\.object)
         let set: NSObject =
@@ -35,9 +36,9 @@ extension ObjectMaker {
         _ keys: Elements, _ values: Elements, isMutable: Bool, at index: ObjectIndex,
         allowing allowed: AllowList
     ) -> Made? {
-        guard let keys = members(keys, allowing: allowed), canHash(keys, at: index) else {
-            return nil
-        }
+        guard let keys = members(keys, allowing: allowed),
+            canHash(keys, ofClass: "NSDictionary", at: index)
+        else { return nil }
         // A dictionary copies its keys, and what cannot be copied traps.
         guard keys.allSatisfy({ $0.object is any NSCopying }) else {
             fail(.badObject("NSDictionary", needs: "a key of it cannot be copied"), at: index)
@@ -82,7 +83,7 @@ extension ObjectMaker {
             return nil
         }
         guard let members = members(.listed(indices), allowing: allowed),
-            canHash(members, at: index)
+            canHash(members, ofClass: "NSCountedSet", at: index)
         else { return nil }
         let set = NSCountedSet()
         for (member, count) in zip(members, counts) {
@@ -140,7 +141,13 @@ extension ObjectMaker {
     ///
     /// Those of the same hash are compared with each other, whole. Collections of the same count have
     /// the same hash, and strings can be made that do.
-    private func canHash(_ members: [Made], at index: ObjectIndex) -> Bool {
+    private func canHash(
+        _ members: [Made], ofClass name: String, at index: ObjectIndex
+    ) -> Bool {
+        guard members.allSatisfy({ Self.hasHash($0.object) }) else {
+            fail(.badObject(name, needs: "an element or key of it has no hash"), at: index)
+            return false
+        }
         var groups: [Int: (count: Int, weight: Int)] = [:]
         for member in members {
             let group = groups[member.object.hash] ?? (0, 0)
@@ -156,5 +163,12 @@ extension ObjectMaker {
             comparisons -= cost
         }
         return true
+    }
+
+    /// Whether an object has a hash; Foundation on Linux traps for these that have none.
+    ///
+    /// Arrays and dictionaries have one, but become values of Swift that have not.
+    private static func hasHash(_ object: NSObject) -> Bool {
+        !(object is NSArray || object is NSDictionary || object is NSError)
     }
 }

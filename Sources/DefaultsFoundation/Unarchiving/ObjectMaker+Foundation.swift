@@ -73,7 +73,8 @@ extension ObjectMaker {
         case .url:
             let relative = fields.decodeObject(of: NSString.self, forKey: "NS.relative")
             let base = fields.optionalObject(of: NSURL.self, forKey: "NS.base")
-            return relative.flatMap { NSURL(string: $0 as String, relativeTo: base as URL?) }
+            // An NSURL that is no URL traps as soon as a collection has it.
+            return relative.flatMap { URL(string: $0 as String, relativeTo: base as URL?) as NSURL? }
         case .uuid:
             return fields.withDecodedUnsafeBytes(forKey: "NS.uuidbytes") { bytes in
                 guard let bytes, bytes.count == 16 else { return nil }
@@ -110,17 +111,5 @@ extension ObjectMaker {
         guard let info else { return NSError(domain: domain as String, code: code) }
         guard let userInfo = (info as? NSDictionary) as? [String: Any] else { return nil }
         return NSError(domain: domain as String, code: code, userInfo: userInfo)
-    }
-
-    /// Whether these are the fields of a decimal number: NSDecimalNumber itself traps for others.
-    func isDecimal(_ fields: Fields) -> Bool {
-        func isInteger(_ name: StaticString, in range: ClosedRange<Int128>) -> Bool {
-            guard let index = fields[name, in: list],
-                case .integer(let value) = list.value(at: index)
-            else { return false }
-            return range.contains(value)
-        }
-        return isInteger("NS.exponent", in: -128...127) && isInteger("NS.length", in: 0...8)
-            && isInteger("NS.bo", in: 0...2)
     }
 }

@@ -67,10 +67,10 @@ extension ObjectMaker {
         return nil
     }
 
-    /// A date, of a time that calendars can count with.
+    /// A date; one of no time traps where it is described.
     func date(_ seconds: Double, at index: ObjectIndex) -> NSDate? {
-        guard abs(seconds) <= 1e13 else {
-            fail(.badObject("NSDate", needs: "its time is too far away"), at: index)
+        guard seconds.isFinite else {
+            fail(.badObject("NSDate", needs: "its time is no number"), at: index)
             return nil
         }
         return NSDate(timeIntervalSinceReferenceDate: seconds)

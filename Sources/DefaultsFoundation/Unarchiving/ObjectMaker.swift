@@ -228,10 +228,6 @@ extension ObjectMaker {
             fail(.notSecure(name), at: index)
             return nil
         }
-        guard coding.isSubclass(of: NSDecimalNumber.self) == false || isDecimal(fields) else {
-            fail(.badObject(name, needs: "its fields are those of no decimal number"), at: index)
-            return nil
-        }
         guard spend(fields.count) else { return nil }
         let decoder = FieldDecoder(self, fields: fields, uid: uid, at: index, allowed: allowed)
         let object = coding.init(coder: decoder)

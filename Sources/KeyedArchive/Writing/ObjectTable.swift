@@ -59,6 +59,11 @@ extension ObjectTable {
         }
     }
 
+    /// A string that stands inline.
+    package mutating func inlineString(_ string: Text) -> ObjectIndex {
+        list.add(string: string)
+    }
+
     /// Bytes that stand inline.
     package mutating func inlineBytes(_ bytes: ArraySlice<UInt8>) -> ObjectIndex {
         list.add(data: bytes)
