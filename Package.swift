@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "defaultsctl", targets: ["defaultsctl"]),
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "DefaultsFoundation", targets: ["DefaultsFoundation"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -63,6 +64,7 @@ let package = Package(
                 "CLinux", logging,
             ]),
         module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
+        module("DefaultsFoundation", ["KeyedArchive", "PropertyList"]),
         program("defaultsd", ["DefaultsService", logging]),
         program(
             "defaultsctl",
@@ -82,6 +84,7 @@ let package = Package(
             ]),
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList"]),
+        tests("DefaultsFoundationTests", ["DefaultsFoundation", "KeyedArchive", "PropertyList"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),

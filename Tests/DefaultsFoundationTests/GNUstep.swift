@@ -23,7 +23,7 @@ enum GNUstep {
         }
     }()
 
-    static let folder: Result<URL, any Error> = Result {
+    private static let folder: Result<URL, any Error> = Result {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "gnustep-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -36,8 +36,7 @@ enum GNUstep {
 
     /// The archives that GNUstep writes, by their names.
     static func written() throws -> [String: [UInt8]] {
-        let output = try folder.get().appending(path: "written")
-        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+        let output = try newFolder()
         try run(folder.get().appending(path: "interop").path(), ["write", output.path()])
         var archives: [String: [UInt8]] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: output.path()) {
@@ -48,15 +47,23 @@ enum GNUstep {
 
     /// What GNUstep reads from each archive, in one line.
     static func read(_ archives: [[UInt8]]) throws -> [String] {
+        let input = try newFolder()
         var files: [String] = []
         for (number, bytes) in archives.enumerated() {
-            let file = try folder.get().appending(path: "read-\(number)")
+            let file = input.appending(path: "\(number)")
             try Data(bytes).write(to: file)
             files.append(file.path())
         }
         let output = try run(folder.get().appending(path: "interop").path(), ["read"] + files)
         return output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             .map(String.init)
+    }
+
+    /// A folder for one call alone, since tests run beside each other.
+    private static func newFolder() throws -> URL {
+        let new = try folder.get().appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: new, withIntermediateDirectories: true)
+        return new
     }
 
     @discardableResult

@@ -36,15 +36,22 @@ struct HostileTests {
         return false
     }
 
-    @Test("cut at any byte", arguments: Fixtures.all)
-    func cut(_ fixture: Fixtures.Fixture) {
-        for count in 0..<fixture.bytes.count { Self.tryEverything(Array(fixture.bytes.prefix(count))) }
+    /// The bytes of a fixture that are cut off or changed: all of a small one, some of a large one.
+    private static func positions(in fixture: Fixtures.Fixture) -> StrideTo<Int> {
+        stride(from: 0, to: fixture.bytes.count, by: fixture.bytes.count < 1000 ? 1 : 5)
     }
 
-    @Test("with any byte changed", arguments: Fixtures.all)
+    @Test("cut at any byte", arguments: Fixtures.all.filter(\.isBinary))
+    func cut(_ fixture: Fixtures.Fixture) {
+        for count in Self.positions(in: fixture) {
+            Self.tryEverything(Array(fixture.bytes.prefix(count)))
+        }
+    }
+
+    @Test("with any byte changed", arguments: Fixtures.all.filter(\.isBinary))
     func changed(_ fixture: Fixtures.Fixture) {
-        for position in fixture.bytes.indices {
-            for change in (fixture.bytes.count < 1000 ? [0x01, 0x10, 0xFF] : [0x11]) as [UInt8] {
+        for position in Self.positions(in: fixture) {
+            for change in [0x01, 0x10] as [UInt8] {
                 var bytes = fixture.bytes
                 bytes[position] ^= change
                 Self.tryEverything(bytes)

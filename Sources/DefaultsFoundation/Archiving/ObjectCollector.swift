@@ -23,6 +23,7 @@ final class ObjectCollector {
     private var isKnown: Set<NodeIndex> = []
     /// By whom each node was met first, and as what.
     private var origins: [(parent: NodeIndex?, step: String)] = []
+    private var chains: [ObjectIdentifier: [Text]] = [:]
     private var ways: [ObjectIdentifier: FoundationClasses.Way] = [:]
 
     init(options: ObjectCodingOptions) {
@@ -127,7 +128,7 @@ extension ObjectCollector {
     private func collect(_ node: NodeIndex) {
         let object = objects[node]
         let objectClass: AnyClass = type(of: object)
-        let name = ClassNames.qualifiedName(of: objectClass)
+        var name: String { ClassNames.qualifiedName(of: objectClass) }
         switch way(of: objectClass) {
         case .known(let kind):
             if let content = content(of: object, kind, in: node) {
@@ -152,8 +153,13 @@ extension ObjectCollector {
         }
     }
 
+    /// The names of a class and of all that it inherits of.
     private func chain(of class: AnyClass) -> [Text] {
-        sequence(first: `class`, next: { _getSuperclass($0) })
+        let identifier = ObjectIdentifier(`class`)
+        if let chain = chains[identifier] { return chain }
+        let chain = sequence(first: `class`, next: { _getSuperclass($0) })
             .map { Text(options.classNames.name(of: $0)) }
+        chains[identifier] = chain
+        return chain
     }
 }

@@ -23,7 +23,9 @@ struct ClassLookup {
         guard (1...2).contains(parts.count), parts.allSatisfy(Self.isIdentifier) else { return nil }
         if let found = NSClassFromString(name) { return found }
         guard parts.count == 1 else { return nil }
-        return modules(of: allowed).lazy.compactMap { NSClassFromString("\($0).\(name)") }.first
+        // Each of these looks through all types of the program.
+        return Set(modules(of: allowed)).sorted().lazy
+            .compactMap { NSClassFromString("\($0).\(name)") }.first
     }
 
     private func isCalled(_ class: AnyClass, _ name: String) -> Bool {

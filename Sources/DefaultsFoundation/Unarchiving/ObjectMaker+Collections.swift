@@ -67,7 +67,8 @@ extension ObjectMaker {
         let decoder = FieldDecoder(self, fields: fields, uid: 0, at: index, allowed: allowed)
         let count = decoder.decodeInteger(forKey: "NS.count")
         guard log.first == nil else { return nil }
-        guard count >= 0, fields.count == 2 * count + 2 else {
+        // Beside the class and the number there are two fields for each element.
+        guard (fields.count - 2).quotientAndRemainder(dividingBy: 2) == (count, 0) else {
             fail(.badObject("NSCountedSet", needs: "its counts are not right"), at: index)
             return nil
         }
@@ -124,8 +125,9 @@ extension ObjectMaker {
     private func collection(_ object: NSObject, _ members: [Made]) -> Made? {
         var result = Made(object: object)
         for member in members {
-            result.weight += member.weight
-            guard result.weight <= options.count else {
+            let (weight, overflow) = result.weight.addingReportingOverflow(member.weight)
+            result.weight = weight
+            guard !overflow, weight <= options.count else {
                 fail(.tooMany(limit: options.count))
                 return nil
             }
