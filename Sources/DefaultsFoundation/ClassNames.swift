@@ -12,8 +12,8 @@ public struct ClassNames: Sendable {
     /// Whether classes of Swift are written without the name of their module: `Account`, as the
     /// runtime of Objective-C calls a class with `@objc(Account)`, and not `Bank.Account`.
     ///
-    /// NSKeyedUnarchiver on Linux only finds classes by the longer name by itself; this module finds
-    /// both.
+    /// NSKeyedUnarchiver on Linux only finds classes by the longer name by itself; this module
+    /// finds both.
     public var omitsModules = false
 
     /// Makes an empty table.

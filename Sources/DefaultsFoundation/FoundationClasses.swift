@@ -2,11 +2,11 @@ internal import Foundation
 
 /// What is known of Foundation's own classes.
 ///
-/// The `init(coder:)` and `encode(with:)` of many of them trap: where a field is missing or of another
-/// type, where the coder is none of Foundation's own, or always, as they are not implemented. So only
-/// those are called that were read and tried with wrong fields; the common ones are made and taken
-/// apart by this module itself; and of all others, and of classes that inherit of them, nothing is
-/// called.
+/// The `init(coder:)` and `encode(with:)` of many of them trap: where a field is missing or of
+/// another type, where the coder is none of Foundation's own, or always, as they are not
+/// implemented. So only those are called that were read and tried with wrong fields; the common
+/// ones are made and taken apart by this module itself; and of all others, and of classes that
+/// inherit of them, nothing is called.
 enum FoundationClasses {
     /// A class that this module makes and takes apart itself.
     enum Known {

@@ -1,18 +1,9 @@
 internal import Foundation
 
-/// The first error of an archive's coders.
-final class FailureLog {
-    private(set) var first: ObjectCodingError?
-
-    func note(_ error: ObjectCodingError) {
-        first = first ?? error
-    }
-}
-
 /// A coder that does nothing but note an error, whatever is asked of it.
 ///
-/// The functions of NSCoder itself trap. Here every one of them that can be overridden is, so that a
-/// subclass has only to do what it can.
+/// The functions of NSCoder itself trap. Here every one of them that can be overridden is, so that
+/// a subclass has only to do what it can.
 class InertCoder: NSCoder {
     /// What is said of calls that are not overridden.
     var refusal: StaticString { "it has no meaning here" }

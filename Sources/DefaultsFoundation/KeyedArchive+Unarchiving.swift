@@ -4,22 +4,25 @@ public import KeyedArchive
 extension KeyedArchive {
     /// Makes the object that the archive is.
     ///
-    /// No archive, whatever its bytes, can make this function trap, unless the `init(coder:)` of one
-    /// of your own classes does. Nothing is made, and no code of a class is run, but of classes that
-    /// are named here or in the call with which an object decodes a field; a class stands for its
-    /// subclasses too. Strings, numbers, data, dates and NSNull inside collections need not be named.
+    /// No archive, whatever its bytes, can make this function trap, unless the `init(coder:)` of
+    /// one of your own classes does. Nothing is made, and no code of a class is run, but of classes
+    /// that are named here or in the call with which an object decodes a field; a class stands for
+    /// its subclasses too. Strings, numbers, data, dates and NSNull inside collections need not be
+    /// named.
     ///
     /// The classes conform to NSSecureCoding. Of Foundation's own, those that
-    /// ``init(archiving:options:)`` names are made; others, and classes that inherit of others, are
-    /// refused, as their `init(coder:)` trap for wrong fields or for coders other than Foundation's:
-    /// NSArray, NSString and the like as superclasses, NSAttributedString, NSCalendar,
-    /// NSCharacterSet, NSDateInterval, NSDecimalNumber, NSIndexPath, NSIndexSet, NSMeasurement, NSNotification,
-    /// NSRegularExpression, NSTextCheckingResult, NSValue, formatters, units, predicates, and
-    /// requests, responses and credentials of URLs.
+    /// ``init(archiving:options:)`` names are made. Others, and classes that inherit of others, are
+    /// refused, as their `init(coder:)` traps for wrong fields or for coders other than
+    /// Foundation's: NSAttributedString, NSCalendar, NSCharacterSet, NSDateInterval, NSIndexPath,
+    /// NSIndexSet, NSMeasurement, NSNotification, NSRegularExpression, NSTextCheckingResult,
+    /// NSValue, formatters, units, predicates, requests, responses and credentials of URLs; and
+    /// NSDecimalNumber, whose hash traps. Arrays, dictionaries and errors cannot be elements of
+    /// sets, nor keys: their hash traps.
     ///
-    /// Fields are exact: a number that does not fit, or is of another kind, is an error, though whole
-    /// reals are integers, and 0 and 1 booleans. A field that is missing is nil, 0 or false, unless
-    /// the options say otherwise. What an `init(coder:)` gives to `failWithError(_:)` is an error.
+    /// Fields are exact: a number that does not fit, or is of another kind, is an error, though
+    /// whole reals are integers, and 0 and 1 booleans. A field that is missing is nil, 0 or false,
+    /// unless the options say otherwise. What an `init(coder:)` gives to `failWithError(_:)` is an
+    /// error.
     ///
     /// ```swift
     /// let account = try archive.decodeObject(of: Account.self, allowing: [NSArray.self])
@@ -60,15 +63,15 @@ extension KeyedArchive {
 extension NSCoder {
     /// Lets the objects that are decoded next refer to the one that is being made.
     ///
-    /// Where objects refer to each other in a circle, one of them has to be known before it is done.
-    /// Call this in `init(coder:)`, after `super.init()`, with all that other objects may look at in
-    /// place. With coders of Foundation it does nothing.
+    /// Where objects refer to each other in a circle, one of them has to be known before it is
+    /// done. Call this in `init(coder:)`, after `super.init()`, with all that other objects may
+    /// look at in place. With coders of Foundation it does nothing.
     ///
     /// ```swift
     /// init?(coder: NSCoder) {
     ///     super.init()
     ///     coder.resolveReferences(to: self)
-    ///     children = coder.decodeObject(of: [NSArray.self, Node.self], forKey: "children") as? [Node]
+    ///     child = coder.decodeObject(of: Node.self, forKey: "child")
     /// }
     /// ```
     public func resolveReferences(to object: NSObject) {

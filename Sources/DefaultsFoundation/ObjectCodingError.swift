@@ -39,10 +39,11 @@ public struct ObjectCodingError: Error {
 
     /// The kind of the error.
     public let code: Code
-    /// The way to the object: names of fields, and numbers of elements, from the root. A dictionary's
-    /// elements have numbers too, since its keys are values.
+    /// The way from the root to the object: names of fields, and numbers of elements.
+    ///
+    /// A dictionary's elements have numbers too, since its keys are values.
     public let path: [String]
-    /// Where in the archive the object or field begins that is wrong; nil where an archive is written.
+    /// Where in the bytes the object or field begins that is wrong; nil where archives are written.
     public let byteOffset: Int?
     /// A sentence that says what is wrong; it never contains a stored value.
     public let message: String

@@ -85,7 +85,8 @@ struct ArchivingTests {
     @Test("takes the class that an archive names instead of its own")
     func hints() throws {
         let record: Tree = [
-            "$classname": "Unknown", "$classes": ["Unknown", "NSObject"], "$classhints": ["Options"],
+            "$classname": "Unknown", "$classes": ["Unknown", "NSObject"],
+            "$classhints": ["Options"],
         ]
         let archive = try KeyedArchive(
             validating: Tree.archive(["$class": .uid(2), "playsSound": true], record))

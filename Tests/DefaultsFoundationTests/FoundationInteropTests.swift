@@ -20,8 +20,8 @@ struct FoundationInteropTests {
         #expect(try #require(object as? NSObject).isEqual(sample.make()))
     }
 
-    /// Whether Foundation archives something else, or traps: it writes the string "$null" as nil, and
-    /// has no hash for errors.
+    /// Whether Foundation archives something else, or traps: it writes the string "$null" as nil,
+    /// and has no hash for errors.
     private static func isLost(_ sample: Sample) -> Bool {
         sample.testDescription == "text like nil" || sample.make() is NSError
     }

@@ -13,12 +13,13 @@ enum GNUstep {
     /// Whether an Objective-C compiler and GNUstep are here; says why not where they are not.
     static let isInstalled: Bool = {
         do {
-            try run("/bin/sh", ["-c", "gnustep-config --base-libs && gcc -x objective-c -E /dev/null"])
+            try run(
+                "/bin/sh", ["-c", "gnustep-config --base-libs && gcc -x objective-c -E /dev/null"])
             return true
         } catch {
             print(
-                "The tests with GNUstep are left out: the packages gobjc and libgnustep-base-dev are "
-                    + "not installed.")
+                "The tests with GNUstep are left out: "
+                    + "the packages gobjc and libgnustep-base-dev are not installed.")
             return false
         }
     }()

@@ -57,7 +57,9 @@ struct GNUstepTests {
         #expect(members[0].isActive && members[0].total == .min && members[0].ratio == 0.5)
         let shared = try KeyedArchive(validating: #require(archives["shared"]))
             .decodeObject(of: NSArray.self)
-        let strings = Mirror(reflecting: try #require(shared)).children.map { $0.value as AnyObject }
+        let strings = Mirror(reflecting: try #require(shared)).children.map {
+            $0.value as AnyObject
+        }
         #expect(strings.count == 2 && strings[0] === strings[1])
     }
 

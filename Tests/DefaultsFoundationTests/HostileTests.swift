@@ -97,7 +97,9 @@ struct HostileTests {
         var count = 0
         for path in tree.paths where path.first == "$objects" && !path.contains("$classes") {
             for stranger in Self.strangers(uidCount: 5) {
-                if Self.tryEverything(tree.replacing(path[...], by: stranger).bytes()) { count += 1 }
+                if Self.tryEverything(tree.replacing(path[...], by: stranger).bytes()) {
+                    count += 1
+                }
             }
             Self.tryEverything(tree.removing(path[...]).bytes())
         }

@@ -23,7 +23,8 @@ struct RefusalTests {
     func notAllowed() throws {
         #expect(try error(#""text""#).code == .classNotAllowed)
         #expect(try error(#"["text"]"#, of: [NSString.self]).code == .classNotAllowed)
-        let nested = try error(#"["a",[{"$class":"NSNull"},{"$class":"Options"}]]"#, of: [NSArray.self])
+        let nested = try error(
+            #"["a",[{"$class":"NSNull"},{"$class":"Options"}]]"#, of: [NSArray.self])
         #expect(nested.code == .classNotFound && nested.path == ["root", "[1]", "[1]"])
         let field = try error(#"{"$class":"Scripted","f":["a"]}"#) { coder in
             coder.decodeObject(of: NSString.self, forKey: "f") == nil && coder.error != nil
@@ -50,7 +51,9 @@ struct RefusalTests {
 
     @Test("names that are no names of classes")
     func names() throws {
-        for name in ["", ".", "a.b.c", "$s1a1bC", "_TtC1a1b", "4main3Foo", "Foo\u{0}", "a b", "é.ü"] {
+        for name in [
+            "", ".", "a.b.c", "$s1a1bC", "_TtC1a1b", "4main3Foo", "Foo\u{0}", "a b", "é.ü",
+        ] {
             let json = Array("{\"$class\":\"A\(name.replacing("\u{0}", with: "\\u0000"))\"}".utf8)
             let archive = try KeyedArchive(json: json)
             #expect(throws: ObjectCodingError.self) { try archive.decodeObject(of: Scripted.self) }
@@ -73,7 +76,10 @@ struct RefusalTests {
         ("true", { _ = $0.decodeDouble(forKey: "f") }, .wrongType),
         ("1e300", { _ = $0.decodeFloat(forKey: "f") }, .wrongType),
         ("1", { _ = $0.decodeObject(forKey: "f") }, .wrongType),
-        ("{\"$bytes\":\"AQ==\"}", { _ = $0.decodeObject(of: NSData.self, forKey: "f") }, .wrongType),
+        (
+            "{\"$bytes\":\"AQ==\"}", { _ = $0.decodeObject(of: NSData.self, forKey: "f") },
+            .wrongType
+        ),
         ("\"a\"", { $0.withDecodedUnsafeBytes(forKey: "f") { _ in } }, .wrongType),
         ("{\"$class\":\"Options\"}", { _ = $0.decodePropertyList(forKey: "f") }, .classNotFound),
         ("1", { $0.failWithError(CocoaError(.coderReadCorrupt)) }, .failed),
@@ -175,7 +181,10 @@ struct RefusalTests {
             (#"[null]"#, NSArray.self),
             (#"{"$class":"NSSet","NS.objects":[["a"]]}"#, NSSet.self),
             (#"{"$class":"NSDictionary","NS.keys":[{}],"NS.objects":["v"]}"#, NSDictionary.self),
-            (#"{"$class":"NSDictionary","NS.keys":["k","k"],"NS.objects":[1,2]}"#, NSDictionary.self),
+            (
+                #"{"$class":"NSDictionary","NS.keys":["k","k"],"NS.objects":[1,2]}"#,
+                NSDictionary.self
+            ),
             (#"{"$class":"NSDictionary","NS.keys":["k"],"NS.objects":[null]}"#, NSDictionary.self),
             (#"{"$class":"NSArray","NS.objects":1}"#, NSArray.self),
             (#"{"$class":"NSUUID","NS.uuidbytes":{"$bytes":"AQ=="}}"#, NSUUID.self),

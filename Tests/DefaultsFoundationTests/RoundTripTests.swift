@@ -9,7 +9,9 @@ struct RoundTripTests {
     func values(_ sample: Sample) throws {
         let value = sample.make()
         let archive = try KeyedArchive(archiving: value)
-        let again = try archive.decodeObject(of: [value.classForCoder, NSMutableSet.self, NSMutableDictionary.self])
+        let again = try archive.decodeObject(of: [
+            value.classForCoder, NSMutableSet.self, NSMutableDictionary.self,
+        ])
         let object = try #require(again)
         #expect(object.isEqual(value))
         #expect(ObjectIdentifier(object.classForCoder) == ObjectIdentifier(value.classForCoder))
@@ -72,7 +74,8 @@ struct RoundTripTests {
     @Test("are values of Swift that are bridged")
     func bridged() throws {
         let value: [String: Any] = [
-            "s": "text", "i": 1, "b": true, "d": 1.5, "a": ["x", Date(timeIntervalSinceReferenceDate: 0)],
+            "s": "text", "i": 1, "b": true, "d": 1.5,
+            "a": ["x", Date(timeIntervalSinceReferenceDate: 0)],
             "data": Data([1]), "none": Optional<Int>.none as Any, "u": UUID(uuid: Self.noUUID),
             "set": Set(["q", "p"]),
         ]

@@ -54,7 +54,9 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample("empty dictionary") { NSDictionary() },
         Sample("dictionary") { NSDictionary(dictionary: ["b": 1, "a": ["c": Data([1])]]) },
         Sample("dictionary with other keys") {
-            NSDictionary(dictionary: [1: "integer", Date(timeIntervalSinceReferenceDate: 1): "date"])
+            NSDictionary(dictionary: [
+                1: "integer", Date(timeIntervalSinceReferenceDate: 1): "date",
+            ])
         },
         Sample("mutable dictionary") { NSMutableDictionary(dictionary: ["m": 1]) },
         Sample("empty set") { NSSet() },
@@ -71,7 +73,9 @@ struct Sample: Sendable, CustomTestStringConvertible {
         },
         Sample("query item") { NSURLQueryItem(name: "n", value: "v") },
         Sample("query item without a value") { NSURLQueryItem(name: "n", value: nil) },
-        Sample("time zone") { TimeZone(identifier: "Europe/Vienna").map { $0 as NSTimeZone } ?? NSNull() },
+        Sample("time zone") {
+            TimeZone(identifier: "Europe/Vienna").map { $0 as NSTimeZone } ?? NSNull()
+        },
         Sample("locale") { NSLocale(localeIdentifier: "de_AT") },
         Sample("name") {
             var name = PersonNameComponents()

@@ -3,9 +3,9 @@ internal import PropertyList
 
 /// The order in which the elements of sets, and the entries of dictionaries, are written.
 ///
-/// They have none in memory, or one that differs from run to run. Strings are ordered by code points,
-/// numbers by value, and objects by the bytes of the archive that each alone would be. A set that is
-/// reached again from inside is left out there, so that circles end.
+/// They have none in memory, or one that differs from run to run. Strings are ordered by code
+/// points, numbers by value, and objects by the bytes of the archive that each alone would be. A
+/// set that is reached again from inside is left out there, so that circles end.
 final class ElementOrder {
     typealias NodeIndex = ObjectGraph.NodeIndex
 
@@ -89,7 +89,8 @@ final class ElementOrder {
         case (.integer(let left), .integer(let right)):
             return left == right ? nil : left < right
         case (.real(let left), .real(let right)), (.date(let left), .date(let right)):
-            return left.bitPattern == right.bitPattern ? nil : left.isTotallyOrdered(belowOrEqualTo: right)
+            return left.bitPattern == right.bitPattern
+                ? nil : left.isTotallyOrdered(belowOrEqualTo: right)
         case (.string(let left), .string(let right)):
             return left == right ? nil : left < right
         case (.data(let left), .data(let right)):

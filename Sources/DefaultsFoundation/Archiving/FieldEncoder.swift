@@ -4,8 +4,8 @@ internal import PropertyList
 
 /// The coder that one object writes its fields to.
 ///
-/// What the fields refer to is only noted, and written when the object is done: so nothing recurses,
-/// however deep the objects are nested.
+/// What the fields refer to is only noted, and written when the object is done: so nothing
+/// recurses, however deep the objects are nested.
 final class FieldEncoder: InertCoder {
     private let collector: ObjectCollector
     private let node: ObjectGraph.NodeIndex

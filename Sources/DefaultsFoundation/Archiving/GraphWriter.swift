@@ -6,8 +6,8 @@ internal import PropertyList
 /// 1. An object comes before what its fields refer to, and its class record after that. So the root
 ///    is UID 1.
 /// 2. An object has one UID, however many refer to it.
-/// 3. The bytes follow from the graph alone, not from the numbers of its nodes; the work is a stack in
-///    an array.
+/// 3. The bytes follow from the graph alone, not from the numbers of its nodes; the work is a stack
+///    in an array.
 struct GraphWriter {
     private typealias NodeIndex = ObjectGraph.NodeIndex
     private typealias Field = ObjectGraph.Field

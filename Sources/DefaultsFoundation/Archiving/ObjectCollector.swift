@@ -18,7 +18,8 @@ final class ObjectCollector {
     private var objects: [NSObject] = []
     /// The objects that others stand for in the archive.
     private var replaced: [NSObject] = []
-    /// The nodes that are still to be asked for their fields, and those that are or were among them.
+    /// The nodes that are still to be asked for their fields, and those that are or were among
+    /// them.
     private var left: [NodeIndex] = []
     private var isKnown: Set<NodeIndex> = []
     /// By whom each node was met first, and as what.

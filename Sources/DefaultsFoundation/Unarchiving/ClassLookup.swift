@@ -2,13 +2,10 @@ internal import Foundation
 
 /// Finds the classes that an archive names.
 struct ClassLookup {
-    /// No class of a program has a longer name.
-    private static let nameLimit = 1000
-
     let names: ClassNames
 
-    /// The class of this name: one that was set for it, one of Foundation's, one that is allowed, or
-    /// any of the program.
+    /// The class of this name: one that was set for it, one of Foundation's, one that is allowed,
+    /// or any of the program.
     ///
     /// An archive calls a class by its name with or without its module, as the platform is on which
     /// it was written.
@@ -17,7 +14,6 @@ struct ClassLookup {
             return found
         }
         if let found = allowed.classes.first(where: { isCalled($0, name) }) { return found }
-        guard name.utf8.count <= Self.nameLimit else { return nil }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         // Other names would be read as mangled ones, or be complained of on the standard error.
         guard (1...2).contains(parts.count), parts.allSatisfy(Self.isIdentifier) else { return nil }

@@ -9,7 +9,8 @@ extension ObjectMaker {
     ) -> Made? {
         guard let members = members(elements, allowing: allowed) else { return nil }
         let objects = members.map(\.object)
-        return collection(isMutable ? NSMutableArray(array: objects) : NSArray(array: objects), members)
+        return collection(
+            isMutable ? NSMutableArray(array: objects) : NSArray(array: objects), members)
     }
 
     /// A set; `kind` says which.
@@ -63,7 +64,6 @@ extension ObjectMaker {
     func countedSet(
         with fields: Fields, at index: ObjectIndex, allowing allowed: AllowList
     ) -> Made? {
-        guard spend(fields.count) else { return nil }
         let decoder = FieldDecoder(self, fields: fields, uid: 0, at: index, allowed: allowed)
         let count = decoder.decodeInteger(forKey: "NS.count")
         guard log.first == nil else { return nil }
@@ -141,8 +141,8 @@ extension ObjectMaker {
 
     /// Whether objects can be elements of a set, or keys, in a time that is not too long.
     ///
-    /// Those of the same hash are compared with each other, whole. Collections of the same count have
-    /// the same hash, and strings can be made that do.
+    /// Those of the same hash are compared with each other, whole. Collections of the same count
+    /// have the same hash, and strings can be made that do.
     private func canHash(
         _ members: [Made], ofClass name: String, at index: ObjectIndex
     ) -> Bool {
@@ -153,7 +153,8 @@ extension ObjectMaker {
         var groups: [Int: (count: Int, weight: Int)] = [:]
         for member in members {
             let group = groups[member.object.hash] ?? (0, 0)
-            groups[member.object.hash] = (group.count + 1, max(group.weight, member.weight))
+            let weight = member.weight + Self.comparisonWeight(of: member.object)
+            groups[member.object.hash] = (group.count + 1, max(group.weight, weight))
         }
         for group in groups.values where group.count > 1 {
             let (pairs, overflow) = group.count.multipliedReportingOverflow(by: group.count)
@@ -172,5 +173,14 @@ extension ObjectMaker {
     /// Arrays and dictionaries have one, but become values of Swift that have not.
     private static func hasHash(_ object: NSObject) -> Bool {
         !(object is NSArray || object is NSDictionary || object is NSError)
+    }
+
+    /// What it costs to compare an object that is no collection, beyond what all cost.
+    private static func comparisonWeight(of object: NSObject) -> Int {
+        switch object {
+        case let string as NSString: string.length / 64
+        case let data as NSData: data.length / 64
+        default: 0
+        }
     }
 }

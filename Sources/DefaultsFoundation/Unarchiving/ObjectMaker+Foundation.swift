@@ -20,7 +20,6 @@ extension ObjectMaker {
             fail(.badObject(name, needs: "numbers have no fields"), at: index)
             return nil
         case .date, .url, .uuid, .error, .queryItem:
-            guard spend(fields.count) else { return nil }
             let decoder = FieldDecoder(self, fields: fields, uid: 0, at: index, allowed: allowed)
             let object = object(of: kind, with: decoder, at: index)
             if object == nil, log.first == nil {
@@ -35,7 +34,6 @@ extension ObjectMaker {
         _ kind: FoundationClasses.Known, _ name: String, with fields: Fields,
         at index: ObjectIndex, allowing allowed: AllowList
     ) -> Made? {
-        guard spend(fields.count) else { return nil }
         switch (kind, archive.form(of: fields)) {
         case (.array, .array(let elements)):
             return array(elements, isMutable: false, allowing: allowed)
@@ -74,7 +72,9 @@ extension ObjectMaker {
             let relative = fields.decodeObject(of: NSString.self, forKey: "NS.relative")
             let base = fields.optionalObject(of: NSURL.self, forKey: "NS.base")
             // An NSURL that is no URL traps as soon as a collection has it.
-            return relative.flatMap { URL(string: $0 as String, relativeTo: base as URL?) as NSURL? }
+            return relative.flatMap {
+                URL(string: $0 as String, relativeTo: base as URL?) as NSURL?
+            }
         case .uuid:
             return fields.withDecodedUnsafeBytes(forKey: "NS.uuidbytes") { bytes in
                 guard let bytes, bytes.count == 16 else { return nil }

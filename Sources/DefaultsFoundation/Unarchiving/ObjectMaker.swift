@@ -5,19 +5,26 @@ internal import PropertyList
 /// Makes the objects of an archive, each when it is first asked for.
 ///
 /// 1. An object is made once: one UID is one object.
-/// 2. No object is made whose class the caller did not allow at that place, nor is any code of it run.
-/// 3. What is made is paid for, and its depth is limited, so that a bomb of shared objects, and a long
-///    chain of them, end in an error.
+/// 2. No object is made whose class the caller did not allow at that place, nor is any code of such
+///    a class run.
+/// 3. What is made is paid for, and its depth is limited, so that a bomb of shared objects, and a
+///    long chain of them, end in an error.
 /// 4. After the first error nothing is made any more.
 final class ObjectMaker {
     /// An object that was made.
     struct Made {
         let object: NSObject
-        /// How many objects a collection is when each of them is written out as often as it is there.
+        /// How many objects a collection is when each of them is written out as often as it is
+        /// there.
         var weight = 1
-        /// The classes of what is in a collection, which has to be allowed where it is asked for again.
+        /// The classes of what is in a collection, which has to be allowed where it is asked for
+        /// again.
         var contents: [AnyClass] = []
     }
+
+    /// What it costs to look for a class that may be taken instead; all types of the program are
+    /// looked through for it.
+    private static let hintCost = 1000
 
     let archive: KeyedArchive
     let list: PropertyList
@@ -114,7 +121,7 @@ extension ObjectMaker {
 
     /// Makes an object.
     ///
-    /// - Parameter isBelow: Whether it is an element, so that strings and the like need not be named.
+    /// - Parameter isBelow: Whether it is an element, so that strings and such need not be named.
     func make(_ uid: UInt64, allowing allowed: AllowList, isBelow: Bool) -> Made? {
         guard log.first == nil else { return nil }
         let index = archive.object(uid)
@@ -184,7 +191,8 @@ extension ObjectMaker {
         with fields: Fields, _ uid: UInt64, at index: ObjectIndex, allowing allowed: AllowList,
         isBelow: Bool
     ) -> Made? {
-        guard let found = findClass(of: fields, at: index, allowing: allowed, isBelow: isBelow)
+        guard spend(fields.count),
+            let found = findClass(of: fields, at: index, allowing: allowed, isBelow: isBelow)
         else { return nil }
         let name = ClassNames.qualifiedName(of: found)
         switch FoundationClasses.way(of: found) {
@@ -204,17 +212,25 @@ extension ObjectMaker {
     private func findClass(
         of fields: Fields, at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool
     ) -> AnyClass? {
-        let names = archive.classNames(of: fields)
-        var hasFound = false
-        for name in names {
-            guard var found = lookup.find(name, near: allowed) else { continue }
-            if let object = found as? NSObject.Type { found = object.classForKeyedUnarchiver() }
-            hasFound = true
-            if isBelow ? allowed.admitsBelow(found) : allowed.admits(found) { return found }
+        func isAllowed(_ class: AnyClass) -> Bool {
+            isBelow ? allowed.admitsBelow(`class`) : allowed.admits(`class`)
         }
-        let name = names.first ?? ""
-        fail(hasFound ? .classNotAllowed(name) : .classNotFound(name), at: index)
+        let name = archive.shortClassName(of: fields)
+        let named = lookup.find(name, near: allowed)
+        if let named, isAllowed(named) { return substitute(for: named) }
+        for hint in archive.classHints(of: fields) {
+            guard spend(Self.hintCost) else { return nil }
+            if let hinted = lookup.find(hint, near: allowed), isAllowed(hinted) {
+                return substitute(for: hinted)
+            }
+        }
+        fail(named == nil ? .classNotFound(name) : .classNotAllowed(name), at: index)
         return nil
+    }
+
+    /// The class that a class has unarchived instead of itself.
+    private func substitute(for class: AnyClass) -> AnyClass {
+        (`class` as? NSObject.Type)?.classForKeyedUnarchiver() ?? `class`
     }
 
     /// Has a class make its object itself.
@@ -228,7 +244,6 @@ extension ObjectMaker {
             fail(.notSecure(name), at: index)
             return nil
         }
-        guard spend(fields.count) else { return nil }
         let decoder = FieldDecoder(self, fields: fields, uid: uid, at: index, allowed: allowed)
         let object = coding.init(coder: decoder)
         guard log.first == nil else { return nil }
