@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "defaultsctl", targets: ["defaultsctl"]),
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
+        .library(name: "DefaultsFoundation", targets: ["DefaultsFoundation"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
     ],
     dependencies: [
@@ -68,6 +69,7 @@ let package = Package(
                 "CLinux", logging,
             ]),
         module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
+        module("DefaultsFoundation", ["KeyedArchive", "PropertyList"]),
         program("defaultsd", ["DefaultsService", logging]),
         program(
             "defaultsctl",
@@ -92,6 +94,7 @@ let package = Package(
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList", "CodecProperties"]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
+        tests("DefaultsFoundationTests", ["DefaultsFoundation", "KeyedArchive", "PropertyList"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),

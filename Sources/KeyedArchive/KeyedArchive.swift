@@ -31,11 +31,11 @@ public struct KeyedArchive: Sendable {
     /// that are limited; references between objects may be of any depth.
     public typealias Limits = PropertyList.Limits
 
-    let list: PropertyList
+    package let list: PropertyList
     let archiver: ObjectIndex
-    let topKeys: PropertyList.References
-    let topValues: PropertyList.References
-    let objects: PropertyList.References
+    package let topKeys: PropertyList.References
+    package let topValues: PropertyList.References
+    package let objects: PropertyList.References
     /// Whether the root has keys that this module does not know.
     let hasUnknownKeys: Bool
 

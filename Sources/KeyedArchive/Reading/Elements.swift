@@ -1,18 +1,18 @@
-internal import PropertyList
+package import PropertyList
 
 /// The elements of a collection: those of a property list array, or fields named one by one.
-enum Elements {
+package enum Elements {
     case references(PropertyList.References)
     case listed([ObjectIndex])
 
-    var count: Int {
+    package var count: Int {
         switch self {
         case .references(let references): references.count
         case .listed(let elements): elements.count
         }
     }
 
-    func element(_ position: Int, in list: PropertyList) -> ObjectIndex {
+    package func element(_ position: Int, in list: PropertyList) -> ObjectIndex {
         switch self {
         case .references(let references): list.element(position, of: references)
         case .listed(let elements): elements[position]

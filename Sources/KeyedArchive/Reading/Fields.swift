@@ -1,38 +1,38 @@
-internal import PropertyList
+package import PropertyList
 
 /// The entries of a property list dictionary, found by name in the order of the file.
-struct Fields {
-    let keys: PropertyList.References
-    let values: PropertyList.References
+package struct Fields {
+    package let keys: PropertyList.References
+    package let values: PropertyList.References
 
-    init(keys: PropertyList.References, values: PropertyList.References) {
+    package init(keys: PropertyList.References, values: PropertyList.References) {
         self.keys = keys
         self.values = values
     }
 
     /// The fields of the object where it is a dictionary.
-    init?(of list: PropertyList, at index: ObjectIndex) {
+    package init?(of list: PropertyList, at index: ObjectIndex) {
         guard case .dictionary(let keys, let values) = list.value(at: index) else { return nil }
         self.init(keys: keys, values: values)
     }
 
-    var count: Int { keys.count }
+    package var count: Int { keys.count }
 
     /// The value of the field of this name.
-    subscript(name: StaticString, in list: PropertyList) -> ObjectIndex? {
+    package subscript(name: StaticString, in list: PropertyList) -> ObjectIndex? {
         list.value(ofKey: name, keys: keys, values: values)
     }
 
-    func key(at position: Int, in list: PropertyList) -> ObjectIndex {
+    package func key(at position: Int, in list: PropertyList) -> ObjectIndex {
         list.element(position, of: keys)
     }
 
-    func value(at position: Int, in list: PropertyList) -> ObjectIndex {
+    package func value(at position: Int, in list: PropertyList) -> ObjectIndex {
         list.element(position, of: values)
     }
 
     /// The name of a field; keys of a property list dictionary are strings.
-    func name(at position: Int, in list: PropertyList) -> Text {
+    package func name(at position: Int, in list: PropertyList) -> Text {
         guard let name = list.text(at: key(at: position, in: list)) else {
             preconditionFailure("A key of a property list dictionary is no string.")
         }

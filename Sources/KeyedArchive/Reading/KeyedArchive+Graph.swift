@@ -1,21 +1,21 @@
-internal import PropertyList
+package import PropertyList
 
 /// The steps from one object of the graph to the next.
 extension KeyedArchive {
     /// The object that a UID refers to.
-    func object(_ uid: UInt64) -> ObjectIndex {
+    package func object(_ uid: UInt64) -> ObjectIndex {
         list.element(Int(uid), of: objects)
     }
 
     /// Whether a UID stands for no object: it is 0, or refers to the string `$null`.
-    func isNil(_ uid: UInt64) -> Bool {
+    package func isNil(_ uid: UInt64) -> Bool {
         guard uid != 0 else { return true }
         guard case .string(let range) = list.value(at: object(uid)) else { return false }
         return list.isEqual(range, to: "$null")
     }
 
     /// The name of the class of an object, or of a class record itself.
-    func className(of fields: Fields) -> PropertyList.StringRange {
+    package func className(of fields: Fields) -> PropertyList.StringRange {
         if let reference = fields["$class", in: list] {
             guard case .uid(let uid) = list.value(at: reference),
                 let record = Fields(of: list, at: object(uid))

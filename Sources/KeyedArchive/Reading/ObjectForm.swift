@@ -1,10 +1,10 @@
-internal import PropertyList
+package import PropertyList
 
 /// What an object of an archive is, by its class and its fields.
 ///
 /// Only the exact class names have a form of their own, and only where the object has exactly the
 /// fields of that kind; all else is an object with fields.
-enum ObjectForm {
+package enum ObjectForm {
     case string(Text)
     case data(ArraySlice<UInt8>)
     case array(Elements)
@@ -16,7 +16,7 @@ enum ObjectForm {
 
 extension KeyedArchive {
     /// What the object with these fields is.
-    func form(of fields: Fields) -> ObjectForm {
+    package func form(of fields: Fields) -> ObjectForm {
         let name = className(of: fields)
         // Names of other lengths cannot be any of these, which spares most objects the search.
         guard (5...19).contains(name.count) else { return .object }
@@ -122,7 +122,7 @@ extension KeyedArchive {
     }
 
     /// What a field holds, whether inline or behind a reference; nil is left as it is.
-    func target(of index: ObjectIndex) -> ObjectIndex {
+    package func target(of index: ObjectIndex) -> ObjectIndex {
         if case .uid(let uid) = list.value(at: index), !isNil(uid) { object(uid) } else { index }
     }
 

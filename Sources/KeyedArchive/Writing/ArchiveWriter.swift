@@ -71,15 +71,16 @@ extension ArchiveWriter {
 
     /// Adds a field's value.
     ///
-    /// The lists of a collection's elements stand inline, whatever the class, for that is how every
-    /// archiver writes them.
+    /// The lists of a collection's elements, and the text of a string, stand inline, whatever the
+    /// class, for that is how every archiver writes them.
     private mutating func add(_ field: ValueTree.Field) {
-        if field.name == "NS.objects" || field.name == "NS.keys",
-            case .array(let range) = tree.nodes[field.node]
-        {
+        switch (field.name, tree.nodes[field.node]) {
+        case ("NS.objects", .array(let range)), ("NS.keys", .array(let range)):
             steps.append(.elements(range))
-        } else {
-            add(tree.nodes[field.node], at: .field)
+        case ("NS.string", .scalar(.string(let text))):
+            results.append(table.inlineString(text))
+        case (_, let node):
+            add(node, at: .field)
         }
     }
 

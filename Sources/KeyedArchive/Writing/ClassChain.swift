@@ -1,7 +1,7 @@
-internal import PropertyList
+package import PropertyList
 
 /// The class and its superclasses, as a class record has them in `$classes`.
-enum ClassChain {
+package enum ClassChain {
     /// What stands between a known class and NSObject; all others stand right below NSObject.
     private static let superclasses: [Text: [Text]] = [
         "NSMutableArray": ["NSArray"],
@@ -20,7 +20,7 @@ enum ClassChain {
         "NSDecimalNumber": ["NSNumber", "NSValue"],
     ]
 
-    static func of(_ className: Text) -> [Text] {
+    package static func of(_ className: Text) -> [Text] {
         guard className != "NSObject" else { return [className] }
         return [className] + (superclasses[className] ?? []) + ["NSObject"]
     }

@@ -1,4 +1,4 @@
-internal import PropertyList
+package import PropertyList
 
 /// The `$objects` of an archive that is being written, and the property list around it.
 ///
@@ -9,7 +9,7 @@ internal import PropertyList
 /// 4. What is written has the invariants of ``KeyedArchive``: every UID that is referred to was
 ///    reserved or given here, every dictionary in `$objects` comes from `define` or is a class
 ///    record, and no scalar is a UID. Callers give different names to the fields of an object.
-struct ObjectTable {
+package struct ObjectTable {
     /// The number of a class in its table.
     typealias ClassNumber = Int
 
@@ -29,12 +29,12 @@ struct ObjectTable {
     private var classNumbers: [[Text]: ClassNumber] = [:]
     private var classKey: ObjectIndex?
 
-    init() {
+    package init() {
         objects = [list.add(string: "$null")]
     }
 
     /// Takes the next UID, for an object that is defined later.
-    mutating func reserve() -> UInt64 {
+    package mutating func reserve() -> UInt64 {
         objects.append(objects[0])
         return UInt64(objects.count - 1)
     }
@@ -43,7 +43,7 @@ struct ObjectTable {
     /// fields, which come from the functions below.
     ///
     /// The record of the class takes a UID here where it is new.
-    mutating func define(
+    package mutating func define(
         _ uid: UInt64, chain: [Text], names: [Text], values: [ObjectIndex]
     ) {
         objects[Int(uid)] = object(chain: chain, names: names, values: values)
@@ -77,12 +77,12 @@ struct ObjectTable {
 
 extension ObjectTable {
     /// A reference to an object.
-    mutating func reference(to uid: UInt64) -> ObjectIndex {
+    package mutating func reference(to uid: UInt64) -> ObjectIndex {
         list.add(uid: uid)
     }
 
     /// A reference to the one object that the scalar is; for null, to nothing.
-    mutating func reference(to scalar: Scalar) -> ObjectIndex {
+    package mutating func reference(to scalar: Scalar) -> ObjectIndex {
         if case .null = scalar { return list.add(uid: 0) }
         return reference(toScalar: add(scalar))
     }
@@ -93,25 +93,30 @@ extension ObjectTable {
     }
 
     /// A number or a boolean itself; a reference to all else, as `encodeObject:` writes it.
-    mutating func field(_ scalar: Scalar) -> ObjectIndex {
+    package mutating func field(_ scalar: Scalar) -> ObjectIndex {
         switch scalar {
         case .boolean, .integer, .real: add(scalar)
         case .null, .string, .data, .date: reference(to: scalar)
         }
     }
 
+    /// A string that stands inline.
+    package mutating func inlineString(_ string: Text) -> ObjectIndex {
+        list.add(string: string)
+    }
+
     /// Bytes that stand inline.
-    mutating func inlineBytes(_ bytes: ArraySlice<UInt8>) -> ObjectIndex {
+    package mutating func inlineBytes(_ bytes: ArraySlice<UInt8>) -> ObjectIndex {
         list.add(bytes: bytes)
     }
 
     /// The list of a collection's elements, which stands inline.
-    mutating func elements(_ elements: [ObjectIndex]) -> ObjectIndex {
+    package mutating func elements(_ elements: [ObjectIndex]) -> ObjectIndex {
         list.add(elements: elements[...])
     }
 
     /// The same of a part of a larger list.
-    mutating func elements(_ elements: ArraySlice<ObjectIndex>) -> ObjectIndex {
+    package mutating func elements(_ elements: ArraySlice<ObjectIndex>) -> ObjectIndex {
         list.add(elements: elements)
     }
 }
@@ -120,7 +125,7 @@ extension ObjectTable {
 
 extension ObjectTable {
     /// The archive whose `$top` has these entries.
-    consuming func finish(top names: [Text], _ values: [ObjectIndex]) -> KeyedArchive {
+    package consuming func finish(top names: [Text], _ values: [ObjectIndex]) -> KeyedArchive {
         let topKeys = names.map { list.add(string: $0) }
         let entries: KeyValuePairs<Text, ObjectIndex> = [
             "$version": list.add(integer: KeyedArchive.version),

@@ -1,7 +1,7 @@
-internal import PropertyList
+package import PropertyList
 
 /// A value that is no collection and no object of a class.
-enum Scalar {
+package enum Scalar {
     case null
     case boolean(Bool)
     case integer(Int128)

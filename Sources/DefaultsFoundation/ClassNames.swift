@@ -1,0 +1,60 @@
+/// How classes are called in archives, where that is not how they are called in the program.
+///
+/// ```swift
+/// var names = ClassNames()
+/// names.setClass(Account.self, forName: "LegacyAccount")  // what old archives say
+/// names.setName("Account", for: Account.self)  // what new ones are to say
+/// ```
+public struct ClassNames: Sendable {
+    private var classes: [String: AnyClass] = [:]
+    private var names: [ObjectIdentifier: String] = [:]
+
+    /// Whether classes of Swift are written without the name of their module: `Account`, as the
+    /// runtime of Objective-C calls a class with `@objc(Account)`, and not `Bank.Account`.
+    ///
+    /// NSKeyedUnarchiver on Linux only finds classes by the longer name by itself; this module
+    /// finds both.
+    public var omitsModules = false
+
+    /// Makes an empty table.
+    public init() {}
+
+    /// Says which class objects are of that an archive calls `name`.
+    public mutating func setClass(_ class: AnyClass, forName name: String) {
+        classes[name] = `class`
+    }
+
+    /// Says what objects of a class, but not of its subclasses, are called in archives to be
+    /// written.
+    public mutating func setName(_ name: String, for class: AnyClass) {
+        names[ObjectIdentifier(`class`)] = name
+    }
+
+    /// The class that was set for a name.
+    func classSet(forName name: String) -> AnyClass? {
+        classes[name]
+    }
+
+    /// What the class is called in an archive to be written.
+    func name(of class: AnyClass) -> String {
+        if let name = names[ObjectIdentifier(`class`)] { return name }
+        let name = Self.qualifiedName(of: `class`)
+        return omitsModules ? Self.withoutModule(name) : name
+    }
+
+    /// The name with its module, as `NSStringFromClass` has it, which traps for nested classes; of
+    /// Foundation's classes it is the name alone.
+    static func qualifiedName(of class: AnyClass) -> String {
+        let name = _typeName(`class`, qualified: true)
+        let isFoundation = FoundationClasses.isFoundation(name)
+        // The names of private and local classes hold addresses, which differ from run to run.
+        let parts = name.split(separator: ".").filter { !$0.hasPrefix("(") }
+        return (isFoundation ? parts.dropFirst() : parts[...]).joined(separator: ".")
+    }
+
+    /// The name behind its module.
+    static func withoutModule(_ name: String) -> String {
+        guard let dot = name.firstIndex(of: ".") else { return name }
+        return String(name[name.index(after: dot)...])
+    }
+}

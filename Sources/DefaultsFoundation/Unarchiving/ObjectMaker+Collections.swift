@@ -1,0 +1,186 @@
+internal import Foundation
+internal import KeyedArchive
+internal import PropertyList
+
+/// The collections of an archive.
+extension ObjectMaker {
+    func array(
+        _ elements: Elements, isMutable: Bool, allowing allowed: AllowList
+    ) -> Made? {
+        guard let members = members(elements, allowing: allowed) else { return nil }
+        let objects = members.map(\.object)
+        return collection(
+            isMutable ? NSMutableArray(array: objects) : NSArray(array: objects), members)
+    }
+
+    /// A set; `kind` says which.
+    func set(
+        _ elements: Elements, _ kind: FoundationClasses.Known, at index: ObjectIndex,
+        allowing allowed: AllowList
+    ) -> Made? {
+        guard let members = members(elements, allowing: allowed),
+            canHash(members, ofClass: "NSSet", at: index)
+        else { return nil }
+        let objects = members.map(\.object)
+        let set: NSObject =
+            switch kind {
+            case .mutableSet: NSMutableSet(array: objects)
+            case .countedSet: NSCountedSet(array: objects)
+            case .orderedSet: NSOrderedSet(array: objects)
+            case .mutableOrderedSet: NSMutableOrderedSet(array: objects)
+            default: NSSet(array: objects)
+            }
+        return collection(set, members)
+    }
+
+    func dictionary(
+        _ keys: Elements, _ values: Elements, isMutable: Bool, at index: ObjectIndex,
+        allowing allowed: AllowList
+    ) -> Made? {
+        guard let keys = members(keys, allowing: allowed),
+            canHash(keys, ofClass: "NSDictionary", at: index)
+        else { return nil }
+        // A dictionary copies its keys, and what cannot be copied traps.
+        guard keys.allSatisfy({ $0.object is any NSCopying }) else {
+            fail(.badObject("NSDictionary", needs: "a key of it cannot be copied"), at: index)
+            return nil
+        }
+        guard let values = members(values, allowing: allowed), keys.count == values.count else {
+            return nil
+        }
+        let (objects, keyObjects) = (values.map(\.object), keys.map(\.object))
+        let dictionary =
+            isMutable
+            ? NSMutableDictionary(objects: objects, forKeys: keyObjects)
+            : NSDictionary(objects: objects, forKeys: keyObjects)
+        guard dictionary.count == keys.count else {
+            fail(.badObject("NSDictionary", needs: "it has a key twice"), at: index)
+            return nil
+        }
+        return collection(dictionary, keys + values)
+    }
+
+    /// A counted set, which has its elements and counts in fields of their own.
+    func countedSet(
+        with fields: Fields, at index: ObjectIndex, allowing allowed: AllowList
+    ) -> Made? {
+        let decoder = FieldDecoder(self, fields: fields, uid: 0, at: index, allowed: allowed)
+        let count = decoder.decodeInteger(forKey: "NS.count")
+        guard log.first == nil else { return nil }
+        // Beside the class and the number there are two fields for each element.
+        guard (fields.count - 2).quotientAndRemainder(dividingBy: 2) == (count, 0) else {
+            fail(.badObject("NSCountedSet", needs: "its counts are not right"), at: index)
+            return nil
+        }
+        var indices: [ObjectIndex] = []
+        var counts: [Int] = []
+        for number in 0..<count {
+            guard let element = decoder.field("NS.object\(number)") else { break }
+            indices.append(element)
+            counts.append(decoder.decodeInteger(forKey: "NS.count\(number)"))
+        }
+        guard indices.count == count, counts.allSatisfy({ $0 > 0 }) else {
+            fail(.badObject("NSCountedSet", needs: "its counts are not right"), at: index)
+            return nil
+        }
+        guard let members = members(.listed(indices), allowing: allowed),
+            canHash(members, ofClass: "NSCountedSet", at: index)
+        else { return nil }
+        let set = NSCountedSet()
+        for (member, count) in zip(members, counts) {
+            // Counts can only be added one by one.
+            guard spend(count) else { return nil }
+            for _ in 0..<count { set.add(member.object) }
+        }
+        return collection(set, members)
+    }
+
+    /// Makes the elements; nil where one cannot be made.
+    private func members(_ elements: Elements, allowing allowed: AllowList) -> [Made]? {
+        guard spend(elements.count) else { return nil }
+        var members: [Made] = []
+        members.reserveCapacity(elements.count)
+        for position in 0..<elements.count {
+            let index = elements.element(position, in: list)
+            let member = at("[\(position)]") { () -> Made? in
+                guard case .uid(let uid) = list.value(at: index) else {
+                    return value(at: index, allowing: allowed, isBelow: true)
+                }
+                if archive.isNil(uid) {
+                    fail(.nilElement, at: index)
+                    return nil
+                }
+                return make(uid, allowing: allowed, isBelow: true)
+            }
+            guard let member else { return nil }
+            members.append(member)
+        }
+        return members
+    }
+
+    /// The collection that was made of these members.
+    ///
+    /// Foundation writes collections out, each shared one as often as it is there, when it gives an
+    /// element of them to Swift. So a collection is too large when it would be then.
+    private func collection(_ object: NSObject, _ members: [Made]) -> Made? {
+        var result = Made(object: object)
+        for member in members {
+            let (weight, overflow) = result.weight.addingReportingOverflow(member.weight)
+            result.weight = weight
+            guard !overflow, weight <= options.count else {
+                fail(.tooMany(limit: options.count))
+                return nil
+            }
+            for `class` in [type(of: member.object)] + member.contents
+            where !result.contents.contains(where: { $0 == `class` }) {
+                result.contents.append(`class`)
+            }
+        }
+        return result
+    }
+
+    /// Whether objects can be elements of a set, or keys, in a time that is not too long.
+    ///
+    /// Those of the same hash are compared with each other, whole. Collections of the same count
+    /// have the same hash, and strings can be made that do.
+    private func canHash(
+        _ members: [Made], ofClass name: String, at index: ObjectIndex
+    ) -> Bool {
+        guard members.allSatisfy({ Self.hasHash($0.object) }) else {
+            fail(.badObject(name, needs: "an element or key of it has no hash"), at: index)
+            return false
+        }
+        var groups: [Int: (count: Int, weight: Int)] = [:]
+        for member in members {
+            let group = groups[member.object.hash] ?? (0, 0)
+            let weight = member.weight + Self.comparisonWeight(of: member.object)
+            groups[member.object.hash] = (group.count + 1, max(group.weight, weight))
+        }
+        for group in groups.values where group.count > 1 {
+            let (pairs, overflow) = group.count.multipliedReportingOverflow(by: group.count)
+            let (cost, isTooMuch) = pairs.multipliedReportingOverflow(by: group.weight)
+            guard !overflow, !isTooMuch, cost <= comparisons else {
+                fail(.tooManyComparisons, at: index)
+                return false
+            }
+            comparisons -= cost
+        }
+        return true
+    }
+
+    /// Whether an object has a hash; Foundation on Linux traps for these that have none.
+    ///
+    /// Arrays and dictionaries have one, but become values of Swift that have not.
+    private static func hasHash(_ object: NSObject) -> Bool {
+        !(object is NSArray || object is NSDictionary || object is NSError)
+    }
+
+    /// What it costs to compare an object that is no collection, beyond what all cost.
+    private static func comparisonWeight(of object: NSObject) -> Int {
+        switch object {
+        case let string as NSString: string.length / 64
+        case let data as NSData: data.length / 64
+        default: 0
+        }
+    }
+}

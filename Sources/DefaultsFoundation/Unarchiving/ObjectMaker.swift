@@ -1,0 +1,256 @@
+internal import Foundation
+internal import KeyedArchive
+internal import PropertyList
+
+/// Makes the objects of an archive, each when it is first asked for.
+///
+/// 1. An object is made once: one UID is one object.
+/// 2. No object is made whose class the caller did not allow at that place, nor is any code of such
+///    a class run.
+/// 3. What is made is paid for, and its depth is limited, so that a bomb of shared objects, and a
+///    long chain of them, end in an error.
+/// 4. After the first error nothing is made any more.
+final class ObjectMaker {
+    /// An object that was made.
+    struct Made {
+        let object: NSObject
+        /// How many objects a collection is when each of them is written out as often as it is
+        /// there.
+        var weight = 1
+        /// The classes of what is in a collection, which has to be allowed where it is asked for
+        /// again.
+        var contents: [AnyClass] = []
+    }
+
+    /// What it costs to look for a class that may be taken instead; all types of the program are
+    /// looked through for it.
+    private static let hintCost = 1000
+
+    let archive: KeyedArchive
+    let list: PropertyList
+    let options: ObjectCodingOptions
+    let log = FailureLog()
+    private let lookup: ClassLookup
+    private var made: [UInt64: Made] = [:]
+    /// The objects that are being made, with those that can be referred to already.
+    private var open: [UInt64: NSObject?] = [:]
+    /// The way from the root to what is being made.
+    private var path: [String] = []
+    private var depth = 0
+    private var count: Int
+    private var size: Int
+    var comparisons = 1 << 24
+
+    init(of archive: KeyedArchive, options: ObjectCodingOptions) {
+        self.archive = archive
+        list = archive.list
+        self.options = options
+        lookup = ClassLookup(names: options.classNames)
+        count = options.count
+        size = options.size
+    }
+
+    /// Makes what stands under a key of `$top`; nil for nil.
+    func root(_ key: String, allowing allowed: AllowList) throws(ObjectCodingError) -> NSObject? {
+        let top = Fields(keys: archive.topKeys, values: archive.topValues)
+        var object: NSObject?
+        at(key) {
+            guard spend(top.count) else { return }
+            let position = (0..<top.count).first { top.name(at: $0, in: list) == Text(key) }
+            guard let position else { return fail(.missingTop) }
+            object = self.object(at: top.value(at: position, in: list), allowing: allowed)
+        }
+        if let error = log.first { throw error }
+        return object
+    }
+
+    /// Notes an error at the place where something is being made.
+    func fail(_ error: ObjectCodingError, at index: ObjectIndex? = nil) {
+        log.note(error.located(path: path, at: index.map(list.byteOffset(of:))))
+    }
+
+    /// Does something that is one step further from the root.
+    func at<Result>(_ step: String, _ body: () -> Result) -> Result {
+        path.append(step)
+        defer { path.removeLast() }
+        return body()
+    }
+
+    /// Pays for fields and elements; false where they are too many.
+    func spend(_ more: Int) -> Bool {
+        guard more <= count else {
+            fail(.tooMany(limit: options.count))
+            return false
+        }
+        count -= more
+        return true
+    }
+
+    /// Pays for the bytes of a string or of data; false where they are too many.
+    func spend(bytes: Int) -> Bool {
+        guard bytes <= size else {
+            fail(.tooLarge(limit: options.size))
+            return false
+        }
+        size -= bytes
+        return true
+    }
+
+    /// Lets an object that is being made be referred to.
+    func announce(_ object: NSObject, as uid: UInt64) {
+        if open[uid] != nil { open[uid] = .some(object) }
+    }
+}
+
+// MARK: Objects
+
+extension ObjectMaker {
+    /// Makes what a field refers to; nil for nil.
+    ///
+    /// What stands inline is no object, as every other unarchiver has it.
+    func object(
+        at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool = false
+    ) -> NSObject? {
+        guard case .uid(let uid) = list.value(at: index) else {
+            fail(.wrongType(kind(of: index), needs: "an object"), at: index)
+            return nil
+        }
+        guard !archive.isNil(uid) else { return nil }
+        return make(uid, allowing: allowed, isBelow: isBelow)?.object
+    }
+
+    /// Makes an object.
+    ///
+    /// - Parameter isBelow: Whether it is an element, so that strings and such need not be named.
+    func make(_ uid: UInt64, allowing allowed: AllowList, isBelow: Bool) -> Made? {
+        guard log.first == nil else { return nil }
+        let index = archive.object(uid)
+        let known = made[uid] ?? openObject(uid)
+        guard let result = known ?? makeNew(uid, at: index, allowing: allowed, isBelow: isBelow),
+            log.first == nil,
+            check(type(of: result.object), allowed, isBelow: isBelow, at: index)
+        else { return nil }
+        if known != nil {
+            let areAllowed = result.contents.allSatisfy {
+                check($0, allowed, isBelow: true, at: index)
+            }
+            guard areAllowed else { return nil }
+        } else {
+            made[uid] = result
+        }
+        return result
+    }
+
+    /// Whether a class is allowed; notes the error where it is not.
+    func check(
+        _ class: AnyClass, _ allowed: AllowList, isBelow: Bool, at index: ObjectIndex
+    ) -> Bool {
+        guard isBelow ? allowed.admitsBelow(`class`) : allowed.admits(`class`) else {
+            fail(.classNotAllowed(ClassNames.qualifiedName(of: `class`)), at: index)
+            return false
+        }
+        return true
+    }
+
+    private func openObject(_ uid: UInt64) -> Made? {
+        guard let object = open[uid] else { return nil }
+        guard let object else {
+            fail(.cycle, at: archive.object(uid))
+            return nil
+        }
+        return Made(object: object)
+    }
+
+    private func makeNew(
+        _ uid: UInt64, at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool
+    ) -> Made? {
+        guard log.first == nil else { return nil }
+        guard depth < options.depth else {
+            fail(.tooDeep(limit: options.depth), at: index)
+            return nil
+        }
+        depth += 1
+        open[uid] = .some(nil)
+        defer {
+            depth -= 1
+            open[uid] = nil
+        }
+        guard case .dictionary(let keys, let values) = list.value(at: index) else {
+            return value(at: index, allowing: allowed, isBelow: isBelow)
+        }
+        let fields = Fields(keys: keys, values: values)
+        guard fields["$class", in: list] != nil else {
+            fail(.classRecordAsObject, at: index)
+            return nil
+        }
+        return instance(with: fields, uid, at: index, allowing: allowed, isBelow: isBelow)
+    }
+
+    /// Makes an object of a class.
+    private func instance(
+        with fields: Fields, _ uid: UInt64, at index: ObjectIndex, allowing allowed: AllowList,
+        isBelow: Bool
+    ) -> Made? {
+        guard spend(fields.count),
+            let found = findClass(of: fields, at: index, allowing: allowed, isBelow: isBelow)
+        else { return nil }
+        let name = ClassNames.qualifiedName(of: found)
+        switch FoundationClasses.way(of: found) {
+        case .known(let kind):
+            return known(kind, name, with: fields, at: index, allowing: allowed)
+        case .own:
+            return own(found, name, with: fields, uid, at: index, allowing: allowed)
+        case .refused(let ancestor):
+            let ancestor = ClassNames.qualifiedName(of: ancestor)
+            fail(.unsupportedClass(name, ancestor: ancestor), at: index)
+            return nil
+        }
+    }
+
+    /// The first class that an object gives as its own, or as one to take instead, and that is
+    /// allowed.
+    private func findClass(
+        of fields: Fields, at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool
+    ) -> AnyClass? {
+        func isAllowed(_ class: AnyClass) -> Bool {
+            isBelow ? allowed.admitsBelow(`class`) : allowed.admits(`class`)
+        }
+        let name = archive.shortClassName(of: fields)
+        let named = lookup.find(name, near: allowed)
+        if let named, isAllowed(named) { return substitute(for: named) }
+        for hint in archive.classHints(of: fields) {
+            guard spend(Self.hintCost) else { return nil }
+            if let hinted = lookup.find(hint, near: allowed), isAllowed(hinted) {
+                return substitute(for: hinted)
+            }
+        }
+        fail(named == nil ? .classNotFound(name) : .classNotAllowed(name), at: index)
+        return nil
+    }
+
+    /// The class that a class has unarchived instead of itself.
+    private func substitute(for class: AnyClass) -> AnyClass {
+        (`class` as? NSObject.Type)?.classForKeyedUnarchiver() ?? `class`
+    }
+
+    /// Has a class make its object itself.
+    private func own(
+        _ class: AnyClass, _ name: String, with fields: Fields, _ uid: UInt64,
+        at index: ObjectIndex, allowing allowed: AllowList
+    ) -> Made? {
+        guard let coding = `class` as? any (NSObject & NSSecureCoding).Type,
+            coding.supportsSecureCoding
+        else {
+            fail(.notSecure(name), at: index)
+            return nil
+        }
+        let decoder = FieldDecoder(self, fields: fields, uid: uid, at: index, allowed: allowed)
+        let object = coding.init(coder: decoder)
+        guard log.first == nil else { return nil }
+        guard let object else {
+            fail(.initializerFailed(name, missing: decoder.missing), at: index)
+            return nil
+        }
+        return Made(object: object)
+    }
+}

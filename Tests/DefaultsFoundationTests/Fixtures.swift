@@ -1,0 +1,1 @@
+../KeyedArchiveTests/Fixtures.swift

@@ -1,0 +1,87 @@
+import Foundation
+
+/// The program that archives with GNUstep, compiled once.
+enum GNUstep {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let source = URL(filePath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent()
+        .appending(path: "../GNUstep/interop.m").standardized
+
+    /// Whether an Objective-C compiler and GNUstep are here; says why not where they are not.
+    static let isInstalled: Bool = {
+        do {
+            try run(
+                "/bin/sh", ["-c", "gnustep-config --base-libs && gcc -x objective-c -E /dev/null"])
+            return true
+        } catch {
+            print(
+                "The tests with GNUstep are left out: "
+                    + "the packages gobjc and libgnustep-base-dev are not installed.")
+            return false
+        }
+    }()
+
+    private static let folder: Result<URL, any Error> = Result {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "gnustep-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let command =
+            "cd \"$0\" && gcc $(gnustep-config --objc-flags) -o interop \"$1\" "
+            + "$(gnustep-config --base-libs)"
+        try run("/bin/sh", ["-c", command, folder.path(), source.path()])
+        return folder
+    }
+
+    /// The archives that GNUstep writes, by their names.
+    static func written() throws -> [String: [UInt8]] {
+        let output = try newFolder()
+        try run(folder.get().appending(path: "interop").path(), ["write", output.path()])
+        var archives: [String: [UInt8]] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: output.path()) {
+            archives[name] = Array(try Data(contentsOf: output.appending(path: name)))
+        }
+        return archives
+    }
+
+    /// What GNUstep reads from each archive, in one line.
+    static func read(_ archives: [[UInt8]]) throws -> [String] {
+        let input = try newFolder()
+        var files: [String] = []
+        for (number, bytes) in archives.enumerated() {
+            let file = input.appending(path: "\(number)")
+            try Data(bytes).write(to: file)
+            files.append(file.path())
+        }
+        let output = try run(folder.get().appending(path: "interop").path(), ["read"] + files)
+        return output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            .map(String.init)
+    }
+
+    /// A folder for one call alone, since tests run beside each other.
+    private static func newFolder() throws -> URL {
+        let new = try folder.get().appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: new, withIntermediateDirectories: true)
+        return new
+    }
+
+    @discardableResult
+    private static func run(_ program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(description: "\(program) ended with \(process.terminationStatus).")
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,109 @@
+import DefaultsFoundation
+import Foundation
+import KeyedArchive
+import PropertyList
+import Testing
+
+/// A trap ends the whole run of the tests, so that nothing needs to be expected here.
+@Suite("Archives that mean harm give an error or an object")
+struct HostileTests {
+    static let classes: [AnyClass] =
+        FoundationInteropTests.classes + [
+            Account.self, Options.self, Person.self, Insecure.self, Plain.self, Title.self,
+        ]
+
+    /// Makes the object, and uses it as a program would.
+    @discardableResult
+    static func tryEverything(_ bytes: [UInt8]) -> Bool {
+        guard let archive = try? KeyedArchive(validating: bytes) else { return false }
+        for key in ["root", "WebResourceResponse", "IB.objectdata"] {
+            var options = ObjectCodingOptions()
+            options.count = 10_000
+            guard let object = try? archive.decodeObject(of: classes, forKey: key, options: options)
+            else { continue }
+            _ = object.description
+            if !(object is NSError) { _ = object.hash }
+            _ = object.isEqual(object)
+            if let array = object as? NSArray { for element in array { _ = "\(element)" } }
+            if let dictionary = object as? NSDictionary {
+                for (key, value) in dictionary { _ = "\(key)\(value)" }
+            }
+            if let again = try? KeyedArchive(archiving: object) {
+                #expect(throws: Never.self) { try again.decodeObject(of: classes) }
+            }
+            return true
+        }
+        return false
+    }
+
+    /// The bytes of a fixture that are cut off or changed: all of a small one, some of a large one.
+    private static func positions(in fixture: Fixtures.Fixture) -> StrideTo<Int> {
+        stride(from: 0, to: fixture.bytes.count, by: fixture.bytes.count < 1000 ? 1 : 5)
+    }
+
+    @Test("cut at any byte", arguments: Fixtures.all.filter(\.isBinary))
+    func cut(_ fixture: Fixtures.Fixture) {
+        for count in Self.positions(in: fixture) {
+            Self.tryEverything(Array(fixture.bytes.prefix(count)))
+        }
+    }
+
+    @Test("with any byte changed", arguments: Fixtures.all.filter(\.isBinary))
+    func changed(_ fixture: Fixtures.Fixture) {
+        for position in Self.positions(in: fixture) {
+            for change in [0x01, 0x10] as [UInt8] {
+                var bytes = fixture.bytes
+                bytes[position] ^= change
+                Self.tryEverything(bytes)
+            }
+        }
+    }
+
+    /// An archive whose every part is replaced by what does not belong there.
+    struct Victim: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let bytes: [UInt8]
+    }
+
+    static let victims: [Victim] = {
+        var victims: [Victim] = []
+        for sample in Sample.objects {
+            guard let archive = try? KeyedArchive(archiving: sample.make()) else { continue }
+            victims.append(Victim(testDescription: sample.testDescription, bytes: archive.bytes))
+        }
+        let people = [Person("Byron", children: [Person("Ada")])]
+        for object in [Account(), Options(), people as NSArray] {
+            guard let archive = try? KeyedArchive(archiving: object) else { continue }
+            victims.append(Victim(testDescription: "\(type(of: object))", bytes: archive.bytes))
+        }
+        return victims
+    }()
+
+    /// Values of each type, the UIDs of an archive among them.
+    static func strangers(uidCount: Int) -> [Tree] {
+        let uids = (0..<uidCount).map { Tree.uid(UInt64($0)) }
+        return uids + [
+            true, 0, -1, .integer(Int128(Int64.min)), .integer(.max), 1e300, .real(.nan),
+            .single(0.5), .date(.nan), .data([]), .data([UInt8](repeating: 0xFF, count: 16)), "",
+            .text(Text(utf16: [0xD800])), [], .array(uids), .set([.uid(1)]), .orderedSet([.uid(1)]),
+            ["k": .uid(1)],
+        ]
+    }
+
+    @Test("with each part replaced by each other", arguments: victims)
+    func replaced(_ victim: Victim) throws {
+        let list = try PropertyList(victim.bytes)
+        let tree = Tree(list.root, of: list)
+        var count = 0
+        for path in tree.paths where path.first == "$objects" && !path.contains("$classes") {
+            for stranger in Self.strangers(uidCount: 5) {
+                if Self.tryEverything(tree.replacing(path[...], by: stranger).bytes()) {
+                    count += 1
+                }
+            }
+            Self.tryEverything(tree.removing(path[...]).bytes())
+        }
+        // Where no archive gave an object, the changes would test nothing.
+        #expect(count > 0)
+    }
+}

@@ -1,0 +1,1 @@
+../KeyedArchiveTests/Tree.swift
