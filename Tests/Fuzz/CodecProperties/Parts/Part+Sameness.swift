@@ -64,7 +64,7 @@ extension ArchiveParts {
     /// Whether all of it is compared in less than what a comparison may cost at most: whatever stands
     /// inline in several places is compared in each, and only a list that is made to be expensive has
     /// much of that.
-    fileprivate var isCheap: Bool {
+    var isCheap: Bool {
         get throws {
             guard entries.count == 4 else { return false }
             var costs = Array(repeating: 0, count: list.objectCount)
