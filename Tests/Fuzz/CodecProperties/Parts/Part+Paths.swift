@@ -12,11 +12,11 @@ extension Part {
         } catch is ArchiveError {
             return .accepted
         }
-        let isComparable = try ArchiveParts(of: bytes).isCheap
+        let parts = try ArchiveParts(of: bytes)
         var random = Random(seed: bytes)
         for _ in 0..<min(4, seats.paths.count) {
             let path = random.element(of: seats.paths)
-            try PathCheck(of: archive, at: path, isComparable: isComparable).run()
+            try PathCheck(of: archive, parts, at: path).run()
         }
         for _ in 0..<2 {
             var steps = seats.paths.isEmpty ? [] : random.element(of: seats.paths).steps
@@ -24,7 +24,7 @@ extension Part {
                 random.below(2) == 0
                     ? .index(random.below(5) - 2) : .name(Text(random.element(of: Words.names))))
             let path = ValuePath(steps)
-            try PathCheck(of: archive, at: path, isComparable: isComparable).run()
+            try PathCheck(of: archive, parts, at: path).run()
         }
         return .accepted
     }
@@ -55,11 +55,15 @@ struct PathCheck {
     private let path: ValuePath
     /// Whether the archive is the same as one in other bytes.
     private let isComparable: Bool
+    /// Whether what is set stays where it is: else an object that was none of a collection may become
+    /// one, and be shown as that.
+    private let isStable: Bool
 
-    init(of archive: KeyedArchive, at path: ValuePath, isComparable: Bool) {
+    init(of archive: KeyedArchive, _ parts: ArchiveParts, at path: ValuePath) throws {
         self.archive = archive
-        self.isComparable = isComparable
         self.path = path
+        isComparable = try parts.isCheap
+        isStable = parts.isPlain && !path.hasCollectionField
     }
 
     func run() throws {
@@ -77,8 +81,7 @@ struct PathCheck {
         let changed = try attempt { () throws(ValuePathError) in
             try archive.setting(path, to: marker)
         }
-        // An object that was none of a collection may become one by this, and be shown as that.
-        guard let changed, !path.hasCollectionField else { return }
+        guard let changed, isStable else { return }
         let found = try changed.value(at: path)
         // The archives may have other archivers.
         try require(try found.json() == marker.json(), "What was set at \(path) is not there.")
