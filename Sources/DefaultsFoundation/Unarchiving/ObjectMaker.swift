@@ -216,7 +216,7 @@ extension ObjectMaker {
             isBelow ? allowed.admitsBelow(`class`) : allowed.admits(`class`)
         }
         let name = archive.shortClassName(of: fields)
-        let named = lookup.find(name, near: allowed)
+        let named: AnyClass? = lookup.find(name, near: allowed)
         if let named, isAllowed(named) { return substitute(for: named) }
         for hint in archive.classHints(of: fields) {
             guard spend(Self.hintCost) else { return nil }
