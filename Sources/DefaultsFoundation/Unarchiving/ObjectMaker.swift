@@ -26,6 +26,8 @@ final class ObjectMaker {
     /// looked through for it.
     private static let hintCost = 1000
 
+    private static let shallow = 16
+
     let archive: KeyedArchive
     let list: PropertyList
     let options: ObjectCodingOptions
@@ -37,6 +39,7 @@ final class ObjectMaker {
     /// The way from the root to what is being made.
     private var path: [String] = []
     private var depth = 0
+    private lazy var stack = StackReserve()
     private var count: Int
     private var size: Int
     var comparisons = 1 << 24
@@ -169,6 +172,11 @@ extension ObjectMaker {
             fail(.tooDeep(limit: options.depth), at: index)
             return nil
         }
+        // Nothing that is so shallow uses up a stack, and to ask for the stack takes its time.
+        guard depth < Self.shallow || !stack.isUsedUp else {
+            fail(.noStackLeft, at: index)
+            return nil
+        }
         depth += 1
         open[uid] = .some(nil)
         defer {
@@ -216,7 +224,7 @@ extension ObjectMaker {
             isBelow ? allowed.admitsBelow(`class`) : allowed.admits(`class`)
         }
         let name = archive.shortClassName(of: fields)
-        let named = lookup.find(name, near: allowed)
+        let named: AnyClass? = lookup.find(name, near: allowed)
         if let named, isAllowed(named) { return substitute(for: named) }
         for hint in archive.classHints(of: fields) {
             guard spend(Self.hintCost) else { return nil }
