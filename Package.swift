@@ -69,7 +69,7 @@ let package = Package(
                 "CLinux", logging,
             ]),
         module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
-        module("DefaultsFoundation", ["KeyedArchive", "PropertyList"]),
+        module("DefaultsFoundation", ["KeyedArchive", "PropertyList", "CLinux"]),
         program("defaultsd", ["DefaultsService", logging]),
         program(
             "defaultsctl",

@@ -4,6 +4,7 @@
 
 #include <malloc.h>       /* mallopt and malloc_trim, which are GNU's own */
 #include <fcntl.h>        /* O_CLOEXEC, below */
+#include <pthread.h>      /* the stack of a thread, below */
 #include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
@@ -20,6 +21,20 @@ static inline void clinux_name_this_thread(const char *name) {
 /* dup3(2) is declared for _GNU_SOURCE only. With close-on-exec set. */
 static inline int clinux_dup3(int descriptor, int number) {
     return (int)syscall(SYS_dup3, descriptor, number, O_CLOEXEC);
+}
+
+/* pthread_getattr_np is declared for _GNU_SOURCE only. Gives 0, or an error's number. */
+extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
+static inline int clinux_stack_of_this_thread(uintptr_t *start, size_t *size) {
+    pthread_attr_t attributes;
+    void *address;
+    int error = pthread_getattr_np(pthread_self(), &attributes);
+    if (error != 0)
+        return error;
+    error = pthread_attr_getstack(&attributes, &address, size);
+    pthread_attr_destroy(&attributes);
+    *start = (uintptr_t)address;
+    return error;
 }
 
 /* Words of memory that other processes map. Swift's Atomic owns its storage, so it cannot stand for

@@ -64,6 +64,10 @@ extension ObjectCodingError {
         ObjectCodingError(.limitExceeded, "The objects are nested deeper than \(limit) levels.")
     }
 
+    static let noStackLeft = ObjectCodingError(
+        .limitExceeded,
+        "The objects are nested deeper than the stack of this thread has room for.")
+
     static func tooMany(limit: Int) -> ObjectCodingError {
         ObjectCodingError(
             .limitExceeded, "The objects have more than \(limit) fields and elements in all.")

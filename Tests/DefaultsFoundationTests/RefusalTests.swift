@@ -145,17 +145,19 @@ struct RefusalTests {
             "$objects": people,
         ]
         let chain = try KeyedArchive(validating: archive.bytes(uidWidth: 4))
-        let end = DispatchSemaphore(value: 0)
-        let thread = Thread {
-            let error = #expect(throws: ObjectCodingError.self) {
-                try chain.decodeObject(of: Person.self)
+        for stackSize in [256 << 10, 2 << 20, 16 << 20] {
+            let end = DispatchSemaphore(value: 0)
+            let thread = Thread {
+                let error = #expect(throws: ObjectCodingError.self) {
+                    try chain.decodeObject(of: Person.self)
+                }
+                #expect(error?.code == .limitExceeded)
+                end.signal()
             }
-            #expect(error?.code == .limitExceeded)
-            end.signal()
+            thread.stackSize = stackSize
+            thread.start()
+            end.wait()
         }
-        thread.stackSize = 2 << 20
-        thread.start()
-        end.wait()
     }
 
     @Test("bombs of shared objects")

@@ -26,6 +26,8 @@ final class ObjectMaker {
     /// looked through for it.
     private static let hintCost = 1000
 
+    private static let shallow = 16
+
     let archive: KeyedArchive
     let list: PropertyList
     let options: ObjectCodingOptions
@@ -37,6 +39,7 @@ final class ObjectMaker {
     /// The way from the root to what is being made.
     private var path: [String] = []
     private var depth = 0
+    private lazy var stack = StackReserve()
     private var count: Int
     private var size: Int
     var comparisons = 1 << 24
@@ -167,6 +170,11 @@ extension ObjectMaker {
         guard log.first == nil else { return nil }
         guard depth < options.depth else {
             fail(.tooDeep(limit: options.depth), at: index)
+            return nil
+        }
+        // Nothing that is so shallow uses up a stack, and to ask for the stack takes its time.
+        guard depth < Self.shallow || !stack.isUsedUp else {
+            fail(.noStackLeft, at: index)
             return nil
         }
         depth += 1
