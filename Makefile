@@ -13,12 +13,14 @@ SWIFT_BUILD = swift build --configuration release --static-swift-stdlib
 PROGRAMS = defaultsd defaultsctl
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 
-# What the build links, what demo and tests run, and what the bench measures beside us.
+# What the build links, what demo and tests run, what only tests need, and what the bench measures
+# beside us.
 BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3 python3-gi systemd strace binutils bubblewrap
+TEST_PACKAGES = gobjc libgnustep-base-dev
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
-.PHONY: all build demo check lint test torture fuzz bench install uninstall clean setup setup-run setup-bench
+.PHONY: all build demo check lint test torture fuzz bench install uninstall clean setup setup-run setup-test setup-bench
 
 all: build
 
@@ -34,7 +36,7 @@ lint: setup
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
 # The end-to-end tests run the programs that build makes.
-test: build setup-run
+test: build setup-run setup-test
 	swift test
 
 # Random calls, restarts and kills beside a model of the service, until it differs from that.
@@ -76,6 +78,9 @@ setup:
 
 setup-run:
 	@.ci/install-packages $(RUN_PACKAGES)
+
+setup-test:
+	@.ci/install-packages $(TEST_PACKAGES)
 
 setup-bench:
 	@.ci/install-packages $(BENCH_PACKAGES)
