@@ -59,7 +59,7 @@ extension DecodingSession {
         case .set, .orderedSet: "a set"
         case .dictionary:
             if let archived = archivedClass(of: place) {
-                "an object of class \(DecodingError.quoted(archived.chain[0]))"
+                "an object of class \(DecodingError.quoted(list.text(at: archived.name) ?? ""))"
             } else {
                 place.uid == 0 ? "a dictionary" : "a class"
             }

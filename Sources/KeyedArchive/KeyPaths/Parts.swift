@@ -63,7 +63,7 @@ extension KeyedArchive {
         let holder = elements.holder
         func field(_ name: String) -> (position: Int, index: ObjectIndex) {
             guard let fields = Fields(of: list, at: holder.index),
-                let position = fields.position(of: Text(name), in: list)
+                let position = fields.position(ofText: Text(name), in: list)
             else { preconditionFailure("The collection has no field that it had before.") }
             return (position, fields.value(at: position, in: list))
         }
@@ -96,7 +96,7 @@ extension ElementList {
 
 extension Fields {
     /// Where the field of this name is.
-    func position(of name: Text, in list: PropertyList) -> Int? {
+    func position(ofText name: Text, in list: PropertyList) -> Int? {
         let codeUnits = name.codeUnits
         return (0..<count).first { position in
             guard let key = list.string(at: key(at: position, in: list)) else { return false }

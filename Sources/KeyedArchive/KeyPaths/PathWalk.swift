@@ -76,7 +76,7 @@ extension PathWalk {
     ) throws(ValuePathError) -> Seat {
         let isEntry = kind == .dictionary
         if kind == .object, name == "$class" { throw .classIsNoPart(path, after: position) }
-        if let found = fields.position(of: name, in: list) {
+        if let found = fields.position(ofText: name, in: list) {
             return .field(holder, fields, position: found, isEntry: isEntry)
         }
         guard isLast(position) else { throw .noName(path, after: position, kind) }

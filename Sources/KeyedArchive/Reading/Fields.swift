@@ -23,6 +23,13 @@ package struct Fields {
         list.value(ofKey: name, keys: keys, values: values)
     }
 
+    /// Where the field of this name is.
+    func position(of name: StaticString, in list: PropertyList) -> Int? {
+        (0..<count).first { position in
+            list.string(at: key(at: position, in: list)).map { list.isEqual($0, to: name) } ?? false
+        }
+    }
+
     package func key(at position: Int, in list: PropertyList) -> ObjectIndex {
         list.element(position, of: keys)
     }

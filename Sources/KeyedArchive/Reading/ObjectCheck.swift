@@ -19,6 +19,8 @@ struct ObjectCheck {
     private let list: PropertyList
     private let objects: PropertyList.References
     private var kinds: [Kind]
+    /// The string `$class` that was met last, which most objects share.
+    private var classKey: ObjectIndex?
 
     init(of objects: PropertyList.References, in list: PropertyList) {
         self.list = list
@@ -52,7 +54,7 @@ struct ObjectCheck {
             throw .objectIsReference(at: list.byteOffset(of: index))
         case .dictionary(let keys, let values):
             let fields = Fields(keys: keys, values: values)
-            guard let reference = fields["$class", in: list] else {
+            guard let reference = classReference(of: fields) else {
                 try checkClassRecord(fields, at: list.byteOffset(of: index))
                 return .classRecord
             }
@@ -65,6 +67,16 @@ struct ObjectCheck {
             .set:
             return .plain
         }
+    }
+
+    /// What the field `$class` holds, where there is one.
+    private mutating func classReference(of fields: Fields) -> ObjectIndex? {
+        if let classKey, let position = list.position(of: classKey, in: fields.keys) {
+            return fields.value(at: position, in: list)
+        }
+        guard let position = fields.position(of: "$class", in: list) else { return nil }
+        classKey = fields.key(at: position, in: list)
+        return fields.value(at: position, in: list)
     }
 
     /// Checks that the class of an object is a class record, and that record where it comes later.

@@ -21,6 +21,7 @@ package enum ClassChain {
     ]
 
     package static func of(_ className: Text) -> [Text] {
+        guard className.hasPrefix("NS") else { return [className, "NSObject"] }
         guard className != "NSObject" else { return [className] }
         return [className] + (superclasses[className] ?? []) + ["NSObject"]
     }

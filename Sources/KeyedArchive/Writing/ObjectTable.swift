@@ -19,6 +19,9 @@ package struct ObjectTable {
         var reference: ObjectIndex?
     }
 
+    /// Up to how many classes are searched one by one.
+    private static let searchLimit = 8
+
     private(set) var list = PropertyListWriter()
     /// The entries of `$objects`.
     private var objects: [ObjectIndex]
@@ -31,6 +34,11 @@ package struct ObjectTable {
 
     package init() {
         objects = [list.add(string: "$null")]
+    }
+
+    /// Makes room for so many objects of the property list.
+    mutating func reserveCapacity(_ count: Int) {
+        list.reserveCapacity(count)
     }
 
     /// Takes the next UID, for an object that is defined later.
@@ -59,9 +67,16 @@ package struct ObjectTable {
 
     /// The number of a class with its superclasses; nothing is written for it yet.
     mutating func classNumber(of chain: [Text]) -> ClassNumber {
-        if let number = classNumbers[chain] { return number }
+        if classes.count <= Self.searchLimit {
+            if let number = classes.firstIndex(where: { $0.chain == chain }) { return number }
+        } else {
+            if classNumbers.isEmpty {
+                for (number, known) in classes.enumerated() { classNumbers[known.chain] = number }
+            }
+            if let number = classNumbers[chain] { return number }
+            classNumbers[chain] = classes.count
+        }
         classes.append(ClassRecord(chain: chain))
-        classNumbers[chain] = classes.count - 1
         return classes.count - 1
     }
 
@@ -126,15 +141,17 @@ extension ObjectTable {
 extension ObjectTable {
     /// The archive whose `$top` has these entries.
     package consuming func finish(top names: [Text], _ values: [ObjectIndex]) -> KeyedArchive {
+        // The order in which they are added is that of the bytes.
         let topKeys = names.map { list.add(string: $0) }
-        let entries: KeyValuePairs<Text, ObjectIndex> = [
-            "$version": list.add(integer: KeyedArchive.version),
-            "$archiver": list.add(string: "NSKeyedArchiver"),
-            "$top": list.add(keys: topKeys, values: values),
-            "$objects": list.add(array: objects),
+        let version = list.add(integer: KeyedArchive.version)
+        let archiver = list.add(string: "NSKeyedArchiver")
+        let top = list.add(keys: topKeys, values: values)
+        let values = [version, archiver, top, list.add(array: objects)]
+        let keys = [
+            list.add(string: "$version"), list.add(string: "$archiver"), list.add(string: "$top"),
+            list.add(string: "$objects"),
         ]
-        let archive = list.add(
-            keys: entries.map { list.add(string: $0.key) }, values: entries.map(\.value))
+        let archive = list.add(keys: keys, values: values)
         return KeyedArchive(written: list.finishList(root: archive))
     }
 }

@@ -16,6 +16,8 @@ struct KeyCheck {
 
     /// The hash of each object whose hash was asked for, else 0; empty before the first one.
     private var hashes: [Int] = []
+    /// The keys of two dictionaries that were found right: those of one class share them.
+    private var recent: (PropertyList.References?, PropertyList.References?)
     /// The keys of the dictionary at hand; kept to be filled again.
     private var keys: [Key] = []
 
@@ -27,6 +29,11 @@ struct KeyCheck {
     mutating func check(
         _ references: PropertyList.References, of dictionary: ObjectIndex, in list: PropertyList
     ) throws(PropertyListError) {
+        if let keys = recent.0, list.areSame(keys, references) { return }
+        if let keys = recent.1, list.areSame(keys, references) {
+            recent = (recent.1, recent.0)
+            return
+        }
         keys.removeAll(keepingCapacity: true)
         for position in 0..<references.count {
             let index = list.element(position, of: references)
@@ -40,6 +47,7 @@ struct KeyCheck {
             keys.count > Self.pairwiseLimit
             ? hasDuplicateSorted(in: list) : hasDuplicatePairwise(in: list)
         guard !hasDuplicate else { throw .duplicateKey(at: list.byteOffset(of: dictionary)) }
+        recent = (references, recent.0)
     }
 
     private mutating func hasDuplicatePairwise(in list: PropertyList) -> Bool {

@@ -4,14 +4,67 @@ extension PropertyList {
         value(of: layout(of: index))
     }
 
+    /// What stands at an index: the object itself, or where that is a reference of a keyed archive,
+    /// the object that it refers to in `objects`.
+    ///
+    /// - Precondition: The reference is in range, which whoever reads archives has checked.
+    package func resolve(
+        _ index: ObjectIndex, in objects: References
+    ) -> (index: ObjectIndex, uid: UInt64?, value: Value) {
+        let layout = layout(of: index)
+        guard layout.kind == .uid else { return (index, nil, value(of: layout)) }
+        let uid = bytes.unsigned(at: layout.start, width: layout.count)
+        let object = element(Int(uid), of: objects)
+        return (object, uid, value(of: self.layout(of: object)))
+    }
+
     /// What an object of this property list is, and where its content is.
+    ///
+    /// Every object was looked at once when the property list was read, so nothing is checked again.
+    @inline(__always)
     func layout(of index: ObjectIndex) -> Layout {
-        do {
-            return try layout(at: byteOffset(of: index))
-        } catch {
-            // Every object was looked at once when the property list was read.
-            preconditionFailure("The index is of another property list.")
+        let offset = byteOffset(of: index)
+        let marker = bytes[offset]
+        let size = Int(marker & 0x0F)
+        switch marker >> 4 {
+        case 0x0:
+            return Layout(kind: marker == 0x09 ? .yes : .no, start: offset + 1, count: 0, size: 0)
+        case 0x1:
+            return Layout(kind: .integer, start: offset + 1, count: 1 << size, size: 1 << size)
+        case 0x2:
+            let kind = marker == 0x22 ? Layout.Kind.singleReal : .real
+            return Layout(kind: kind, start: offset + 1, count: 1 << size, size: 1 << size)
+        case 0x3:
+            return Layout(kind: .date, start: offset + 1, count: 8, size: 8)
+        case 0x4:
+            return knownLayout(of: .data, at: offset, unitWidth: 1)
+        case 0x5:
+            return knownLayout(of: .ascii, at: offset, unitWidth: 1)
+        case 0x6:
+            return knownLayout(of: .utf16, at: offset, unitWidth: 2)
+        case 0x8:
+            return Layout(kind: .uid, start: offset + 1, count: size + 1, size: size + 1)
+        case 0xA:
+            return knownLayout(of: .array, at: offset, unitWidth: trailer.referenceWidth)
+        case 0xB:
+            return knownLayout(of: .orderedSet, at: offset, unitWidth: trailer.referenceWidth)
+        case 0xC:
+            return knownLayout(of: .set, at: offset, unitWidth: trailer.referenceWidth)
+        default:
+            return knownLayout(of: .dictionary, at: offset, unitWidth: 2 * trailer.referenceWidth)
         }
+    }
+
+    @inline(__always)
+    private func knownLayout(of kind: Layout.Kind, at offset: Int, unitWidth: Int) -> Layout {
+        let count = Int(bytes[offset] & 0x0F)
+        guard count == 0x0F else {
+            return Layout(kind: kind, start: offset + 1, count: count, size: count * unitWidth)
+        }
+        let width = 1 << Int(bytes[offset + 1] & 0x0F)
+        let separate = Int(bytes.unsigned(at: offset + 2, width: width))
+        return Layout(
+            kind: kind, start: offset + 2 + width, count: separate, size: separate * unitWidth)
     }
 
     /// Where an object begins in the bytes.
@@ -34,7 +87,12 @@ extension PropertyList {
 
     /// The elements of a collection, in the order of the file.
     public func elements(of references: References) -> [ObjectIndex] {
-        (0..<references.count).map { element($0, of: references) }
+        elements(of: references, upTo: references.count)
+    }
+
+    /// The first elements of a collection, at most `limit`.
+    package func elements(of references: References, upTo limit: Int) -> [ObjectIndex] {
+        (0..<min(references.count, limit)).map { element($0, of: references) }
     }
 
     /// The bytes of a data value, a slice of those that were read.
@@ -55,6 +113,12 @@ extension PropertyList {
     package func prefix(_ count: Int, of range: StringRange) -> StringRange {
         StringRange(
             start: range.start, count: min(count, range.count), isUTF16: range.isUTF16)
+    }
+
+    /// The string, or nil where an unpaired surrogate stands in it.
+    package func wellFormedString(of range: StringRange) -> String? {
+        guard !range.isUTF16 else { return text(of: range).string }
+        return String(decoding: bytes[range.start..<range.start + range.count], as: UTF8.self)
     }
 
     /// The text of the object where it is a string, else nil.
@@ -83,6 +147,20 @@ extension PropertyList {
     }
 }
 
+extension PropertyList {
+    /// Where among the references of a collection an object is, where it is one of them.
+    package func position(of index: ObjectIndex, in references: References) -> Int? {
+        let width = trailer.referenceWidth
+        for position in 0..<references.count
+        where bytes.unsigned(at: references.start + position * width, width: width)
+            == index.number
+        {
+            return position
+        }
+        return nil
+    }
+}
+
 // MARK: Strings in place
 
 extension PropertyList {
@@ -91,6 +169,12 @@ extension PropertyList {
         guard range.count == name.utf8CodeUnitCount else { return false }
         // The literal's characters are constant and live as long as the program.
         let characters = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        guard range.isUTF16 else {
+            let bytes = bytes.span
+            for position in 0..<range.count
+            where bytes[range.start + position] != characters[position] { return false }
+            return true
+        }
         for position in 0..<range.count
         where codeUnit(position, of: range) != UInt16(characters[position]) {
             return false
@@ -124,11 +208,23 @@ extension PropertyList {
                 && zip(0..<range.count, name.utf16).allSatisfy { codeUnit($0, of: range) == $1 }
         }
         // What is ASCII has as many bytes as code units; all else differs in a byte or the count.
-        guard range.count == name.utf8.count else { return false }
+        let (name, bytes) = (name.utf8, bytes.span)
+        guard range.count == name.count else { return false }
         var offset = range.start
-        for byte in name.utf8 {
+        for byte in name {
             guard bytes[offset] == byte else { return false }
             offset += 1
+        }
+        return true
+    }
+
+    /// Whether the keys of two dictionaries are the same objects in the same order.
+    func areSame(_ one: References, _ other: References) -> Bool {
+        guard one.count == other.count else { return false }
+        let bytes = bytes.span
+        for offset in 0..<one.count * trailer.referenceWidth
+        where bytes[one.start + offset] != bytes[other.start + offset] {
+            return false
         }
         return true
     }

@@ -71,7 +71,14 @@ struct TableCheck {
     private func checkReferences(of collection: Layout) throws(PropertyListError) {
         let width = list.trailer.referenceWidth
         let end = collection.start + collection.size
-        for offset in stride(from: collection.start, to: end, by: width) {
+        let offsets = stride(from: collection.start, to: end, by: width)
+        // The largest first, which is quicker than to decide on each.
+        var largest: UInt64 = 0
+        for offset in offsets {
+            largest = max(largest, list.bytes.unsigned(at: offset, width: width))
+        }
+        guard largest >= list.objectCount else { return }
+        for offset in offsets {
             let reference = list.bytes.unsigned(at: offset, width: width)
             guard reference < list.objectCount else {
                 throw .referenceOutOfRange(reference, count: list.objectCount, at: offset)

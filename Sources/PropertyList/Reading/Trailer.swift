@@ -103,10 +103,31 @@ extension [UInt8] {
     }
 
     private func wideUnsigned(at offset: Int, width: Int) -> UInt64 {
-        var result: UInt64 = 0
-        for position in offset..<offset + width {
-            result = result << 8 | UInt64(self[position])
+        // Loads from a span are checked, like all others.
+        let bytes = span.bytes
+        switch width {
+        case 2:
+            return UInt64(bytes.bigEndian(UInt16.self, at: offset))
+        case 4:
+            return UInt64(bytes.bigEndian(UInt32.self, at: offset))
+        case 8:
+            return bytes.bigEndian(UInt64.self, at: offset)
+        default:
+            var result: UInt64 = 0
+            for position in offset..<offset + width {
+                result = result << 8 | UInt64(self[position])
+            }
+            return result
         }
-        return result
+    }
+}
+
+extension RawSpan {
+    @inline(__always)
+    fileprivate func bigEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
+        _: Integer.Type, at offset: Int
+    ) -> Integer {
+        // It is unsafe for types with invalid bit patterns alone; integers have none.
+        Integer(bigEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Integer.self))
     }
 }

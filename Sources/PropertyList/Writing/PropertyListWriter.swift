@@ -12,7 +12,14 @@
 public struct PropertyListWriter {
     /// An object, its content a range of `content` or of `references`.
     private struct Entry {
-        enum Kind { case scalar, array, orderedSet, set, dictionary }
+        /// What an object is; of collections, the type in its marker.
+        enum Kind: UInt8 {
+            case scalar = 0
+            case array = 0xA
+            case orderedSet = 0xB
+            case set = 0xC
+            case dictionary = 0xD
+        }
         let kind: Kind
         let start: Int
         let count: Int
@@ -33,11 +40,19 @@ public struct PropertyListWriter {
     private var slots = [Slot](repeating: Slot(), count: 64)
     private var scalarCount = 0
     private var largestUID: UInt64?
+    /// How many bytes the markers and counts of the collections take.
+    private var markerSize = 0
 
     /// Makes a writer that has no object yet.
     public init() {
         entries.reserveCapacity(32)
         content.reserveCapacity(256)
+    }
+
+    /// Makes room for so many objects.
+    package mutating func reserveCapacity(_ count: Int) {
+        entries.reserveCapacity(count)
+        while slots.count < 2 * count { growSlots() }
     }
 
     /// Adds a boolean.
@@ -174,6 +189,7 @@ public struct PropertyListWriter {
     }
 
     private mutating func add(_ entry: Entry) -> ObjectIndex {
+        if entry.kind != .scalar { markerSize += Output.markerSize(count: entry.count) }
         entries.append(entry)
         return ObjectIndex(number: UInt32(entries.count - 1))
     }
@@ -250,56 +266,37 @@ extension PropertyListWriter {
     package func finishList(root: ObjectIndex) -> PropertyList {
         precondition(root.position < entries.count, "The root is no object of this writer.")
         let referenceWidth = UInt64(entries.count).byteWidth
-        var bytes = Trailer.header
-        bytes.reserveCapacity(
-            content.count + references.count * referenceWidth + entries.count * 8 + 64)
-        var offsets: [Int] = []
-        offsets.reserveCapacity(entries.count)
-        for position in chain(root.position, before: entries.count) {
-            offsets.append(bytes.count)
-            append(entries[position], root: root, referenceWidth: referenceWidth, to: &bytes)
-        }
-        let table = bytes.count
+        let table =
+            Trailer.header.count + content.count + markerSize + references.count * referenceWidth
         let offsetWidth = UInt64(table).byteWidth
-        for offset in offsets { bytes.append(bigEndian: UInt64(offset), width: offsetWidth) }
-        bytes += [0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(referenceWidth)]
-        bytes.append(bigEndian: UInt64(entries.count), width: 8)
-        bytes.append(bigEndian: UInt64(0), width: 8)
-        bytes.append(bigEndian: UInt64(table), width: 8)
+        let size = table + entries.count * offsetWidth + Trailer.size
+        var output = Output(size: size, table: table, offsetWidth: offsetWidth)
+        append(entries[root.position], root: root, referenceWidth: referenceWidth, to: &output)
+        for position in entries.indices where position != root.position {
+            append(entries[position], root: root, referenceWidth: referenceWidth, to: &output)
+        }
         let trailer = Trailer(
             offsetWidth: offsetWidth, referenceWidth: referenceWidth, objectCount: entries.count,
             offsetTable: table)
-        return PropertyList(written: bytes, trailer: trailer, largestUID: largestUID)
-    }
-
-    /// The positions of all entries, that of the root first.
-    private func chain(_ root: Int, before end: Int) -> [Int] {
-        [root] + (0..<root) + (root + 1..<end)
+        return PropertyList(
+            written: output.finish(trailer), trailer: trailer, largestUID: largestUID)
     }
 
     private func append(
-        _ entry: Entry, root: ObjectIndex, referenceWidth: Int, to bytes: inout [UInt8]
+        _ entry: Entry, root: ObjectIndex, referenceWidth: Int, to output: inout Output
     ) {
-        switch entry.kind {
-        case .scalar:
-            bytes += content[entry.start..<entry.start + entry.count]
-            return
-        case .array:
-            bytes.append(type: 0xA, count: entry.count)
-        case .orderedSet:
-            bytes.append(type: 0xB, count: entry.count)
-        case .set:
-            bytes.append(type: 0xC, count: entry.count)
-        case .dictionary:
-            bytes.append(type: 0xD, count: entry.count)
+        output.beginObject()
+        guard entry.kind != .scalar else {
+            return output.append(content, entry.start..<entry.start + entry.count)
         }
+        output.append(type: entry.kind.rawValue, count: entry.count)
         let count = entry.kind == .dictionary ? 2 * entry.count : entry.count
-        for reference in references[entry.start..<entry.start + count] {
+        for position in entry.start..<entry.start + count {
             // The root moves to the front, and those before it one place back.
-            let number =
-                reference == root
-                ? 0 : reference.number + (reference.number < root.number ? 1 : 0)
-            bytes.append(bigEndian: UInt64(number), width: referenceWidth)
+            let number = references[position].number
+            output.append(
+                number == root.number ? 0 : number + (number < root.number ? 1 : 0),
+                width: referenceWidth)
         }
     }
 }

@@ -14,7 +14,7 @@ final class ArchivedClass {
         case null
         case other
 
-        fileprivate init(_ name: Text) {
+        fileprivate init(_ name: String) {
             switch name {
             case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet",
                 "NSMutableOrderedSet":
@@ -31,29 +31,46 @@ final class ArchivedClass {
         }
     }
 
+    /// No name of a class that is known here is longer.
+    private static let longestName = 19
+    /// More superclasses than any class has are not searched for each object's sake.
+    private static let chainLimit = 64
+
+    private let list: PropertyList
     /// The UID of the class record.
     let uid: UInt64
-    /// Its name and those of its superclasses.
-    let chain: [Text]
-    let kind: Kind
+    /// The string that is its name.
+    let name: ObjectIndex
+    /// What its record has as the names of the class and its superclasses.
+    private let chain: PropertyList.References?
+    /// What the first known class of the chain is.
+    private(set) lazy var kind: Kind = {
+        for name in [name] + superclasses {
+            guard let range = list.string(at: name), range.count <= Self.longestName,
+                let string = list.wellFormedString(of: range)
+            else { continue }
+            let kind = Kind(string)
+            if kind != .other { return kind }
+        }
+        return .other
+    }()
 
-    init(uid: UInt64, record: Fields, in archive: KeyedArchive) {
-        let list = archive.list
-        let name = list.text(of: archive.className(of: record))
-        var chain = [name]
+    init?(uid: UInt64, record: Fields, in list: PropertyList) {
+        guard let name = record["$classname", in: list] else { return nil }
+        self.list = list
+        self.uid = uid
+        self.name = name
         if let classes = record["$classes", in: list],
             case .array(let references) = list.value(at: classes)
         {
-            // A longer chain than any class has is not searched for each object's sake.
-            for position in 0..<min(references.count, Self.chainLimit) {
-                let next = list.text(at: list.element(position, of: references))
-                if let next, next != name { chain.append(next) }
-            }
+            chain = references
+        } else {
+            chain = nil
         }
-        self.uid = uid
-        self.chain = chain
-        kind = chain.lazy.map(Kind.init).first { $0 != .other } ?? .other
     }
 
-    private static let chainLimit = 64
+    /// The names of its superclasses, and mostly of itself.
+    var superclasses: [ObjectIndex] {
+        chain.map { list.elements(of: $0, upTo: Self.chainLimit) } ?? []
+    }
 }

@@ -70,11 +70,11 @@ extension Dictionary: DecodedCollection where Key: Decodable, Value: Decodable {
                     throw session.mismatch(Result.self, "a dictionary", place, location)
                 }
                 pathKey = .index(position)
-                let keyPlace = session.archive.place(of: entries.keys.element(position, in: list))
+                let keyPlace = session.resolve(entries.keys.element(position, in: list))
                 let keyLocation = DecodingLocation(parent: decoder, key: pathKey)
                 key = try session.decode(Key.self, at: keyPlace, keyLocation)
             }
-            let valuePlace = session.archive.place(of: entries.value(at: position, in: list))
+            let valuePlace = session.resolve(entries.value(at: position, in: list))
             let valueLocation = DecodingLocation(parent: decoder, key: pathKey)
             let value = try session.decode(Value.self, at: valuePlace, valueLocation)
             guard result.updateValue(value, forKey: key) == nil else {
@@ -102,7 +102,7 @@ extension DecodingSession {
         let type = decodedType(Element.self)
         guard type.isPlain, count > 0 else {
             for position in 0..<count {
-                let element = archive.place(of: elements.element(position, in: list))
+                let element = resolve(elements.element(position, in: list))
                 let around = DecodingLocation(parent: array, key: .index(position))
                 result.append(try decode(Element.self, at: element, around))
             }
@@ -111,7 +111,7 @@ extension DecodingSession {
         // One decoder does for all elements that do not keep it.
         var decoder: ValueDecoder?
         for position in 0..<count {
-            let element = archive.place(of: elements.element(position, in: list))
+            let element = resolve(elements.element(position, in: list))
             let around = DecodingLocation(parent: array, key: .index(position))
             try spend(0, at: around)
             try checkNesting(of: element, around)
@@ -132,9 +132,9 @@ extension DecodingSession {
         var result: [String] = []
         result.reserveCapacity(min(elements.count, Self.usualCount))
         for position in 0..<elements.count {
-            let element = archive.place(of: elements.element(position, in: list))
+            let element = resolve(elements.element(position, in: list))
             guard case .string(let range) = element.value, range.count < Self.usualCount,
-                let string = list.text(of: range).string
+                let string = list.wellFormedString(of: range)
             else {
                 // All that is wrong is found again there, and said.
                 return try decode(Array<String>.Element.self, elements, of: place, location)

@@ -9,6 +9,14 @@ struct DecodingPlace {
     /// What the object is; a UID only where that is nil.
     let value: PropertyList.Value
 
+    /// Whether there is something in it.
+    var isCollection: Bool {
+        switch value {
+        case .array, .set, .orderedSet, .dictionary: true
+        default: false
+        }
+    }
+
     var isNil: Bool {
         if case .uid = value { true } else { false }
     }
@@ -20,14 +28,24 @@ struct DecodingPlace {
     }
 }
 
-extension KeyedArchive {
+extension DecodingSession {
+    func element(_ position: Int, of references: PropertyList.References) -> ObjectIndex {
+        list.element(position, of: references)
+    }
+
     /// What stands somewhere in the property list, itself or behind a reference.
-    func place(of index: ObjectIndex) -> DecodingPlace {
-        let value = list.value(at: index)
-        guard case .uid(let uid) = value, !isNil(uid) else {
-            return DecodingPlace(index: index, uid: 0, value: value)
+    func resolve(_ index: ObjectIndex) -> DecodingPlace {
+        let (object, uid, value) = list.resolve(index, in: objects)
+        guard let uid else { return DecodingPlace(index: index, uid: 0, value: value) }
+        guard uid != 0, !isNull(value) else {
+            return DecodingPlace(index: index, uid: 0, value: .uid(uid))
         }
-        let object = object(uid)
-        return DecodingPlace(index: object, uid: uid, value: list.value(at: object))
+        return DecodingPlace(index: object, uid: uid, value: value)
+    }
+
+    /// Whether an object is the plain string `$null`, which stands for nil.
+    private func isNull(_ value: PropertyList.Value) -> Bool {
+        guard case .string(let range) = value else { return false }
+        return list.isEqual(range, to: "$null")
     }
 }

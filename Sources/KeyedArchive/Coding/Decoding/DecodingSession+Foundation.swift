@@ -45,14 +45,14 @@ extension DecodingSession {
         guard archivedClass(of: place)?.kind == .date,
             let field = place.fields?["NS.time", in: list]
         else { throw mismatch(Double.self, "a date", place, location) }
-        return try real(at: archive.place(of: field), location)
+        return try real(at: resolve(field), location)
     }
 
     /// The text of a UUID; nil for what is none.
     private func uuid(at place: DecodingPlace, _ location: DecodingLocation) throws -> String? {
         guard archivedClass(of: place)?.kind == .uuid,
             let field = place.fields?["NS.uuidbytes", in: list],
-            let bytes = try data(at: archive.place(of: field), location)
+            let bytes = try data(at: resolve(field), location)
         else { return nil }
         return UUIDText.text(bytes)
     }

@@ -12,6 +12,8 @@ extension DecodingSession {
         }
     }
 
+    /// An integer of one of the standard types, for each of which this is compiled.
+    @inline(__always)
     func integer<Integer: FixedWidthInteger>(
         at place: DecodingPlace, _ location: DecodingLocation
     ) throws -> Integer {
@@ -53,24 +55,18 @@ extension DecodingSession {
     }
 
     func string(at place: DecodingPlace, _ location: DecodingLocation) throws -> String {
-        guard let text = try text(at: place, location) else {
+        if case .string(let range) = place.value {
+            try spend(range.count, at: location)
+            if let string = list.wellFormedString(of: range) { return string }
+            throw error(DecodingError.unpairedSurrogate, place, location)
+        }
+        guard let text = stringObject(at: place) else {
             throw mismatch(String.self, "a string", place, location)
         }
         guard let string = text.string else {
             throw error(DecodingError.unpairedSurrogate, place, location)
         }
         return string
-    }
-
-    /// The text of a string, inline or an object; nil where the value is something else.
-    private func text(at place: DecodingPlace, _ location: DecodingLocation) throws -> Text? {
-        if case .string(let range) = place.value {
-            try spend(range.count, at: location)
-            return list.text(of: range)
-        }
-        guard let text = stringObject(at: place) else { return nil }
-        try spend(text.byteCount, at: location)
-        return text
     }
 
     /// The bytes of data, inline or an object; nil where the value is something else.
@@ -81,7 +77,7 @@ extension DecodingSession {
         } else {
             guard archivedClass(of: place)?.kind == .data, let fields = place.fields,
                 let field = fields["NS.data", in: list] ?? fields["NS.bytes", in: list],
-                case .data(let stored) = archive.place(of: field).value
+                case .data(let stored) = resolve(field).value
             else { return nil }
             range = stored
         }
@@ -100,13 +96,13 @@ extension DecodingSession {
             return nil
         }
         if let field = fields["NS.string", in: list],
-            case .string(let range) = archive.place(of: field).value
+            case .string(let range) = resolve(field).value
         {
             charge(range.count)
             return list.text(of: range)
         }
         guard let field = fields["NS.bytes", in: list],
-            case .data(let range) = archive.place(of: field).value
+            case .data(let range) = resolve(field).value
         else { return nil }
         charge(range.count)
         return String(validating: list.data(of: range), as: UTF8.self).map { Text($0) }
@@ -114,7 +110,7 @@ extension DecodingSession {
 
     /// The text of a dictionary's key; nil where that is no string.
     func text(ofKey index: ObjectIndex) -> Text? {
-        let place = archive.place(of: index)
+        let place = resolve(index)
         guard case .string(let range) = place.value else { return stringObject(at: place) }
         charge(range.count)
         return list.text(of: range)
@@ -122,7 +118,7 @@ extension DecodingSession {
 
     /// Whether a dictionary's key is this text.
     func isKey(_ index: ObjectIndex, _ name: String) -> Bool {
-        let place = archive.place(of: index)
+        let place = resolve(index)
         guard case .string = place.value else { return stringObject(at: place) == Text(name) }
         return list.isString(at: place.index, name)
     }

@@ -15,11 +15,14 @@ final class DecodingSession {
     let options: KeyedArchiveDecoder
     let archive: KeyedArchive
     let list: PropertyList
+    /// The archive's objects by UID.
+    let objects: PropertyList.References
     private var types: [ObjectIdentifier: DecodedType] = [:]
-    private var lastType: DecodedType?
-    private var lastIdentifier: ObjectIdentifier?
+    private var lastTypes: (DecodedType?, DecodedType?)
     private var classes: [UInt64: ArchivedClass] = [:]
     private var lastClasses: (ArchivedClass?, ArchivedClass?)
+    /// The string `$class` that was met last, which most objects share.
+    private var classKey: ObjectIndex?
     private var instances: [Instance: AnyObject] = [:]
     private var budget: Int
 
@@ -27,6 +30,7 @@ final class DecodingSession {
         self.options = options
         self.archive = archive
         list = archive.list
+        objects = archive.objects
         budget = options.limits.size
     }
 
@@ -36,9 +40,9 @@ final class DecodingSession {
         let position = (0..<top.count).first {
             list.isString(at: top.key(at: $0, in: list), key ?? "root")
         }
-        if let position { return archive.place(of: top.value(at: position, in: list)) }
+        if let position { return resolve(top.value(at: position, in: list)) }
         guard key == nil, top.count == 1 else { throw DecodingError.noRoot(key, count: top.count) }
-        return archive.place(of: top.value(at: 0, in: list))
+        return resolve(top.value(at: 0, in: list))
     }
 
     /// Takes `size` bytes and what a value costs from the budget.
@@ -64,13 +68,9 @@ final class DecodingSession {
         }
         // What is the parent's value itself has its UID.
         if case .none = location.key { return }
-        guard place.uid != 0 else { return }
-        var ancestor: ValueDecoder? = parent
-        while let decoder = ancestor {
-            guard decoder.place.uid != place.uid else {
-                throw error(DecodingError.circle, place, location)
-            }
-            ancestor = decoder.location.parent
+        guard place.uid != 0, place.isCollection else { return }
+        guard !parent.isInside(place.uid) else {
+            throw error(DecodingError.circle, place, location)
         }
     }
 }
@@ -124,7 +124,7 @@ extension DecodingSession {
         of _: Value.Type, at place: DecodingPlace
     ) -> Value.Type? {
         guard !options.classes.isEmpty, let archived = archivedClass(of: place) else { return nil }
-        return options.classes[archived.chain[0]] as? Value.Type
+        return list.text(at: archived.name).flatMap { options.classes[$0] } as? Value.Type
     }
 
     /// Decodes the version of a type that the object has, and turns it into the present one.
@@ -160,7 +160,7 @@ extension DecodingSession {
         let entries = try entries(of: decoder)
         guard let field = entries.value(named: archiveVersionField, in: self) else { return 0 }
         let location = DecodingLocation(parent: decoder, key: .name(archiveVersionField))
-        return try integer(at: archive.place(of: field), location)
+        return try integer(at: resolve(field), location)
     }
 }
 
@@ -168,12 +168,12 @@ extension DecodingSession {
 
 extension DecodingSession {
     func decodedType(_ type: Any.Type) -> DecodedType {
-        let identifier = ObjectIdentifier(type)
-        if let lastType, lastIdentifier == identifier { return lastType }
-        let known = types[identifier] ?? DecodedType(TypeFacts.of(type))
-        types[identifier] = known
-        lastType = known
-        lastIdentifier = identifier
+        if let last = lastTypes.0, last.facts.type == type { return last }
+        if let last = lastTypes.1, last.facts.type == type { return last }
+        // Only what does not come at once again has to be kept apart.
+        if let evicted = lastTypes.1 { types[ObjectIdentifier(evicted.facts.type)] = evicted }
+        let known = types[ObjectIdentifier(type)] ?? DecodedType(TypeFacts.of(type))
+        lastTypes = (known, lastTypes.0)
         return known
     }
 
@@ -182,33 +182,48 @@ extension DecodingSession {
         // Only for what is in $objects it is sure that a $class is a class record.
         guard place.uid != 0, let fields = place.fields else { return nil }
         charge(fields.count)
-        guard let field = fields["$class", in: list], case .uid(let uid) = list.value(at: field)
+        guard let field = classReference(of: fields), case .uid(let uid) = list.value(at: field)
         else { return nil }
         if let last = lastClasses.0, last.uid == uid { return last }
         if let last = lastClasses.1, last.uid == uid { return last }
-        lastClasses.1 = lastClasses.0
-        lastClasses.0 = classes[uid] ?? newClass(uid)
+        if let evicted = lastClasses.1 { classes[evicted.uid] = evicted }
+        lastClasses = (classes[uid] ?? newClass(uid), lastClasses.0)
         return lastClasses.0
+    }
+
+    private func classReference(of fields: Fields) -> ObjectIndex? {
+        if let classKey, let position = list.position(of: classKey, in: fields.keys) {
+            return fields.value(at: position, in: list)
+        }
+        guard let position = fields.position(of: "$class", in: list) else { return nil }
+        classKey = fields.key(at: position, in: list)
+        return fields.value(at: position, in: list)
     }
 
     private func newClass(_ uid: UInt64) -> ArchivedClass? {
         guard let record = Fields(of: list, at: archive.object(uid)) else { return nil }
-        let new = ArchivedClass(uid: uid, record: record, in: archive)
-        classes[uid] = new
-        return new
+        return ArchivedClass(uid: uid, record: record, in: list)
     }
 
     /// Whether objects of a class are values of a type.
     func fits(_ archived: ArchivedClass, _ type: DecodedType) -> Bool {
         if type.fittingClass == archived.uid { return true }
-        let facts = type.facts
-        let fits = archived.chain.contains { name in
-            if let known = options.classes[name], known == facts.type { return true }
-            guard let name = name.string else { return false }
-            return [facts.name.unqualified, facts.name.qualified, facts.foundation?.className]
-                .contains { $0.map { Text($0) == Text(name) } ?? false }
-        }
+        let fits =
+            isName(archived.name, of: type.facts)
+            || archived.superclasses.contains { name in
+                isName(name, of: type.facts)
+            }
         if fits { type.fittingClass = archived.uid }
         return fits
+    }
+
+    private func isName(_ name: ObjectIndex, of facts: TypeFacts) -> Bool {
+        if list.isString(at: name, facts.name.unqualified) { return true }
+        if list.isString(at: name, facts.name.qualified) { return true }
+        if let foundation = facts.foundation, list.isString(at: name, foundation.className) {
+            return true
+        }
+        guard !options.classes.isEmpty, let text = list.text(at: name) else { return false }
+        return options.classes[text].map { $0 == facts.type } ?? false
     }
 }

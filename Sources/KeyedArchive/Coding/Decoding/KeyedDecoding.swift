@@ -2,13 +2,14 @@ internal import PropertyList
 
 /// The fields of an object, or the entries of a dictionary, that a type asks for by name.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    /// The decoder, which has the entries: the container is copied for each question.
     let decoder: ValueDecoder
-    let entries: KeyedEntries
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
     var allKeys: [Key] {
-        (0..<entries.count).compactMap { position in
+        guard let entries = decoder.entries else { return [] }
+        return (0..<entries.count).compactMap { position in
             guard let name = entries.name(at: position, in: decoder.session)?.string
             else { return nil }
             return Key(stringValue: decoder.strippingPrefix(of: name))
@@ -16,7 +17,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func contains(_ key: Key) -> Bool {
-        decoder.field(key.stringValue, of: entries) != nil
+        decoder.field(key.stringValue) != nil
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
@@ -65,10 +66,10 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 extension KeyedDecoding {
     private func place(_ key: Key) throws -> DecodingPlace {
-        guard let field = decoder.field(key.stringValue, of: entries) else {
+        guard let field = decoder.field(key.stringValue) else {
             throw DecodingError.missingField(key, at: codingPath)
         }
-        return decoder.session.archive.place(of: field)
+        return decoder.session.resolve(field)
     }
 
     private func location(_ key: Key) -> DecodingLocation {
@@ -83,6 +84,7 @@ extension KeyedDecoding {
 // MARK: Integers
 
 extension KeyedDecoding {
+    @inline(__always)
     private func integer<Integer: FixedWidthInteger>(_ key: Key) throws -> Integer {
         try decoder.session.integer(at: place(key), location(key))
     }

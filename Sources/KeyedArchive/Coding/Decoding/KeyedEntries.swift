@@ -77,7 +77,7 @@ extension DecodingSession {
         if let type, fits(archived, type) { return object }
         if archived.kind == .dictionary, let pairs = pairs(of: fields, archived) { return pairs }
         guard let type else { return object }
-        let problem = DecodingError.otherClass(archived.chain[0], type: type.facts)
+        let problem = DecodingError.otherClass(list.text(at: archived.name) ?? "", type: type.facts)
         throw error(problem, place, location)
     }
 

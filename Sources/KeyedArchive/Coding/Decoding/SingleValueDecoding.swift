@@ -31,6 +31,7 @@ struct SingleValueDecoding: SingleValueDecodingContainer {
 // MARK: Integers
 
 extension SingleValueDecoding {
+    @inline(__always)
     private func integer<Integer: FixedWidthInteger>() throws -> Integer {
         try decoder.session.integer(at: decoder.place, decoder.location)
     }

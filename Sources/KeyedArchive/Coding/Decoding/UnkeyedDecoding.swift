@@ -72,10 +72,11 @@ extension UnkeyedDecoding {
             throw DecodingError.noMoreElements(type, count: elements.count, at: location.path)
         }
         let session = decoder.session
-        return session.archive.place(of: elements.element(currentIndex, in: session.list))
+        return session.resolve(elements.element(currentIndex, in: session.list))
     }
 
     /// What is made of the next element, which is only passed when that goes well.
+    @inline(__always)
     private mutating func next<Value>(
         _ type: Any.Type,
         _ decode: (DecodingSession, DecodingPlace, DecodingLocation) throws -> Value
@@ -85,6 +86,7 @@ extension UnkeyedDecoding {
         return value
     }
 
+    @inline(__always)
     private mutating func integer<Integer: FixedWidthInteger>() throws -> Integer {
         try next(Integer.self) { try $0.integer(at: $1, $2) }
     }

@@ -16,32 +16,38 @@ extension ValueDecoder {
     }
 
     /// The value of the field of this name, where there is one.
-    func field(_ name: String, of entries: KeyedEntries) -> ObjectIndex? {
-        let spelling = entries.spelling(of: hasPrefix ? Self.foundationPrefix + name : name)
-        if let field = field(spelled: spelling, of: entries) { return field }
-        // Fields that were written without a key are called $0, $1 and so on.
-        guard spelling.utf8.starts(with: "$$".utf8), name != "$class" else { return nil }
-        return entries.value(named: name, in: session)
-    }
-
-    private func field(spelled name: String, of entries: KeyedEntries) -> ObjectIndex? {
+    func field(_ name: String) -> ObjectIndex? {
         let lookup = lookups
         lookups += 1
-        if let type, lookup < type.positions.count {
-            let position = type.positions[lookup]
-            if position < entries.count, entries.isKey(at: position, name, in: session) {
-                return entries.value(at: position, in: session.list)
+        guard let type, let fields else {
+            guard let entries else { return nil }
+            return search(name, in: entries).map { entries.value(at: $0, in: session.list) }
+        }
+        if lookup < type.answers.count {
+            let (position, key) = (type.answers[lookup].position, type.answers[lookup].key)
+            if position < fields.count, type.answers[lookup].name.isSame(as: name),
+                session.element(position, of: fields.keys) == key
+            {
+                return session.element(position, of: fields.values)
             }
         }
-        guard let position = position(of: name, in: entries) else { return nil }
-        if let type {
-            if lookup < type.positions.count {
-                type.positions[lookup] = position
-            } else if lookup == type.positions.count {
-                type.positions.append(position)
-            }
+        guard let entries, let position = search(name, in: entries) else { return nil }
+        let key = session.element(position, of: fields.keys)
+        let answer = DecodedType.Answer(name: FieldName(name), key: key, position: position)
+        if lookup < type.answers.count {
+            type.answers[lookup] = answer
+        } else if lookup == type.answers.count {
+            type.answers.append(answer)
         }
-        return entries.value(at: position, in: session.list)
+        return session.element(position, of: fields.values)
+    }
+
+    private func search(_ name: String, in entries: KeyedEntries) -> Int? {
+        let spelling = entries.spelling(of: hasPrefix ? Self.foundationPrefix + name : name)
+        if let position = position(of: spelling, in: entries) { return position }
+        // Fields that were written without a key are called $0, $1 and so on.
+        guard spelling.utf8.starts(with: "$$".utf8), name != "$class" else { return nil }
+        return position(of: name, in: entries)
     }
 
     private func position(of name: String, in entries: KeyedEntries) -> Int? {

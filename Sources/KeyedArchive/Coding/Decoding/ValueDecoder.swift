@@ -5,12 +5,17 @@ final class ValueDecoder: Decoder {
     let session: DecodingSession
     /// How many values there are around this one.
     let depth: Int
-    private(set) var location: DecodingLocation
+    let parent: ValueDecoder?
+    private(set) var key: DecodingLocation.Key
     private(set) var place: DecodingPlace
     /// The type that is decoded, where it is known.
     let type: DecodedType?
     /// Whether the object's class has to fit the type.
     let checksClass: Bool
+    /// What keyed containers read, once there was one.
+    private(set) var entries: KeyedEntries?
+    /// The same where these are the fields of an object.
+    private(set) var fields: Fields?
     /// How many fields were asked for.
     var lookups = 0
     /// The fields of an object with many, by name, once it is needed.
@@ -22,7 +27,8 @@ final class ValueDecoder: Decoder {
     ) {
         self.session = session
         self.place = place
-        self.location = location
+        parent = location.parent
+        key = location.key
         self.type = type
         self.checksClass = checksClass
         depth = location.parent.map { $0.depth + 1 } ?? 0
@@ -31,17 +37,30 @@ final class ValueDecoder: Decoder {
     /// Makes the decoder, which nobody else has any more, one for the next element.
     func reuse(for place: DecodingPlace, at index: Int) {
         self.place = place
-        location = DecodingLocation(parent: location.parent, key: .index(index))
+        key = .index(index)
+        entries = nil
+        fields = nil
         lookups = 0
         positions = nil
+    }
+
+    var location: DecodingLocation { DecodingLocation(parent: parent, key: key) }
+
+    /// Whether the value is this object, or one of those around it is.
+    func isInside(_ uid: UInt64) -> Bool {
+        place.uid == uid || parent?.isInside(uid) ?? false
     }
 
     var codingPath: [any CodingKey] { location.path }
     var userInfo: [CodingUserInfoKey: Any] { session.options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        let entries = try session.entries(of: self)
-        return KeyedDecodingContainer(KeyedDecoding(decoder: self, entries: entries))
+        if entries == nil {
+            let entries = try session.entries(of: self)
+            if entries.style == .object { fields = place.fields }
+            self.entries = entries
+        }
+        return KeyedDecodingContainer(KeyedDecoding(decoder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

@@ -1,6 +1,10 @@
 internal import PropertyList
 
 /// What is going on while one value is encoded: what its encoders and containers share.
+///
+/// The properties that each field of a value needs are not watched for overlapping accesses while
+/// the program runs, which would take a tenth of the time. There are none: what changes such a
+/// property calls nothing that comes back here, and the values' own code runs in between.
 final class EncodingSession {
     typealias Node = EncodingGraph.Node
 
@@ -30,20 +34,20 @@ final class EncodingSession {
     }
 
     let options: KeyedArchiveEncoder
-    var graph = EncodingGraph()
-    var names = NameTable()
-    private(set) var classes: [MetClass] = []
+    @exclusivity(unchecked) var graph = EncodingGraph()
+    @exclusivity(unchecked) var names = NameTable()
+    @exclusivity(unchecked) private(set) var classes: [MetClass] = []
     /// What went wrong where nothing can be thrown; all that comes later throws it.
-    private(set) var failure: EncodingError?
-    private var types: [MetType] = []
+    @exclusivity(unchecked) private(set) var failure: EncodingError?
+    @exclusivity(unchecked) private var types: [MetType] = []
     private var typeNumbers: [ObjectIdentifier: UInt32] = [:]
-    private var lastType: (identifier: ObjectIdentifier, number: UInt32)?
+    @exclusivity(unchecked) private var lastType: (identifier: ObjectIdentifier, number: UInt32)?
     /// The nodes of instances, and the instances, so that no other comes to stand in their place.
     private var instances: [ObjectIdentifier: Node] = [:]
     private var keptAlive: [AnyObject] = []
     /// The fields of objects with many.
     private var fields: Set<Field> = []
-    private var level = 0
+    @exclusivity(unchecked) private var level = 0
 
     /// Whether one instance stands in several places.
     private(set) var hasReferences = false
@@ -320,38 +324,5 @@ extension EncodingSession {
             }
         }
         return !fields.insert(Field(node: node, name: name)).inserted
-    }
-}
-
-// MARK: Paths
-
-extension EncodingSession {
-    /// The way from the root to a node.
-    func path(to node: Node) -> [any CodingKey] {
-        var path: [any CodingKey] = []
-        var node = node
-        while graph[node].parent != EncodingGraph.none {
-            let parent = graph[node].parent
-            if let key = key(of: node, in: parent) { path.append(key) }
-            node = parent
-        }
-        return path.reversed()
-    }
-
-    private func key(of node: Node, in parent: Node) -> PathKey? {
-        guard graph[node].name == EncodingGraph.none else {
-            let name = names[graph[node].name]
-            guard case .object = graph[parent].value, name.utf8.first == UInt8(ascii: "$") else {
-                return PathKey(stringValue: name)
-            }
-            return PathKey(stringValue: String(name.dropFirst()))
-        }
-        let isMember = graph.members(of: parent).contains(node)
-        let position = graph.members(of: parent).prefix { $0 != node }.reduce(0) { sum, _ in sum + 1
-        }
-        guard isMember else { return nil }
-        // The members of pairs are keys and values in turn.
-        if case .pairs = graph[parent].value { return PathKey(intValue: position / 2) }
-        return PathKey(intValue: position)
     }
 }

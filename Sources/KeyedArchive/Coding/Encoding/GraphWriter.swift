@@ -57,6 +57,8 @@ struct GraphWriter {
         ranks = session.names.ranks()
         names = Array(repeating: nil, count: ranks.count)
         classNumbers = Array(repeating: nil, count: session.classes.count + Collection.count)
+        // Each node is two objects or three: itself, the reference to it, a list of its members.
+        table.reserveCapacity(2 * graph.entries.count)
         uids = session.hasReferences ? Array(repeating: 0, count: graph.entries.count) : []
     }
 

@@ -5,19 +5,7 @@ struct NameTable {
     /// Up to how many names are searched one by one.
     private static let searchLimit = 8
 
-    struct Name {
-        let string: String
-        let isASCII: Bool
-
-        /// Whether the code units are the same; strings are equal for less.
-        func isSame(as other: String) -> Bool {
-            guard string.utf8.count == other.utf8.count, string == other else { return false }
-            // No other string of as many bytes is equivalent to an ASCII string.
-            return isASCII || string.utf8.elementsEqual(other.utf8)
-        }
-    }
-
-    private(set) var names: [Name] = []
+    private(set) var names: [FieldName] = []
     private var numbers: [Text: UInt32] = [:]
 
     subscript(number: UInt32) -> String { names[Int(number)].string }
@@ -41,7 +29,7 @@ struct NameTable {
             if let number = numbers[Text(string)] { return number }
         }
         let number = UInt32(names.count)
-        names.append(Name(string: string, isASCII: string.utf8.allSatisfy { $0 < 0x80 }))
+        names.append(FieldName(string))
         if !numbers.isEmpty { numbers[Text(string)] = number }
         return number
     }
