@@ -12,7 +12,7 @@ public struct Part: Sendable {
     }
 
     /// All parts there are.
-    public static let all = [propertyList, archive, sameness, json, paths, decoder]
+    public static let all = [propertyList, archive, sameness, json, paths, decoder, inspection]
 
     /// The part's name, for messages.
     public let name: String
