@@ -81,7 +81,8 @@ let package = Package(
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
-            name: "CodecProperties", dependencies: ["KeyedArchive", "PropertyList"],
+            name: "CodecProperties",
+            dependencies: ["KeyedArchive", "PropertyList", "DefaultsFoundation"],
             path: "Tests/Fuzz/CodecProperties", swiftSettings: strict),
         .executableTarget(
             name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],

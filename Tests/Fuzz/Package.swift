@@ -14,6 +14,7 @@ let strict: [SwiftSetting] = [
 let codec: [Target.Dependency] = [
     .product(name: "KeyedArchive", package: "defaultsd"),
     .product(name: "PropertyList", package: "defaultsd"),
+    .product(name: "DefaultsFoundation", package: "defaultsd"),
 ]
 
 let package = Package(

@@ -12,7 +12,9 @@ public struct Part: Sendable {
     }
 
     /// All parts there are.
-    public static let all = [propertyList, archive, sameness, json, paths, decoder, inspection]
+    public static let all = [
+        propertyList, archive, sameness, json, paths, decoder, objects, inspection,
+    ]
 
     /// The part's name, for messages.
     public let name: String

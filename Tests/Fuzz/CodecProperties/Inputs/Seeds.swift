@@ -9,6 +9,7 @@ public enum Seeds {
         let named =
             texts.map { Array($0.utf8) }.enumerated().map { ("text-\($0).json", $1) }
             + archives.enumerated().map { ("archive-\($0)", $1) }
+            + objects.enumerated().map { ("object-\($0)", $1) }
             + spellings.enumerated().map { ("spelling-\($0)", $1) }
         return named.map { (name: $0.0, bytes: $0.1) }
     }
