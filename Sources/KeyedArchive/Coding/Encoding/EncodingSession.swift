@@ -9,7 +9,7 @@ final class EncodingSession {
     typealias Node = EncodingGraph.Node
 
     /// Up to how many fields an object's names are searched one by one.
-    private static let searchLimit = 16
+    static let searchLimit = 16
 
     /// A type that was met.
     private struct MetType {
@@ -25,10 +25,10 @@ final class EncodingSession {
         let facts: TypeFacts
         /// The names of the fields of the last object, in the order in which they came: those of the
         /// next are very likely the same.
-        fileprivate(set) var fieldNames: [UInt32] = []
+        var fieldNames: [UInt32] = []
     }
 
-    private struct Field: Hashable {
+    struct Field: Hashable {
         let node: Node
         let name: UInt32
     }
@@ -36,7 +36,7 @@ final class EncodingSession {
     let options: KeyedArchiveEncoder
     @exclusivity(unchecked) var graph = EncodingGraph()
     @exclusivity(unchecked) var names = NameTable()
-    @exclusivity(unchecked) private(set) var classes: [MetClass] = []
+    @exclusivity(unchecked) var classes: [MetClass] = []
     /// What went wrong where nothing can be thrown; all that comes later throws it.
     @exclusivity(unchecked) private(set) var failure: EncodingError?
     @exclusivity(unchecked) private var types: [MetType] = []
@@ -46,7 +46,7 @@ final class EncodingSession {
     private var instances: [ObjectIdentifier: Node] = [:]
     private var keptAlive: [AnyObject] = []
     /// The fields of objects with many.
-    private var fields: Set<Field> = []
+    var fields: Set<Field> = []
     @exclusivity(unchecked) private var level = 0
 
     /// Whether one instance stands in several places.
@@ -217,112 +217,5 @@ extension EncodingSession {
             let superclass = classes[Int(classNumber)].facts.superclass
         else { return .pending(type: EncodingGraph.none) }
         return .pending(type: number(of: superclass.type))
-    }
-}
-
-// MARK: Members
-
-extension EncodingSession {
-    /// Adds a field.
-    ///
-    /// - Throws: `EncodingError` where the object has it.
-    @discardableResult
-    func addField(
-        _ name: String, _ value: EncodingGraph.Value, to node: Node
-    ) throws -> Node {
-        if let failure { throw failure }
-        let number = number(ofName: name, in: node)
-        guard !isTaken(number, in: node) else {
-            throw EncodingError.duplicateField(
-                at: path(to: node) + [PathKey(stringValue: name)])
-        }
-        return graph.addMember(of: node, name: number, value)
-    }
-
-    /// Adds a field whose value comes later, in a container or by an encoder.
-    func addOpenField(_ name: String, _ value: EncodingGraph.Value, to node: Node) -> Node {
-        do {
-            let member = try addField(name, value, to: node)
-            try checkDepth(of: member)
-            return member
-        } catch {
-            if let error = error as? EncodingError { fail(error) }
-            return graph.addDetached(below: node)
-        }
-    }
-
-    func addElement(_ value: EncodingGraph.Value, to node: Node) throws -> Node {
-        if let failure { throw failure }
-        return graph.addMember(of: node, value)
-    }
-
-    /// Says what a node is whose value is a single one.
-    func setSingle(_ value: EncodingGraph.Value, at node: Node) throws {
-        if let failure { throw failure }
-        guard case .pending = graph[node].value else {
-            throw EncodingError.secondContainer(at: path(to: node))
-        }
-        graph.set(value, at: node)
-    }
-
-    /// An integer; archives have none above those of 128 bits with a sign.
-    func integer(
-        _ value: some FixedWidthInteger, at path: @autoclosure () -> [any CodingKey]
-    ) throws -> EncodingGraph.Value {
-        guard let integer = graph.integer(value) else {
-            throw EncodingError.integerTooLarge(at: path())
-        }
-        return integer
-    }
-
-    /// Adds an element whose value comes later.
-    func addOpenElement(_ value: EncodingGraph.Value, to node: Node) -> Node {
-        guard failure == nil else { return graph.addDetached(below: node) }
-        let member = graph.addMember(of: node, value)
-        do {
-            try checkDepth(of: member)
-        } catch {
-            fail(error)
-        }
-        return member
-    }
-
-    private func checkDepth(of node: Node) throws(EncodingError) {
-        guard graph[node].depth < options.depthLimit else {
-            throw .tooDeep(limit: options.depthLimit, at: path(to: node))
-        }
-    }
-
-    /// The number of a field's name, which very likely is that of the last object of the class.
-    private func number(ofName name: String, in node: Node) -> UInt32 {
-        guard case .object(let classNumber) = graph[node].value else {
-            return names.number(of: name)
-        }
-        let (number, position) = (Int(classNumber), Int(graph[node].memberCount))
-        let count = classes[number].fieldNames.count
-        if position < count {
-            let expected = classes[number].fieldNames[position]
-            if names.isName(expected, name) { return expected }
-        }
-        // An archiver puts another dollar sign before names that begin with one.
-        let found = names.number(of: name.utf8.first == UInt8(ascii: "$") ? "$" + name : name)
-        if position < count {
-            classes[number].fieldNames[position] = found
-        } else if position == count {
-            classes[number].fieldNames.append(found)
-        }
-        return found
-    }
-
-    private func isTaken(_ name: UInt32, in node: Node) -> Bool {
-        guard graph[node].memberCount >= Self.searchLimit else {
-            return graph.member(of: node, named: name) != nil
-        }
-        if graph[node].memberCount == Self.searchLimit {
-            for member in graph.members(of: node) {
-                fields.insert(Field(node: node, name: graph[member].name))
-            }
-        }
-        return !fields.insert(Field(node: node, name: name)).inserted
     }
 }
