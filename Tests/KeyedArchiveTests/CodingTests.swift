@@ -62,9 +62,9 @@ struct CodingTests {
             Mixed(points: [[1, 2], [], [3]], label: "l")),
         Sample(#"{"$class":"TwoContainers","first":1,"second":"b"}"#, TwoContainers()),
         Sample(
-            #"{"$class":"Sparse","list":[1,null],"names":{"a":null,"b":"x"},"nested":null,"#
-                + #""number":null,"text":null}"#,
-            Sparse(list: [1, nil], names: ["a": nil, "b": "x"])),
+            #"{"$class":"Sparse","list":[1],"names":{"a":{"$class":"NSNull"},"b":"x"},"#
+                + #""nested":null,"number":null,"text":null}"#,
+            Sparse(list: [1], names: ["a": nil, "b": "x"])),
         Sample(
             #"{"$class":"Numbers","byte":255,"huge":-170141183460469231731687303715884105728,"#
                 + #""medium":-2147483648,"no":false,"real":0.1,"short":-32768,"#
@@ -88,7 +88,7 @@ struct CodingTests {
     static let collections: [Sample] = [
         Sample("[]", [Int]()), Sample("[]", [String]()), Sample("[]", [Account]()),
         Sample(#"["a","b","a"]"#, ["a", "b", "a"]), Sample("[true,false]", [true, false]),
-        Sample("[[1],[]]", [[1], []]), Sample("[1,null,3]", [1, nil, 3]),
+        Sample("[[1],[]]", [[1], []]), Sample(#"[1,{"$class":"NSNull"},3]"#, [1, nil, 3]),
         Sample(#"{"$data":"AQI="}"#, [UInt8]([1, 2])), Sample(#"{"$data":""}"#, [UInt8]()),
         Sample(#"[{"$data":"AQ=="}]"#, [[UInt8]([1])]),
         Sample(

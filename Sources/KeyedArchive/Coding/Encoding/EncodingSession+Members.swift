@@ -75,14 +75,15 @@ extension EncodingSession {
         guard case .object(let classNumber) = graph[node].value else {
             return names.number(of: name)
         }
+        // An archiver puts another dollar sign before names that begin with one.
+        let name = name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
         let (number, position) = (Int(classNumber), Int(graph[node].memberCount))
         let count = classes[number].fieldNames.count
         if position < count {
             let expected = classes[number].fieldNames[position]
             if names.isName(expected, name) { return expected }
         }
-        // An archiver puts another dollar sign before names that begin with one.
-        let found = names.number(of: name.utf8.first == UInt8(ascii: "$") ? "$" + name : name)
+        let found = names.number(of: name)
         if position < count {
             classes[number].fieldNames[position] = found
         } else if position == count {

@@ -111,15 +111,39 @@ extension EncodingSession {
     /// Encodes a value as a member that was just added, or takes the member away again, so that
     /// whoever catches the error can encode something else there.
     func encode(_ value: some Encodable, asMember node: Node) throws {
+        let instanceCount = keptAlive.count
         do {
             try encode(value, at: node)
         } catch {
             let parent = graph[node].parent
             fields.remove(Field(node: parent, name: graph[node].name))
-            instances = instances.filter { $0.value < node }
+            forgetInstances(from: instanceCount)
             graph.setMembers(graph.members(of: parent).filter { $0 != node }, of: parent)
             throw error
         }
+    }
+
+    /// Encodes a value as the single one of a node at which nothing was encoded yet, or leaves the
+    /// node as it was.
+    func encode(_ value: some Encodable, asSingle node: Node) throws {
+        let instanceCount = keptAlive.count
+        let before = graph[node].value
+        try setSingle(before, at: node)
+        do {
+            try encode(value, at: node)
+        } catch {
+            graph.set(before, at: node)
+            graph.setMembers([], of: node)
+            fields = fields.filter { $0.node != node }
+            forgetInstances(from: instanceCount)
+            throw error
+        }
+    }
+
+    /// Forgets the instances that were met since there were so many.
+    private func forgetInstances(from count: Int) {
+        for instance in keptAlive[count...] { instances[ObjectIdentifier(instance)] = nil }
+        keptAlive.removeSubrange(count...)
     }
 }
 
@@ -161,7 +185,7 @@ extension EncodingSession {
         if let name = options.classNames[ObjectIdentifier(facts.type)] { return name }
         if let foundation = facts.foundation { return foundation.className }
         // Foundation's own classes are known by their plain names everywhere.
-        let usesModule = options.usesModuleNames && !facts.name.qualified.hasPrefix("Foundation.")
+        let usesModule = options.usesModuleNames && !facts.isFoundations
         return usesModule ? facts.name.qualified : facts.name.unqualified
     }
 }

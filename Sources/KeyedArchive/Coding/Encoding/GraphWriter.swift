@@ -48,6 +48,7 @@ struct GraphWriter {
     /// The classes that were written: those of the session, then those of collections.
     private var classNumbers: [ObjectTable.ClassNumber?]
     private var listKey: ObjectIndex?
+    private var nullUID: UInt64?
     /// The UIDs of nodes, where several nodes can be one object.
     private var uids: [UInt64]
 
@@ -91,7 +92,9 @@ extension GraphWriter {
     private mutating func visit(_ node: Node, at position: Position) {
         switch graph[node].value {
         case .null:
-            values.append(table.reference(to: .null))
+            // Foundation's collections hold no nil; in its place they have NSNull.
+            let isInCollection = position == .element && node != 0
+            values.append(isInCollection ? nullObject() : table.reference(to: .null))
         case .boolean(let value):
             add(.boolean(value), at: position)
         case .integer(let value):
@@ -108,11 +111,20 @@ extension GraphWriter {
             let bytes = graph.content[start..<start + count]
             guard position == .field else { return add(.data(bytes), at: .element) }
             values.append(table.inlineBytes(bytes))
-        case .reference(let target):
-            visit(target, at: position)
+        case .reference:
+            visit(graph.target(of: node), at: position)
         case .pending, .array, .set, .pairs, .dictionary, .object:
             begin(node)
         }
+    }
+
+    /// A reference to the one NSNull.
+    private mutating func nullObject() -> ObjectIndex {
+        if let nullUID { return table.reference(to: nullUID) }
+        let uid = table.reserve()
+        nullUID = uid
+        table.define(uid, chain: ClassChain.of("NSNull"), names: [], values: [])
+        return table.reference(to: uid)
     }
 
     private mutating func add(_ scalar: Scalar, at position: Position) {

@@ -26,16 +26,7 @@ struct SingleValueEncoding: SingleValueEncodingContainer {
     }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        let before = session.graph[node].value
-        try session.setSingle(before, at: node)
-        do {
-            try session.encode(value, at: node)
-        } catch {
-            // Whoever catches the error can encode something else.
-            session.graph.set(before, at: node)
-            session.graph.setMembers([], of: node)
-            throw error
-        }
+        try session.encode(value, asSingle: node)
     }
 }
 

@@ -16,6 +16,8 @@ final class TypeFacts: @unchecked Sendable {
     let type: Any.Type
     let name: TypeName
     let foundation: Foundation?
+    /// Whether the type is one of Foundation's, in whichever of its modules.
+    let isFoundations: Bool
     /// The type where it is a collection that is encoded whole.
     let encodedCollection: (any EncodedCollection.Type)?
     /// The type where it is a collection that is decoded whole.
@@ -28,6 +30,10 @@ final class TypeFacts: @unchecked Sendable {
     /// The superclass, where there is one.
     let superclass: TypeFacts?
 
+    private static let foundationModules = [
+        "Foundation", "FoundationEssentials", "FoundationInternationalization",
+        "FoundationNetworking", "FoundationXML",
+    ]
     private static let known = Mutex<[ObjectIdentifier: TypeFacts]>([:])
 
     static func of(_ type: Any.Type) -> TypeFacts {
@@ -43,9 +49,8 @@ final class TypeFacts: @unchecked Sendable {
         self.type = type
         let name = TypeName(of: type)
         self.name = name
-        let fromFoundation = ["Foundation.", "FoundationEssentials."]
-            .contains { name.qualified == $0 + name.unqualified }
-        foundation = fromFoundation ? Foundation(rawValue: name.unqualified) : nil
+        isFoundations = Self.foundationModules.contains { name.qualified.hasPrefix($0 + ".") }
+        foundation = isFoundations ? Foundation(rawValue: name.unqualified) : nil
         encodedCollection = type as? any EncodedCollection.Type
         decodedCollection = type as? any DecodedCollection.Type
         bytes = foundation == .data ? type as? any RangeReplaceableCollection<UInt8>.Type : nil

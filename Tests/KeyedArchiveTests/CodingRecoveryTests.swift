@@ -1,0 +1,129 @@
+import Foundation
+import KeyedArchive
+import Testing
+
+@Suite("An encoder")
+struct CodingRecoveryTests {
+    private struct Refusal: Error {}
+
+    private final class Note: Codable {
+        let text: String
+        init(_ text: String) { self.text = text }
+    }
+
+    /// Encodes a note and then refuses, and encodes something else where it could not.
+    private struct Wavering: Encodable {
+        let note: Note
+
+        struct Refusing: Encodable {
+            let note: Note
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.unkeyedContainer()
+                try container.encode(note)
+                throw Refusal()
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            do {
+                try container.encode(Refusing(note: note))
+            } catch is Refusal {
+                try container.encode("fallback")
+            }
+        }
+    }
+
+    private struct Pair: Encodable {
+        let first: Wavering
+        let second: Note
+    }
+
+    @Test("forgets the instances of what could not be encoded after all")
+    func retry() throws {
+        let note = Note("kept")
+        var encoder = KeyedArchiveEncoder()
+        encoder.setClassName("Pair", for: Pair.self)
+        encoder.setClassName("Note", for: Note.self)
+        let archive = try encoder.encode(Pair(first: Wavering(note: note), second: note))
+        #expect(
+            try archive.text()
+                == #"{"$class":"Pair","first":"fallback","second":{"$class":"Note","text":"kept"}}"#
+        )
+    }
+
+    private struct Named: Codable, Equatable {
+        let names: [String]
+        let values: [Int]
+
+        private struct Key: CodingKey {
+            let stringValue: String
+            let intValue: Int? = nil
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(_ fields: KeyValuePairs<String, Int>) {
+            names = fields.map(\.key)
+            values = fields.map(\.value)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            names = container.allKeys.map(\.stringValue).sorted()
+            values = try names.map { try container.decode(Int.self, forKey: Key(stringValue: $0)) }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            for (name, value) in zip(names, values) {
+                try container.encode(value, forKey: Key(stringValue: name))
+            }
+        }
+    }
+
+    @Test("keeps names apart that begin with dollar signs, whatever objects came before")
+    func dollarNames() throws {
+        let values = [Named(["$x": 1]), Named(["$$x": 2]), Named(["$x": 3, "x": 4])]
+        var encoder = KeyedArchiveEncoder()
+        encoder.setClassName("Named", for: Named.self)
+        let archive = try encoder.encode(values)
+        #expect(
+            try archive.text()
+                == #"[{"$$x":1,"$class":"Named"},{"$$$x":2,"$class":"Named"},"#
+                + #"{"$$x":3,"$class":"Named","x":4}]"#)
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(Named.self, forClassName: "Named")
+        #expect(try decoder.decode([Named].self, from: archive) == values)
+    }
+
+    @Test("gives Foundation's types no module, whichever has them")
+    func foundationNames() throws {
+        struct Bill: Encodable {
+            let sum: Decimal
+        }
+        var encoder = KeyedArchiveEncoder()
+        encoder.usesModuleNames = true
+        let text = try encoder.encode(Bill(sum: 1)).text()
+        #expect(text.contains(#""$class":"Decimal""#), "\(text)")
+        #expect(text.contains("KeyedArchiveTests."), "\(text)")
+    }
+
+    @Test("writes nil in collections as the NSNull that Foundation reads there")
+    func nilElements() throws {
+        let list = try KeyedArchive.encoding([1, nil, 2, nil])
+        let array = try NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [NSArray.self, NSNumber.self, NSNull.self], from: Data(list.bytes))
+        #expect(array as? NSArray == [1, NSNull(), 2, NSNull()])
+        let table = try KeyedArchive.encoding(["a": 1, "b": nil])
+        let dictionary = try NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [NSDictionary.self, NSString.self, NSNumber.self, NSNull.self],
+            from: Data(table.bytes))
+        #expect((dictionary as? NSDictionary)?.object(forKey: "b") is NSNull)
+        #expect(try KeyedArchiveDecoder().decode([Int?].self, from: list) == [1, nil, 2, nil])
+        #expect(
+            try KeyedArchiveDecoder().decode([String: Int?].self, from: table)
+                == ["a": 1, "b": nil])
+    }
+}
