@@ -89,4 +89,28 @@ struct RoundTripTests {
     }
 
     private static let noUUID: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+    @Test("A URL keeps its base")
+    func urlBase() throws {
+        let base = try #require(URL(string: "http://example.org/a/"))
+        let url = try #require(NSURL(string: "b/c", relativeTo: base))
+        let archive = try KeyedArchive(archiving: url)
+        let read = try archive.decodeObject(of: NSURL.self)
+        #expect(read == url && read?.relativeString == "b/c" && read?.baseURL == base)
+        let foundations = try NSKeyedArchiver.archivedData(
+            withRootObject: url, requiringSecureCoding: true)
+        #expect(try KeyedArchive(validating: foundations).decodeObject(of: NSURL.self) == url)
+    }
+
+    @Test("URLs that are each other's bases are put together once each")
+    func urlChain() throws {
+        var json = #"{"$class":"NSURL","NS.base":null,"NS.relative":"http://example.org/"}"#
+        for _ in 0..<200 {
+            json = #"{"$class":"NSURL","NS.base":\#(json),"NS.relative":"x/"}"#
+        }
+        let url = try KeyedArchive(json: json).decodeObject(of: NSURL.self)
+        #expect(
+            url?.absoluteString
+                == "http://example.org/" + String(repeating: "x/", count: 200))
+    }
 }

@@ -110,6 +110,37 @@ struct CodingRecoveryTests {
         #expect(text.contains("KeyedArchiveTests."), "\(text)")
     }
 
+    private final class Person: NSObject, NSSecureCoding {
+        static var supportsSecureCoding: Bool { true }
+        let name: String?
+        let nickname: String?
+
+        init?(coder: NSCoder) {
+            name = coder.decodeObject(of: NSString.self, forKey: "name") as String?
+            nickname = coder.decodeObject(of: NSString.self, forKey: "nickname") as String?
+        }
+
+        func encode(with coder: NSCoder) {}
+    }
+
+    @Test("writes a nil field, which Foundation asks for")
+    func nilFields() throws {
+        struct Human: Encodable {
+            let name: String?
+            let nickname: String?
+        }
+        var encoder = KeyedArchiveEncoder()
+        encoder.setClassName("Human", for: Human.self)
+        let archive = try encoder.encode(Human(name: "ada", nickname: nil))
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(archive.bytes))
+        unarchiver.setClass(Person.self, forClassName: "Human")
+        unarchiver.requiresSecureCoding = true
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        let person = unarchiver.decodeObject(of: Person.self, forKey: "root")
+        #expect(unarchiver.error == nil)
+        #expect(person?.name == "ada" && person?.nickname == nil)
+    }
+
     @Test("writes nil in collections as the NSNull that Foundation reads there")
     func nilElements() throws {
         let list = try KeyedArchive.encoding([1, nil, 2, nil])

@@ -33,7 +33,7 @@ struct CodingTests {
 
     static let objects: [Sample] = [
         Sample(
-            #"{"$class":"Account","isAdmin":true,"username":"ada"}"#,
+            #"{"$class":"Account","age":null,"isAdmin":true,"username":"ada"}"#,
             Account(username: "ada", isAdmin: true)),
         Sample(
             #"{"$class":"Account","age":36,"isAdmin":false,"username":"ada"}"#,
@@ -55,7 +55,7 @@ struct CodingTests {
         Sample(
             #"{"$$kind":2,"$class":"Renamed","NS.name":"n"}"#, Renamed(name: "n", kind: 2)),
         Sample(
-            #"{"$class":"Account","isAdmin":false,"username":"ada"}"#,
+            #"{"$class":"Account","age":null,"isAdmin":false,"username":"ada"}"#,
             Wrapper(Account(username: "ada"))),
         Sample(
             #"{"$class":"Mixed","meta":{"label":"l"},"points":[[1,2],[],[3]]}"#,

@@ -240,6 +240,20 @@ struct RenderingTests {
         #expect(error?.code == .outputTooLarge)
     }
 
+    @Test("is bounded with the spaces before deep lines")
+    func indentation() throws {
+        let depth = 1000
+        let json = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        let archive = try KeyedArchive(json: json)
+        let limits = ValueFormLimits(size: 100_000, depth: depth)
+        #expect(try archive.json(limits: limits).count == 2 * depth)
+        let error = #expect(throws: ArchiveError.self) {
+            try archive.json(isPretty: true, limits: limits)
+        }
+        #expect(error?.code == .outputTooLarge)
+        #expect(error.map { (1..<archive.bytes.count).contains($0.byteOffset) } == true)
+    }
+
     @Test("is bounded in depth")
     func depth() throws {
         let archive = try KeyedArchive(json: "[[[]]]")

@@ -69,12 +69,7 @@ extension ObjectMaker {
             guard fields.containsValue(forKey: "NS.time") else { return nil }
             return date(fields.decodeDouble(forKey: "NS.time"), at: index)
         case .url:
-            let relative = fields.decodeObject(of: NSString.self, forKey: "NS.relative")
-            let base = fields.optionalObject(of: NSURL.self, forKey: "NS.base")
-            // An NSURL that is no URL traps as soon as a collection has it.
-            return relative.flatMap {
-                URL(string: $0 as String, relativeTo: base as URL?) as NSURL?
-            }
+            return url(with: fields)
         case .uuid:
             return fields.withDecodedUnsafeBytes(forKey: "NS.uuidbytes") { bytes in
                 guard let bytes, bytes.count == 16 else { return nil }
@@ -91,6 +86,25 @@ extension ObjectMaker {
         default:
             return nil
         }
+    }
+
+    private func url(with fields: FieldDecoder) -> NSURL? {
+        guard let string = fields.decodeObject(of: NSString.self, forKey: "NS.relative") else {
+            return nil
+        }
+        let relative = string as String
+        let base = fields.optionalObject(of: NSURL.self, forKey: "NS.base").map(withoutBase)
+        // Both are put together when the URL is made, and many URLs can share them.
+        let size = relative.utf8.count + (base?.absoluteString.utf8.count ?? 0)
+        // An NSURL that is no URL traps as soon as a collection has it.
+        guard spend(bytes: size), URL(string: relative, relativeTo: base) != nil else { return nil }
+        return NSURL(string: relative, relativeTo: base)
+    }
+
+    /// The URL itself where it has no base of its own, else what it stands for: a chain of bases
+    /// would be put together anew at each of its URLs.
+    private func withoutBase(_ url: NSURL) -> URL {
+        url.baseURL == nil ? url as URL : (url.absoluteURL ?? url as URL)
     }
 
     private func error(with fields: FieldDecoder) -> NSError? {

@@ -15,7 +15,8 @@
 /// - Array, Set and Dictionary, Date, Data, URL and UUID become objects of their NS classes; a
 ///   dictionary's keys are any values. `[UInt8]` in a field is inline bytes, as `encodeBytes:`
 ///   writes them.
-/// - Nil is no object in a field, and NSNull in a collection, as Foundation's collections hold no nil.
+/// - Nil is nil in a field, as `encodeObject:` writes it, also where `encodeIfPresent` would leave the
+///   field out; in a collection it is NSNull, as Foundation's collections hold no nil.
 /// - A nested keyed container is an NSDictionary, a nested unkeyed one an NSArray. `superEncoder()`
 ///   of a keyed container writes into the same object, as `[super encodeWithCoder:]` does.
 /// - An instance of a class is one object, however often it is met; circles are no matter.

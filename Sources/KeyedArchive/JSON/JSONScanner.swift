@@ -69,7 +69,8 @@ extension JSONScanner {
         let spelling = String(decoding: text[start..<offset], as: UTF8.self)
         if isInteger {
             guard let value = Int128(spelling) else {
-                throw JSONFault(.numberOutOfRange, at: start, "An integer has more than 128 bits.")
+                throw JSONFault(
+                    .numberOutOfRange, at: start, "An integer does not fit 128 bits with a sign.")
             }
             return .integer(value)
         }

@@ -4,75 +4,82 @@ internal import PropertyList
 ///
 /// The output follows from the events alone, and is UTF-8 whatever the strings hold.
 struct JSONWriter: ValueFormSink {
+    /// The output has got longer than its limit.
+    struct OutputIsFull: Error {}
+
     private(set) var output: [UInt8] = []
     private let isPretty: Bool
+    /// The most bytes, by which a single value may go beyond: brackets, escapes and above all the
+    /// spaces before deep lines can be many times what is shown.
+    private let limit: Int
     /// How many arrays and dictionaries are open.
     private var depth = 0
     /// Whether the collection begun last has no element yet.
     private var isEmpty = true
     private var isAfterKey = false
 
-    init(isPretty: Bool) {
+    init(isPretty: Bool, limit: Int) {
         self.isPretty = isPretty
+        self.limit = limit
     }
 
-    mutating func null() {
-        beginValue()
+    mutating func null() throws {
+        try beginValue()
         append("null")
     }
 
-    mutating func boolean(_ value: Bool) {
-        beginValue()
+    mutating func boolean(_ value: Bool) throws {
+        try beginValue()
         append(value ? "true" : "false")
     }
 
-    mutating func integer(_ value: Int128) {
-        beginValue()
+    mutating func integer(_ value: Int128) throws {
+        try beginValue()
         output += value.description.utf8
     }
 
     /// Writes the shortest digits that read back the same, with a point or an exponent.
-    mutating func real(_ value: Double) {
+    mutating func real(_ value: Double) throws {
         if value.isFinite {
-            beginValue()
+            try beginValue()
             output += value.description.utf8
         } else {
             let name: Text = value.isNaN ? "nan" : value < 0 ? "-inf" : "inf"
-            spell("$real") { $0.string(name) }
+            try spell("$real") { try $0.string(name) }
         }
     }
 
-    mutating func string(_ value: Text) {
-        beginValue()
+    mutating func string(_ value: Text) throws {
+        try beginValue()
         append(quoted: value)
     }
 
-    mutating func data(_ value: ArraySlice<UInt8>) {
-        spell("$data") { $0.append(base64: value) }
+    mutating func data(_ value: ArraySlice<UInt8>) throws {
+        try spell("$data") { $0.append(base64: value) }
     }
 
-    mutating func bytes(_ value: ArraySlice<UInt8>) {
-        spell("$bytes") { $0.append(base64: value) }
+    mutating func bytes(_ value: ArraySlice<UInt8>) throws {
+        try spell("$bytes") { $0.append(base64: value) }
     }
 
-    mutating func date(_ secondsSince2001: Double) {
-        spell("$date") { $0.real(secondsSince2001) }
+    mutating func date(_ secondsSince2001: Double) throws {
+        try spell("$date") { try $0.real(secondsSince2001) }
     }
 
-    mutating func reference(to uid: UInt64) {
-        spell("$ref") { $0.integer(Int128(uid)) }
+    mutating func reference(to uid: UInt64) throws {
+        try spell("$ref") { try $0.integer(Int128(uid)) }
     }
 
-    mutating func beginArray() { begin("[") }
+    mutating func beginArray() throws { try begin("[") }
 
     mutating func endArray() { end("]") }
 
-    mutating func beginDictionary() { begin("{") }
+    mutating func beginDictionary() throws { try begin("{") }
 
     mutating func endDictionary() { end("}") }
 
-    mutating func key(_ key: Text) {
-        beginValue()
+    mutating func key(_ key: Text) throws {
+        try beginValue()
         append(quoted: key)
         append(isPretty ? ": " : ":")
         isAfterKey = true
@@ -87,18 +94,21 @@ extension JSONWriter {
     }
 
     /// Writes the dictionary of one key that stands for a scalar; in one line, pretty or not.
-    private mutating func spell(_ key: Text, value: (inout JSONWriter) -> Void) {
-        beginValue()
+    private mutating func spell(
+        _ key: Text, value: (inout JSONWriter) throws -> Void
+    ) throws {
+        try beginValue()
         append("{")
         append(quoted: key)
         append(isPretty ? ": " : ":")
         isAfterKey = true
-        value(&self)
+        try value(&self)
         append("}")
     }
 
     /// Writes what parts a value from the one before.
-    private mutating func beginValue() {
+    private mutating func beginValue() throws {
+        guard output.count <= limit else { throw OutputIsFull() }
         guard !isAfterKey else {
             isAfterKey = false
             return
@@ -110,8 +120,8 @@ extension JSONWriter {
         isEmpty = false
     }
 
-    private mutating func begin(_ bracket: String) {
-        beginValue()
+    private mutating func begin(_ bracket: String) throws {
+        try beginValue()
         append(bracket)
         depth += 1
         isEmpty = true

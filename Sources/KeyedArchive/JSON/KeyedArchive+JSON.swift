@@ -5,18 +5,30 @@ extension KeyedArchive {
     ///   - isPretty: Whether each element stands on a line of its own, indented.
     ///   - opensArchives: Whether keyed archives inside data are shown as values too, instead of in
     ///     base64: `{"$data": {"$archive": …}}`. That is for reading; no archive is made of it again.
-    /// - Throws: ``ArchiveError`` where the output would be larger or deeper than the limits.
+    /// - Throws: ``ArchiveError`` where the output, with all brackets and spaces, would be larger or
+    ///   deeper than the limits.
     public func json(
         isPretty: Bool = false, opensArchives: Bool = false, limits: ValueFormLimits = .standard
     ) throws -> [UInt8] {
-        var writer = JSONWriter(isPretty: isPretty)
+        var writer = JSONWriter(isPretty: isPretty, limit: limits.size)
         guard opensArchives else {
-            try render(into: &writer, limits: limits)
+            try write(into: &writer, limits: limits)
             return writer.output
         }
         var opener = ArchiveOpener(into: writer, limits: limits)
-        try render(into: &opener, limits: limits)
+        try write(into: &opener, limits: limits)
         return opener.sink.output
+    }
+
+    private func write(
+        into sink: inout some ValueFormSink, limits: ValueFormLimits
+    ) throws {
+        var renderer = ValueFormRenderer(of: self, limits: limits)
+        do {
+            try renderer.render(into: &sink)
+        } catch is JSONWriter.OutputIsFull {
+            throw ArchiveError.outputTooLarge(limit: limits.size, at: renderer.byteOffset)
+        }
     }
 
     /// Makes the archive of a value in JSON.

@@ -46,7 +46,7 @@ struct ValueFormRenderer {
     /// For each object, whether it is on the stack.
     private var isOpen: [Bool]
     /// Where the object begins that was met last, for errors.
-    private var byteOffset = 0
+    private(set) var byteOffset = 0
 
     init(of archive: KeyedArchive, limits: ValueFormLimits) {
         self.archive = archive

@@ -76,3 +76,81 @@ extension KeyedEncoding {
     func encode(_ value: UInt64, forKey key: Key) throws { try add(value, key) }
     func encode(_ value: UInt128, forKey key: Key) throws { try add(value, key) }
 }
+
+// MARK: Optionals
+
+/// A nil field of an object is written as nil, as `encodeObject:` does it: Foundation's unarchiver on
+/// Linux takes a field that is not there for an error. A dictionary has no entry for it.
+extension KeyedEncoding {
+    private func encodeAbsence(forKey key: Key) throws {
+        if case .object = session.graph[node].value { try encodeNil(forKey: key) }
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: Int128?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+
+    func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try encodeAbsence(forKey: key) }
+    }
+}
