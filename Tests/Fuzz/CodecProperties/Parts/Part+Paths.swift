@@ -25,7 +25,10 @@ extension Part {
             let step: ValuePath.Step =
                 random.below(2) == 0
                 ? .index(random.below(5) - 2) : .name(Text(random.element(of: Words.names)))
-            let path = ValuePath(random.element(of: shown.parts).path.steps.prefix(20) + [step])
+            let part = random.element(of: shown.parts)
+            // Around a circle, what is set would change the way there.
+            guard shown.events[part.events.lowerBound] != .reference else { continue }
+            let path = ValuePath(part.path.steps.prefix(20) + [step])
             try PathCheck(of: archive, parts, at: path).run()
         }
         return .accepted
