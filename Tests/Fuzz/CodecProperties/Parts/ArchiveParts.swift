@@ -89,7 +89,7 @@ extension PropertyList {
 extension Text {
     /// Whether an archiver writes a field of this name: each `$` that it begins with is doubled, and
     /// `$0`, `$1` and so on are fields without a key.
-    fileprivate var isFieldName: Bool {
+    var isFieldName: Bool {
         guard hasPrefix("$"), !hasPrefix("$$") else { return true }
         let rest = codeUnits.dropFirst()
         return !rest.isEmpty && rest.allSatisfy { (0x30...0x39).contains($0) }

@@ -19,8 +19,23 @@ extension Part {
         hasDecoded = try CodingCheck<UUID>(archive).run() || hasDecoded
         hasDecoded = try CodingCheck<Int128>(archive).run() || hasDecoded
         hasDecoded = try CodingCheck<Float?>(archive).run() || hasDecoded
+        try checkNumbers(of: archive)
         try ProbeCheck(archive).run()
         return hasDecoded ? .accepted : .refused
+    }
+}
+
+extension Part {
+    /// A number is the same in each type that it fits.
+    private static func checkNumbers(of archive: KeyedArchive) throws {
+        func numbers<Number: BinaryInteger & Decodable>(_: Number.Type) -> [Int128]? {
+            let numbers = try? KeyedArchiveDecoder.small.decode([Number].self, from: archive)
+            return numbers?.map { Int128($0) }
+        }
+        guard let wide = numbers(Int128.self) else { return }
+        let narrow = [numbers(Int8.self), numbers(UInt16.self), numbers(Int64.self)]
+        try require(
+            narrow.allSatisfy { $0 == nil || $0 == wide }, "A number is another one in a type.")
     }
 }
 

@@ -6,27 +6,56 @@ extension Part {
     static let paths = Part("paths") { bytes in
         try checkSpelling(bytes)
         guard let archive = try validated(bytes) else { return .refused }
-        var seats = PathCollector()
+        var shown = ShownParts()
         do {
-            try archive.render(into: &seats, limits: .small)
+            try archive.render(into: &shown, limits: .small)
         } catch is ArchiveError {
             return .accepted
         }
         let parts = try ArchiveParts(of: bytes)
         var random = Random(seed: bytes)
-        for _ in 0..<min(4, seats.paths.count) {
-            let path = random.element(of: seats.paths)
-            try PathCheck(of: archive, parts, at: path).run()
+        for _ in 0..<4 {
+            let part = random.element(of: shown.parts)
+            // A deep path takes long, and tries nothing that a short one does not.
+            guard part.path.steps.count < 20 else { continue }
+            try checkFinding(part, in: archive, shown, isPlain: parts.isPlain)
+            try PathCheck(of: archive, parts, at: part.path).run()
         }
         for _ in 0..<2 {
-            var steps = seats.paths.isEmpty ? [] : random.element(of: seats.paths).steps
-            steps.append(
+            let step: ValuePath.Step =
                 random.below(2) == 0
-                    ? .index(random.below(5) - 2) : .name(Text(random.element(of: Words.names))))
-            let path = ValuePath(steps)
+                ? .index(random.below(5) - 2) : .name(Text(random.element(of: Words.names)))
+            let part = random.element(of: shown.parts)
+            // Around a circle, what is set would change the way there.
+            guard shown.events[part.events.lowerBound] != .reference else { continue }
+            let path = ValuePath(part.path.steps.prefix(20) + [step])
             try PathCheck(of: archive, parts, at: path).run()
         }
         return .accepted
+    }
+
+    /// What is shown somewhere is found by the path to there, and by that from the end.
+    private static func checkFinding(
+        _ part: ShownParts.Part, in archive: KeyedArchive, _ shown: ShownParts, isPlain: Bool
+    ) throws {
+        // What is shown under other names with a $ says what a value is, and is no part of it.
+        let arePartNames = part.path.steps.allSatisfy { step in
+            if case .name(let name) = step { name.isFieldName } else { true }
+        }
+        // A dictionary that is shown as its lists may have an entry of the name of one.
+        guard isPlain, arePartNames, !part.path.hasCollectionField else { return }
+        let found = try archive.value(at: part.path)
+        if let expected = shown.value(of: part) {
+            var parts = ShownParts()
+            try found.render(into: &parts)
+            try require(
+                parts.events == expected, "What is found at \(part.path) is not what was shown.")
+        }
+        if let path = part.pathFromEnd {
+            try require(
+                try archive.value(at: path).bytes == found.bytes,
+                "\(path) leads elsewhere than \(part.path).")
+        }
     }
 
     /// Text is a path that is spelled the same when it is read again, or refused with its column.
@@ -127,56 +156,5 @@ extension ValuePath {
         steps.contains { step in
             if case .name(let name) = step { name.hasPrefix("NS.") } else { false }
         }
-    }
-}
-
-/// Notes the paths to some of the values that are shown.
-struct PathCollector: ValueFormSink {
-    private enum Frame {
-        case array(next: Int)
-        case dictionary(key: Text)
-    }
-
-    private(set) var paths: [ValuePath] = []
-    private var stack: [Frame] = []
-
-    mutating func null() { value() }
-    mutating func boolean(_ value: Bool) { self.value() }
-    mutating func integer(_ value: Int128) { self.value() }
-    mutating func real(_ value: Double) { self.value() }
-    mutating func string(_ value: Text) { self.value() }
-    mutating func data(_ value: ArraySlice<UInt8>) { self.value() }
-    mutating func bytes(_ value: ArraySlice<UInt8>) { self.value() }
-    mutating func date(_ secondsSince2001: Double) { value() }
-    mutating func reference(to uid: UInt64) { value() }
-
-    mutating func beginArray() {
-        value()
-        stack.append(.array(next: -1))
-    }
-
-    mutating func endArray() { stack.removeLast() }
-
-    mutating func beginDictionary() {
-        value()
-        stack.append(.dictionary(key: ""))
-    }
-
-    mutating func key(_ key: Text) {
-        stack[stack.count - 1] = .dictionary(key: key)
-    }
-
-    mutating func endDictionary() { stack.removeLast() }
-
-    private mutating func value() {
-        if case .array(let next)? = stack.last { stack[stack.count - 1] = .array(next: next + 1) }
-        guard paths.count < 200, stack.count < 20 else { return }
-        let steps = stack.map { frame -> ValuePath.Step in
-            switch frame {
-            case .array(let position): .index(position)
-            case .dictionary(let key): .name(key)
-            }
-        }
-        paths.append(ValuePath(steps))
     }
 }
