@@ -156,4 +156,28 @@ struct KeyPathRobustnessTests {
         _ = try own.setting(ValuePath("a"), to: deep)
         #expect(try deep.value(at: ValuePath((0..<400).map { _ in .index(0) })).bytes.count > 0)
     }
+
+    @Test(
+        "takes parts that are nested deeper than the standard limits, where the archive may be so")
+    func deeperThanStandard() throws {
+        var nested: Tree = []
+        for _ in 0..<600 { nested = [nested] }
+        let bytes = Tree.archive(
+            ["$class": .uid(3), "o": .uid(2), "n": 1], ["$class": .uid(3), "a": nested],
+            Tree.record("Own"))
+        let limits = KeyedArchive.Limits(byteCount: .max, objectCount: .max, depth: 1_000)
+        let archive = try KeyedArchive(validating: bytes, limits: limits)
+        let part = try archive.value(at: ValuePath("o"))
+        #expect(try part.value(at: ValuePath("a[0]")).bytes.count > 0)
+        #expect(throws: ArchiveError.self) { _ = try KeyedArchive(validating: part.bytes) }
+        // Nothing changes, and then what is deep goes.
+        #expect(try archive.setting(ValuePath("o"), to: part).bytes == bytes)
+        let flat = try archive.setting(ValuePath("o"), to: KeyedArchive(json: "2"))
+        #expect(try flat.json().text == #"{"$class":"Own","n":1,"o":2}"#)
+        // What is written is not deeper than the standard allows.
+        let error = try #require(throws: ValuePathError.self) {
+            _ = try archive.setting(ValuePath("n"), to: KeyedArchive(json: "2"))
+        }
+        #expect(error.code == .badValue && error.description.contains("nested"))
+    }
 }
