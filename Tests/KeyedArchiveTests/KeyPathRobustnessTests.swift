@@ -180,4 +180,40 @@ struct KeyPathRobustnessTests {
         }
         #expect(error.code == .badValue && error.description.contains("nested"))
     }
+
+    /// A list and a dictionary that are large, and that many objects hold or are.
+    @Test("ends for a large list and a large object that many slots share")
+    func sharedCollections() throws {
+        let (size, count) = (100_000, 4_000)
+        var writer = PropertyListWriter()
+        let yes = writer.add(boolean: true)
+        let shared = writer.add(array: Array(repeating: yes, count: size))
+        let classKey = writer.add(string: "$class")
+        let record = writer.add(
+            keys: ["$classname", "$classes"].map { writer.add(string: $0) },
+            values: [writer.add(string: "Own"), writer.add(array: [writer.add(string: "Own")])])
+        let own = writer.add(uid: 2)
+        let keys = (0..<size).map { writer.add(string: Text("\($0)")) }
+        let large = writer.add(
+            keys: [classKey] + keys, values: [own] + Array(repeating: yes, count: size))
+        let root = writer.add(
+            keys: [classKey, writer.add(string: "n")], values: [own, writer.add(integer: 1)])
+        // The list comes first, so that it is looked at before what is no entry of a class record.
+        let holders = (0..<count).map { _ in
+            writer.add(keys: [writer.add(string: "a"), classKey], values: [shared, own])
+        }
+        let slots = [shared, large].flatMap { Array(repeating: $0, count: count) }
+        let objects = [writer.add(string: "$null"), root, record] + holders + slots
+        let entries = [
+            writer.add(integer: 100_000), writer.add(string: "NSKeyedArchiver"),
+            writer.add(keys: [writer.add(string: "root")], values: [writer.add(uid: 1)]),
+            writer.add(array: objects),
+        ]
+        let names = ["$version", "$archiver", "$top", "$objects"].map { writer.add(string: $0) }
+        let list = writer.add(keys: names, values: entries)
+        let archive = try KeyedArchive(validating: writer.finish(root: list))
+        let path = try ValuePath("n")
+        let changed = try archive.setting(path, to: KeyedArchive(json: "2"))
+        #expect(try changed.value(at: path).json().text == "2")
+    }
 }
