@@ -33,6 +33,7 @@ final class ObjectMaker {
     let options: ObjectCodingOptions
     let log = FailureLog()
     private let lookup: ClassLookup
+    var names = FieldNames()
     private var made: [UInt64: Made] = [:]
     /// The objects that are being made, with those that can be referred to already.
     private var open: [UInt64: NSObject?] = [:]
