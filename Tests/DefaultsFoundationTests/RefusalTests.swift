@@ -75,6 +75,8 @@ struct RefusalTests {
         ("9007199254740993", { _ = $0.decodeDouble(forKey: "f") }, .wrongType),
         ("true", { _ = $0.decodeDouble(forKey: "f") }, .wrongType),
         ("1e300", { _ = $0.decodeFloat(forKey: "f") }, .wrongType),
+        ("16777217", { _ = $0.decodeFloat(forKey: "f") }, .wrongType),
+        ("true", { _ = $0.decodeFloat(forKey: "f") }, .wrongType),
         ("1", { _ = $0.decodeObject(forKey: "f") }, .wrongType),
         (
             "{\"$bytes\":\"AQ==\"}", { _ = $0.decodeObject(of: NSData.self, forKey: "f") },
