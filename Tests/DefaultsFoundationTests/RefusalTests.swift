@@ -60,6 +60,20 @@ struct RefusalTests {
         }
     }
 
+    @Test("foreign classes in words that show no control characters")
+    func wordsOfForeignNames() throws {
+        let bytes = Tree.archive(
+            ["$class": .uid(2)],
+            Tree.record(
+                Text("A\u{1B}[31m\u{202E}\r\n\u{2028}" + String(repeating: "b", count: 200))))
+        let error = #expect(throws: ObjectCodingError.self) {
+            try KeyedArchive(validating: bytes).decodeObject(of: Scripted.self)
+        }
+        let name = "A\u{FFFD}[31m" + String(repeating: "\u{FFFD}", count: 4)
+        #expect(error?.code == .classNotFound)
+        #expect(error?.message.contains("'\(name)\(String(repeating: "b", count: 90))…'") == true)
+    }
+
     /// Fields, how they are read, and what is wrong with that.
     static let fields: [(String, @Sendable (NSCoder) -> Void, ObjectCodingError.Code)] = [
         ("2", { _ = $0.decodeBool(forKey: "f") }, .wrongType),
