@@ -78,6 +78,12 @@ extension ObjectCodingError {
             .limitExceeded, "The strings and data are larger than \(limit) bytes in all.")
     }
 
+    static func tooManyClasses(limit: Int) -> ObjectCodingError {
+        ObjectCodingError(
+            .limitExceeded,
+            "The archive names more than \(limit) classes that are not among those allowed.")
+    }
+
     static let tooManyComparisons = ObjectCodingError(
         .limitExceeded,
         "Too many elements of sets, or keys, have the same hash, or are large collections.")

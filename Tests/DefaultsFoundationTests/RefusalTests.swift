@@ -74,6 +74,29 @@ struct RefusalTests {
         #expect(error?.message.contains("'\(name)\(String(repeating: "b", count: 90))…'") == true)
     }
 
+    @Test("more unknown classes than it looks for")
+    func manyClasses() throws {
+        let count: UInt64 = 6_000
+        let hinted = (0..<count).map { number -> Tree in
+            [
+                "$classname": .text(Text("Unknown\(number)")), "$classes": ["NSObject"],
+                "$classhints": ["Scripted"],
+            ]
+        }
+        let objects = (0..<count).map { Tree.dictionary([("$class", .uid(2 + count + $0))]) }
+        let references = Tree.array((0..<count).map { .uid(2 + $0) })
+        let archive: Tree = [
+            "$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": ["root": .uid(1)],
+            "$objects": .array(["$null", references] + objects + hinted),
+        ]
+        let error = #expect(throws: ObjectCodingError.self) {
+            try KeyedArchive(validating: archive.bytes(uidWidth: 2))
+                .decodeObject(of: NSArray.self, allowing: [Scripted.self])
+        }
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.message.contains("classes") == true)
+    }
+
     /// Fields, how they are read, and what is wrong with that.
     static let fields: [(String, @Sendable (NSCoder) -> Void, ObjectCodingError.Code)] = [
         ("2", { _ = $0.decodeBool(forKey: "f") }, .wrongType),
