@@ -78,6 +78,12 @@ extension ObjectCodingError {
             .limitExceeded, "The strings and data are larger than \(limit) bytes in all.")
     }
 
+    static func tooManyClasses(limit: Int) -> ObjectCodingError {
+        ObjectCodingError(
+            .limitExceeded,
+            "The archive names more than \(limit) classes that are not among those allowed.")
+    }
+
     static let tooManyComparisons = ObjectCodingError(
         .limitExceeded,
         "Too many elements of sets, or keys, have the same hash, or are large collections.")
@@ -112,9 +118,16 @@ extension ObjectCodingError {
 }
 
 extension String {
-    /// The text in quotation marks, shortened: it may come from an archive.
+    /// The text in quotation marks, shortened and without characters that change how what follows
+    /// is shown: it may come from an archive.
     fileprivate var quoted: String {
         let limit = 100
-        return "'\(count > limit ? "\(prefix(limit))…" : self)'"
+        let plain = unicodeScalars.prefix(limit).map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: Character("\u{FFFD}")
+            default: Character(scalar)
+            }
+        }
+        return "'\(String(plain))\(unicodeScalars.count > limit ? "…" : "")'"
     }
 }

@@ -22,7 +22,8 @@ extension ArchiveError {
     static func uidOutOfRange(_ uid: UInt64, count: Int, at offset: Int) -> ArchiveError {
         ArchiveError(
             .badReference, at: offset,
-            "A reference has UID \(uid); the archive has only \(count) objects.")
+            "A reference has UID \(uid); the archive has only \(count) "
+                + "\(count == 1 ? "object" : "objects").")
     }
 
     static func objectIsReference(at offset: Int) -> ArchiveError {

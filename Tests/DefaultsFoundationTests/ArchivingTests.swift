@@ -93,6 +93,24 @@ struct ArchivingTests {
         #expect(try archive.decodeObject(of: Options.self)?.playsSound == true)
     }
 
+    @Test("takes it for as many objects as there are of one unknown class")
+    func hintOfManyObjects() throws {
+        let count: UInt64 = 20_000
+        let record: Tree = [
+            "$classname": "Unknown", "$classes": ["Unknown", "NSObject"],
+            "$classhints": ["Options"],
+        ]
+        let objects = Array(repeating: Tree.dictionary([("$class", .uid(2))]), count: Int(count))
+        let references = Tree.array((0..<count).map { .uid(3 + $0) })
+        let archive: Tree = [
+            "$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": ["root": .uid(1)],
+            "$objects": .array(["$null", references, record] + objects),
+        ]
+        let array = try KeyedArchive(validating: archive.bytes(uidWidth: 2))
+            .decodeObject(of: NSArray.self, allowing: [Options.self])
+        #expect(array?.count == Int(count))
+    }
+
     @Test("writes what an object lets stand for it")
     func replacement() throws {
         #expect(try KeyedArchive(archiving: Stand("other")).json().text == #""other""#)

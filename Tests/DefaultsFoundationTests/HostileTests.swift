@@ -90,6 +90,34 @@ struct HostileTests {
         ]
     }
 
+    @Test("whose objects all have a field with the same long name")
+    func longFieldName() throws {
+        let count = 40_000
+        var writer = PropertyListWriter()
+        let classKey = writer.add(string: "$class")
+        let name = writer.add(string: Text(String(repeating: "x", count: 2_000_000)))
+        let values = [writer.add(uid: 2), writer.add(integer: 7)]
+        let references = (0..<count).map { writer.add(uid: UInt64(3 + $0)) }
+        let record = writer.add(
+            keys: ["$classname", "$classes"].map { writer.add(string: $0) },
+            values: [writer.add(string: "Scripted"), writer.add(array: [])])
+        // Each an object of its own, though one in the property list.
+        let object = writer.add(keys: [classKey, name], values: values)
+        let objects = [writer.add(string: "$null"), writer.add(array: references), record]
+        let root = writer.add(
+            keys: ["$version", "$archiver", "$top", "$objects"].map { writer.add(string: $0) },
+            values: [
+                writer.add(integer: 100_000), writer.add(string: "NSKeyedArchiver"),
+                writer.add(keys: [writer.add(string: "root")], values: [writer.add(uid: 1)]),
+                writer.add(array: objects + Array(repeating: object, count: count)),
+            ])
+        let archive = try KeyedArchive(validating: writer.finish(root: root))
+        let array = try Scripted.$script.withValue({ !$0.containsValue(forKey: "y") }) {
+            try archive.decodeObject(of: NSArray.self, allowing: [Scripted.self])
+        }
+        #expect(array?.count == count)
+    }
+
     @Test("with each part replaced by each other", arguments: victims)
     func replaced(_ victim: Victim) throws {
         let list = try PropertyList(victim.bytes)

@@ -60,6 +60,43 @@ struct RefusalTests {
         }
     }
 
+    @Test("foreign classes in words that show no control characters")
+    func wordsOfForeignNames() throws {
+        let bytes = Tree.archive(
+            ["$class": .uid(2)],
+            Tree.record(
+                Text("A\u{1B}[31m\u{202E}\r\n\u{2028}" + String(repeating: "b", count: 200))))
+        let error = #expect(throws: ObjectCodingError.self) {
+            try KeyedArchive(validating: bytes).decodeObject(of: Scripted.self)
+        }
+        let name = "A\u{FFFD}[31m" + String(repeating: "\u{FFFD}", count: 4)
+        #expect(error?.code == .classNotFound)
+        #expect(error?.message.contains("'\(name)\(String(repeating: "b", count: 90))…'") == true)
+    }
+
+    @Test("more unknown classes than it looks for")
+    func manyClasses() throws {
+        let count: UInt64 = 6_000
+        let hinted = (0..<count).map { number -> Tree in
+            [
+                "$classname": .text(Text("Unknown\(number)")), "$classes": ["NSObject"],
+                "$classhints": ["Scripted"],
+            ]
+        }
+        let objects = (0..<count).map { Tree.dictionary([("$class", .uid(2 + count + $0))]) }
+        let references = Tree.array((0..<count).map { .uid(2 + $0) })
+        let archive: Tree = [
+            "$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": ["root": .uid(1)],
+            "$objects": .array(["$null", references] + objects + hinted),
+        ]
+        let error = #expect(throws: ObjectCodingError.self) {
+            try KeyedArchive(validating: archive.bytes(uidWidth: 2))
+                .decodeObject(of: NSArray.self, allowing: [Scripted.self])
+        }
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.message.contains("classes") == true)
+    }
+
     /// Fields, how they are read, and what is wrong with that.
     static let fields: [(String, @Sendable (NSCoder) -> Void, ObjectCodingError.Code)] = [
         ("2", { _ = $0.decodeBool(forKey: "f") }, .wrongType),
@@ -75,6 +112,8 @@ struct RefusalTests {
         ("9007199254740993", { _ = $0.decodeDouble(forKey: "f") }, .wrongType),
         ("true", { _ = $0.decodeDouble(forKey: "f") }, .wrongType),
         ("1e300", { _ = $0.decodeFloat(forKey: "f") }, .wrongType),
+        ("16777217", { _ = $0.decodeFloat(forKey: "f") }, .wrongType),
+        ("true", { _ = $0.decodeFloat(forKey: "f") }, .wrongType),
         ("1", { _ = $0.decodeObject(forKey: "f") }, .wrongType),
         (
             "{\"$bytes\":\"AQ==\"}", { _ = $0.decodeObject(of: NSData.self, forKey: "f") },

@@ -244,6 +244,26 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("#48: Node") })
     }
 
+    @Test("shows what is nested very deep in the order in which it was met (2)")
+    func deepInOrder() throws {
+        // Objects below each other, the last of which holds three more.
+        let depth: UInt64 = 47
+        let record = Tree.uid(depth + 4)
+        var objects: [Tree] = (1..<depth).map { ["$class": record, "next": .uid($0 + 1)] }
+        let leaves = (1...3).map { Tree.uid(depth + $0) }
+        objects.append(["$class": record, "a": leaves[0], "b": leaves[1], "c": leaves[2]])
+        objects += (1...3).map { ["$class": record, "n": .integer($0)] }
+        objects.append(Tree.record("Node"))
+        let archive: Tree = [
+            "$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": ["root": .uid(1)],
+            "$objects": .array(["$null"] + objects),
+        ]
+        #expect(
+            try Self.tree(archive.bytes()).suffix(6) == [
+                "#48: Node", "└─ n: 1", "#49: Node", "└─ n: 2", "#50: Node", "└─ n: 3",
+            ])
+    }
+
     @Test("never has a control character or a long string in it")
     func hostileStrings() throws {
         let hostile = "\u{1B}[31m\u{9B}2J\u{7}\u{202E}\u{2028}\u{FEFF}\u{0}\"\\\t😀"
@@ -318,6 +338,32 @@ import Testing
             ["$classname": "C", "$classes": ["D"], "$classhints": ["E", "F"]])
         let lines = try Self.lines(of: ClassListing(of: KeyedArchive(validating: bytes)))
         #expect(lines == ["#3 A : B : NSObject, 2 objects", "#4 C : D, 0 objects, hints: E, F"])
+    }
+
+    @Test("ends as the list of classes, too, where the lines are larger than the limit")
+    func classLimit() throws {
+        // One class record, whose name takes more bytes where it is shown, is many.
+        var writer = PropertyListWriter()
+        let name = writer.add(string: Text(String(repeating: "\u{1}", count: 200)))
+        let large = writer.add(
+            keys: ["$classname", "$classes"].map { writer.add(string: $0) },
+            values: [name, writer.add(array: [])])
+        let root = writer.add(
+            keys: ["$version", "$archiver", "$top", "$objects"].map { writer.add(string: $0) },
+            values: [
+                writer.add(integer: 100_000), writer.add(string: "NSKeyedArchiver"),
+                writer.add(keys: [writer.add(string: "root")], values: [writer.add(uid: 0)]),
+                writer.add(
+                    array: [writer.add(string: "$null")] + Array(repeating: large, count: 10_000)),
+            ])
+        let archive = try KeyedArchive(validating: writer.finish(root: root))
+        var options = InspectionOptions()
+        options.limit = 0
+        let error = #expect(throws: ArchiveError.self) {
+            try Self.lines(of: ClassListing(of: archive, options: options))
+        }
+        #expect(error?.code == .outputTooLarge)
+        #expect(try Self.lines(of: ClassListing(of: archive)).count == 10_000)
     }
 
     @Test(

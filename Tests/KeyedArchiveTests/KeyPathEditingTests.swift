@@ -132,7 +132,7 @@ struct KeyPathEditingTests {
             ),
             (
                 #"{"$class":"NSDictionary","NS.keys":[1],"NS.objects":[1]}"#, #""NS.keys""#, 1,
-                "only be set to an array of 1 elements, as many keys as values."
+                "only be set to an array of 1 element, as many keys as values."
             ),
             (#"{"$top":{"a":1}}"#, "", 0, "begins with one of them"),
             (#"{"$top":{"a":1}}"#, "b.c", 1, "The value is an archive that has no 'b'."),

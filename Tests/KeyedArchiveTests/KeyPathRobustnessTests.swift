@@ -156,4 +156,64 @@ struct KeyPathRobustnessTests {
         _ = try own.setting(ValuePath("a"), to: deep)
         #expect(try deep.value(at: ValuePath((0..<400).map { _ in .index(0) })).bytes.count > 0)
     }
+
+    @Test(
+        "takes parts that are nested deeper than the standard limits, where the archive may be so")
+    func deeperThanStandard() throws {
+        var nested: Tree = []
+        for _ in 0..<600 { nested = [nested] }
+        let bytes = Tree.archive(
+            ["$class": .uid(3), "o": .uid(2), "n": 1], ["$class": .uid(3), "a": nested],
+            Tree.record("Own"))
+        let limits = KeyedArchive.Limits(byteCount: .max, objectCount: .max, depth: 1_000)
+        let archive = try KeyedArchive(validating: bytes, limits: limits)
+        let part = try archive.value(at: ValuePath("o"))
+        #expect(try part.value(at: ValuePath("a[0]")).bytes.count > 0)
+        #expect(throws: ArchiveError.self) { _ = try KeyedArchive(validating: part.bytes) }
+        // Nothing changes, and then what is deep goes.
+        #expect(try archive.setting(ValuePath("o"), to: part).bytes == bytes)
+        let flat = try archive.setting(ValuePath("o"), to: KeyedArchive(json: "2"))
+        #expect(try flat.json().text == #"{"$class":"Own","n":1,"o":2}"#)
+        // What is written is not deeper than the standard allows.
+        let error = try #require(throws: ValuePathError.self) {
+            _ = try archive.setting(ValuePath("n"), to: KeyedArchive(json: "2"))
+        }
+        #expect(error.code == .badValue && error.description.contains("nested"))
+    }
+
+    /// A list and a dictionary that are large, and that many objects hold or are.
+    @Test("ends for a large list and a large object that many slots share")
+    func sharedCollections() throws {
+        let (size, count) = (100_000, 4_000)
+        var writer = PropertyListWriter()
+        let yes = writer.add(boolean: true)
+        let shared = writer.add(array: Array(repeating: yes, count: size))
+        let classKey = writer.add(string: "$class")
+        let record = writer.add(
+            keys: ["$classname", "$classes"].map { writer.add(string: $0) },
+            values: [writer.add(string: "Own"), writer.add(array: [writer.add(string: "Own")])])
+        let own = writer.add(uid: 2)
+        let keys = (0..<size).map { writer.add(string: Text("\($0)")) }
+        let large = writer.add(
+            keys: [classKey] + keys, values: [own] + Array(repeating: yes, count: size))
+        let root = writer.add(
+            keys: [classKey, writer.add(string: "n")], values: [own, writer.add(integer: 1)])
+        // The list comes first, so that it is looked at before what is no entry of a class record.
+        let holders = (0..<count).map { _ in
+            writer.add(keys: [writer.add(string: "a"), classKey], values: [shared, own])
+        }
+        let slots = [shared, large].flatMap { Array(repeating: $0, count: count) }
+        let objects = [writer.add(string: "$null"), root, record] + holders + slots
+        let entries = [
+            writer.add(integer: 100_000), writer.add(string: "NSKeyedArchiver"),
+            writer.add(keys: [writer.add(string: "root")], values: [writer.add(uid: 1)]),
+            writer.add(array: objects),
+        ]
+        let names = ["$version", "$archiver", "$top", "$objects"].map { writer.add(string: $0) }
+        let list = writer.add(keys: names, values: entries)
+        let archive = try KeyedArchive(validating: writer.finish(root: list))
+        let path = try ValuePath("n")
+        let changed = try archive.setting(path, to: KeyedArchive(json: "2"))
+        #expect(try changed.value(at: path).json().text == "2")
+    }
 }

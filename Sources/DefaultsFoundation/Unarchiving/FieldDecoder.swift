@@ -5,7 +5,8 @@ internal import PropertyList
 /// The coder that one object reads its fields from.
 final class FieldDecoder: InertCoder {
     private let maker: ObjectMaker
-    private let fields: [Text: ObjectIndex]
+    /// What stands in the fields, by the numbers of their names.
+    private let fields: [Int: ObjectIndex]
     private let uid: UInt64
     private let index: ObjectIndex
     private let allowed: AllowList
@@ -21,10 +22,10 @@ final class FieldDecoder: InertCoder {
         allowed: AllowList
     ) {
         self.maker = maker
-        var values: [Text: ObjectIndex] = [:]
+        var values: [Int: ObjectIndex] = [:]
         values.reserveCapacity(fields.count)
         for position in 0..<fields.count {
-            let name = fields.name(at: position, in: maker.list)
+            let name = maker.names.number(at: position, of: fields, in: maker.list)
             values[name] = fields.value(at: position, in: maker.list)
         }
         self.fields = values
@@ -46,7 +47,11 @@ final class FieldDecoder: InertCoder {
     /// What stands in a field, where it is there.
     func field(_ key: String) -> ObjectIndex? {
         // Keys that begin as those of archivers do have another $.
-        fields[Text(key.utf8.first == UInt8(ascii: "$") ? "$\(key)" : key)]
+        field(named: key.utf8.first == UInt8(ascii: "$") ? "$\(key)" : key)
+    }
+
+    private func field(named name: String) -> ObjectIndex? {
+        maker.names.number(of: name).flatMap { fields[$0] }
     }
 
     /// Reads a field; nil where there is none, or after an error.
@@ -58,7 +63,7 @@ final class FieldDecoder: InertCoder {
     private func readUnkeyed<Result>(_ body: (ObjectIndex) -> Result?) -> Result? {
         let name = "$\(unkeyedCount)"
         unkeyedCount += 1
-        return read(name, fields[Text(name)], body)
+        return read(name, field(named: name), body)
     }
 
     private func read<Result>(

@@ -46,15 +46,23 @@ extension ObjectMaker {
         }
     }
 
-    /// A real of 32 bits, to which one of 64 is rounded.
+    /// A real of 32 bits, to which one of 64 is rounded, but no integer.
     func single(at index: ObjectIndex) -> Float? {
-        guard let real = real(at: index) else { return nil }
-        let single = Float(real)
-        guard single.isFinite || !real.isFinite else {
+        switch list.value(at: archive.target(of: index)) {
+        case .singleReal(let real): return real
+        case .real(let real):
+            let single = Float(real)
+            if single.isFinite || !real.isFinite { return single }
             fail(.outOfRange("a real of 32 bits"), at: index)
             return nil
+        case .integer(let integer):
+            if let single = Float(exactly: integer) { return single }
+            fail(.outOfRange("a real of 32 bits exactly"), at: index)
+            return nil
+        default:
+            fail(.wrongType(kind(of: index), needs: "a real"), at: index)
+            return nil
         }
-        return single
     }
 
     func bytes(at index: ObjectIndex) -> [UInt8]? {

@@ -22,9 +22,11 @@ final class ObjectMaker {
         var contents: [AnyClass] = []
     }
 
-    /// What it costs to look for a class that may be taken instead; all types of the program are
-    /// looked through for it.
-    private static let hintCost = 1000
+    /// What it costs to look at a class that may be taken instead.
+    private static let hintCost = 50
+
+    /// How many classes are looked for in the program that are not named by the caller.
+    private static let searchLimit = 4096
 
     private static let shallow = 16
 
@@ -32,7 +34,8 @@ final class ObjectMaker {
     let list: PropertyList
     let options: ObjectCodingOptions
     let log = FailureLog()
-    private let lookup: ClassLookup
+    private var lookup: ClassLookup
+    var names = FieldNames()
     private var made: [UInt64: Made] = [:]
     /// The objects that are being made, with those that can be referred to already.
     private var open: [UInt64: NSObject?] = [:]
@@ -42,6 +45,7 @@ final class ObjectMaker {
     private lazy var stack = StackReserve()
     private var count: Int
     private var size: Int
+    private var searches = ObjectMaker.searchLimit
     var comparisons = 1 << 24
 
     init(of archive: KeyedArchive, options: ObjectCodingOptions) {
@@ -224,16 +228,28 @@ extension ObjectMaker {
             isBelow ? allowed.admitsBelow(`class`) : allowed.admits(`class`)
         }
         let name = archive.shortClassName(of: fields)
-        let named: AnyClass? = lookup.find(name, near: allowed)
+        let named: AnyClass? = lookUp(name, near: allowed)
         if let named, isAllowed(named) { return substitute(for: named) }
         for hint in archive.classHints(of: fields) {
             guard spend(Self.hintCost) else { return nil }
-            if let hinted = lookup.find(hint, near: allowed), isAllowed(hinted) {
+            if let hinted = lookUp(hint, near: allowed), isAllowed(hinted) {
                 return substitute(for: hinted)
             }
         }
         fail(named == nil ? .classNotFound(name) : .classNotAllowed(name), at: index)
         return nil
+    }
+
+    /// The class of this name, where the program has it and the search can be paid.
+    private func lookUp(_ name: String, near allowed: AllowList) -> AnyClass? {
+        lookup.find(name, near: allowed) {
+            guard searches > 0 else {
+                fail(.tooManyClasses(limit: Self.searchLimit))
+                return false
+            }
+            searches -= 1
+            return true
+        }
     }
 
     /// The class that a class has unarchived instead of itself.

@@ -27,8 +27,10 @@ public struct ArchiveTree: InspectionListing {
     private let root: ArchiveView
     var stack: [TreeFrame] = []
     private var hasBegun = false
-    /// The objects that are shown below the tree, the next one last.
+    /// The objects that are shown below the tree, in the order in which they were met, and how many
+    /// of them were taken.
     var postponed: [(uid: UInt64, view: ArchiveView)] = []
+    private var takenCount = 0
     private let limit: Int
     private var budget: Int
     /// Where the value begins that was met last, or the data that the archive is in which that is.
@@ -78,7 +80,9 @@ public struct ArchiveTree: InspectionListing {
             stack[stack.count - 1].next += 1
             return try line(ofChild: frame.next, in: frame)
         }
-        while let (uid, view) = postponed.popLast() {
+        while takenCount < postponed.count {
+            let (uid, view) = postponed[takenCount]
+            takenCount += 1
             guard !view.hasShown(uid) else { continue }
             var line = InspectionLine()
             line.append("#\(uid)", .reference)

@@ -23,6 +23,12 @@ public struct ClassListing: InspectionListing {
     ///
     /// - Throws: ``ArchiveError`` where all lines together are larger than the limit.
     public mutating func next() throws(ArchiveError) -> InspectionLine? {
+        guard let line = try nextLine() else { return nil }
+        try spend(line.byteCount)
+        return line
+    }
+
+    private mutating func nextLine() throws(ArchiveError) -> InspectionLine? {
         if counts.isEmpty { counts = try countObjects() }
         while position < archive.objects.count {
             let uid = position

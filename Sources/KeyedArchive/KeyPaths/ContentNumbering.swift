@@ -2,7 +2,7 @@ internal import PropertyList
 
 /// Numbers for scalars and class records of a draft: what is equal has equal numbers.
 ///
-/// Each node is read once, however many slots it is.
+/// Each node is read once, however many slots it is and however many nodes hold it.
 struct ContentNumbering {
     /// What a class record is, but for the order of its entries.
     typealias RecordKey = [Int]
@@ -12,9 +12,11 @@ struct ContentNumbering {
 
     /// The writer of property lists has each scalar once, so it knows which are equal.
     private var scalars = PropertyListWriter()
-    private var known: [Draft.Node: Int] = [:]
     private var lists: [[Int]: Int] = [:]
+    // What is known of nodes, that they have no number too.
+    private var known: [Draft.Node: Int?] = [:]
     private var knownLists: [Draft.Node: Int?] = [:]
+    private var knownRecords: [Draft.Node: RecordKey?] = [:]
 
     /// The number of a scalar.
     mutating func number(of node: Draft.Node, in draft: Draft) -> Int? {
@@ -25,7 +27,7 @@ struct ContentNumbering {
             case .text(let text): number(of: text)
             case .reference, .list, .dictionary: Int?.none
             }
-        known[node] = number
+        known.updateValue(number, forKey: node)
         return number
     }
 
@@ -35,6 +37,13 @@ struct ContentNumbering {
 
     /// The key of a class record whose entries are strings and lists of them, as all writers have it.
     mutating func recordKey(of node: Draft.Node, in draft: Draft) -> RecordKey? {
+        if let key = knownRecords[node] { return key }
+        let key = readRecordKey(of: node, in: draft)
+        knownRecords.updateValue(key, forKey: node)
+        return key
+    }
+
+    private mutating func readRecordKey(of node: Draft.Node, in draft: Draft) -> RecordKey? {
         guard case .dictionary(let keys, let values) = draft.content(of: node),
             keys.count <= Self.classRecordLimit
         else { return nil }
@@ -55,16 +64,18 @@ struct ContentNumbering {
     }
 
     private mutating func listNumber(of node: Draft.Node, in draft: Draft) -> Int? {
-        if let known = knownLists[node] { return known }
+        if let number = knownLists[node] { return number }
+        let number = readListNumber(of: node, in: draft)
+        knownLists.updateValue(number, forKey: node)
+        return number
+    }
+
+    private mutating func readListNumber(of node: Draft.Node, in draft: Draft) -> Int? {
         guard case .list(.array, let elements) = draft.content(of: node) else { return nil }
         let numbers = elements.compactMap { number(of: $0, in: draft) }
-        guard numbers.count == elements.count else {
-            knownLists[node] = .some(nil)
-            return nil
-        }
+        guard numbers.count == elements.count else { return nil }
         let listNumber = lists[numbers] ?? lists.count
         lists[numbers] = listNumber
-        knownLists[node] = listNumber
         return listNumber
     }
 }

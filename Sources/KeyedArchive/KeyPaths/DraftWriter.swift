@@ -22,14 +22,17 @@ struct DraftWriter {
     }
 
     /// An archive of its own, whose root is at a slot.
+    ///
+    /// It may be nested as deep as what it is taken from, which whoever read that has allowed.
     consuming func archive(root: Draft.Slot) throws(ArchiveError) -> KeyedArchive {
         let root = list.add(uid: uid(of: root))
         let top = list.add(keys: [list.add(string: "root")], values: [root])
-        return try finish([
-            ("$version", list.add(integer: KeyedArchive.version)),
-            ("$archiver", list.add(string: "NSKeyedArchiver")), ("$top", top),
-            ("$objects", objects()),
-        ])
+        return try finish(
+            [
+                ("$version", list.add(integer: KeyedArchive.version)),
+                ("$archiver", list.add(string: "NSKeyedArchiver")), ("$top", top),
+                ("$objects", objects()),
+            ], depth: .max)
     }
 
     /// The archive that was edited: with all entries of its root, in their order.
@@ -47,17 +50,16 @@ struct DraftWriter {
             default: entries.append((name, write(value.position)))
             }
         }
-        return try finish(entries)
+        return try finish(entries, depth: KeyedArchive.Limits.standard.depth)
     }
 
     /// The archive is read again, which finds what is nested too deep; no other limit holds for it.
     private consuming func finish(
-        _ entries: [(key: Text, value: ObjectIndex)]
+        _ entries: [(key: Text, value: ObjectIndex)], depth: Int
     ) throws(ArchiveError) -> KeyedArchive {
         let keys = entries.map { list.add(string: $0.key) }
         let root = list.add(keys: keys, values: entries.map(\.value))
-        let limits = KeyedArchive.Limits(
-            byteCount: .max, objectCount: .max, depth: KeyedArchive.Limits.standard.depth)
+        let limits = KeyedArchive.Limits(byteCount: .max, objectCount: .max, depth: depth)
         return try KeyedArchive(validating: list.finish(root: root), limits: limits)
     }
 }

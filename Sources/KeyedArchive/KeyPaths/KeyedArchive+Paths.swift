@@ -14,7 +14,8 @@ extension KeyedArchive {
     ///
     /// It has all that the part refers to, with the same sharing, circles and classes. What stands
     /// inline in the property list there becomes an object: NSArray, NSDictionary or a scalar. An
-    /// empty path gives the archive itself.
+    /// empty path gives the archive itself. The part may be nested as deep as the archive is, which
+    /// can be deeper than the standard limits allow.
     ///
     /// ```swift
     /// let volume = try archive.value(at: ValuePath("options.audio.volume"))

@@ -11,10 +11,9 @@ struct SharedObjects {
     init(of draft: Draft, in use: [Bool]) {
         for slot in 1..<draft.valueStart.slot where use[slot] {
             let node = draft.slots[slot]
-            // A reference to the plain string `$null` is nil.
-            if draft.isString(node, "$null") { continue }
             if let number = numbering.number(of: node, in: draft) {
-                if scalars[number] == nil { scalars[number] = slot }
+                // A reference to the plain string `$null` is nil.
+                if scalars[number] == nil, !draft.isString(node, "$null") { scalars[number] = slot }
             } else if let key = numbering.recordKey(of: node, in: draft) {
                 if records[key] == nil { records[key] = slot }
             }

@@ -39,7 +39,7 @@ extension ValuePathError {
         ValuePathError(
             .notFound, step: count + 1,
             "\(value(path, count)) is \(kind.words) of \(elements) "
-                + "\(elements == 1 ? "element" : "elements"); it has no \(step(path, count)).")
+                + "\(unit(elements)); it has no \(step(path, count)).")
     }
 
     static func cannotAdd(_ path: ValuePath) -> ValuePathError {
@@ -95,12 +95,14 @@ extension ValuePathError {
         ValuePathError(
             .badValue, step: path.steps.count,
             "\(value(path, path.steps.count)) can only be set to an array"
-                + (count.map { " of \($0) elements, as many keys as values." } ?? "."))
+                + (count.map { " of \($0) \(unit($0)), as many keys as values." } ?? "."))
     }
 
     static func tooDeep(_ cause: ArchiveError) -> ValuePathError {
         ValuePathError(.badValue, "The value cannot be set there: \(cause.message)")
     }
+
+    private static func unit(_ count: Int) -> String { count == 1 ? "element" : "elements" }
 
     /// The value that the first `count` steps lead to.
     private static func value(_ path: ValuePath, _ count: Int) -> String {
