@@ -34,6 +34,24 @@ struct OrderTests {
         let bytes = try archive()
         for _ in 0..<10 { #expect(try archive() == bytes) }
     }
+
+    @Test("is the same in each process")
+    func processes() throws {
+        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+            .appending(path: "SetArchiver")
+        let outputs = try (0..<4).map { _ in
+            let (process, pipe) = (Process(), Pipe())
+            process.executableURL = program
+            process.standardOutput = pipe
+            try process.run()
+            let output = pipe.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            return String(decoding: output, as: UTF8.self)
+        }
+        #expect(outputs[0].split(separator: "\n").count == 6)
+        #expect(Set(outputs).count == 1)
+    }
 }
 
 /// An object that has others in a set, and refers to the one that has it.
