@@ -88,6 +88,9 @@ let package = Package(
             name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],
             path: "Tests/StorageCrashWriter", swiftSettings: strict),
         .executableTarget(
+            name: "SetArchiver", dependencies: ["DefaultsFoundation", "KeyedArchive"],
+            path: "Tests/SetArchiver", swiftSettings: strict),
+        .executableTarget(
             name: "PageReader", dependencies: ["CDBus"], path: "Tests/PageReader",
             cSettings: [
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
@@ -95,7 +98,9 @@ let package = Package(
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList", "CodecProperties"]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
-        tests("DefaultsFoundationTests", ["DefaultsFoundation", "KeyedArchive", "PropertyList"]),
+        tests(
+            "DefaultsFoundationTests",
+            ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),

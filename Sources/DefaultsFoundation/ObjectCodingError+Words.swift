@@ -88,10 +88,6 @@ extension ObjectCodingError {
         .limitExceeded,
         "Too many elements of sets, or keys, have the same hash, or are large collections.")
 
-    static let entangledSets = ObjectCodingError(
-        .limitExceeded,
-        "The sets hold each other in too many ways to be put in an order of their own.")
-
     static func initializerFailed(_ name: String, missing: [String]) -> ObjectCodingError {
         let fields = missing.map(\.quoted).joined(separator: ", ")
         let reason = missing.isEmpty ? "" : " It asked for fields that are not there: \(fields)."

@@ -23,25 +23,26 @@ struct GraphWriter {
     private let order: ElementOrder
     private var table = ObjectTable()
     private var uids: [ObjectGraph.NodeIndex: UInt64] = [:]
-    private var steps: [Step] = []
+    private var steps: [Step]
     private var results: [ObjectIndex] = []
 
-    init(of graph: ObjectGraph, order: ElementOrder) {
+    private init(of graph: ObjectGraph, root: NodeIndex?) {
         self.graph = graph
-        self.order = order
-    }
-
-    /// Writes the archive whose root is this node.
-    mutating func write(_ root: ObjectGraph.NodeIndex?) throws(ObjectCodingError) -> KeyedArchive {
+        order = ElementOrder(in: graph, root: root)
         steps = [.value(.reference(root))]
-        while let step = steps.popLast() { try perform(step) }
-        return table.finish(top: ["root"], results)
     }
 
-    private mutating func perform(_ step: Step) throws(ObjectCodingError) {
+    /// The archive whose root is this node.
+    static func archive(of graph: ObjectGraph, root: ObjectGraph.NodeIndex?) -> KeyedArchive {
+        var writer = GraphWriter(of: graph, root: root)
+        while let step = writer.steps.popLast() { writer.perform(step) }
+        return writer.table.finish(top: ["root"], writer.results)
+    }
+
+    private mutating func perform(_ step: Step) {
         switch step {
         case .value(let value):
-            try add(value)
+            add(value)
         case .endElements(let count):
             results.append(table.elements(popResults(count)))
         case .endObject(let uid, let chain, let names):
@@ -50,7 +51,7 @@ struct GraphWriter {
         }
     }
 
-    private mutating func add(_ value: ObjectGraph.Value) throws(ObjectCodingError) {
+    private mutating func add(_ value: ObjectGraph.Value) {
         switch value {
         case .inline(let scalar):
             results.append(table.field(scalar))
@@ -59,7 +60,7 @@ struct GraphWriter {
         case .bytes(let bytes):
             results.append(table.inlineBytes(bytes[...]))
         case .reference(let node?), .conditional(let node):
-            try reference(to: node)
+            reference(to: node)
         case .reference(nil):
             results.append(table.reference(to: .null))
         case .elements(let elements):
@@ -69,7 +70,7 @@ struct GraphWriter {
     }
 
     /// Refers to a node, which is written where it was not yet.
-    private mutating func reference(to node: NodeIndex) throws(ObjectCodingError) {
+    private mutating func reference(to node: NodeIndex) {
         if let uid = uids[node] { return results.append(table.reference(to: uid)) }
         switch graph.nodes[node] {
         case .pending:
@@ -78,20 +79,20 @@ struct GraphWriter {
         case .scalar(let scalar):
             results.append(table.reference(to: scalar))
         case .object(let chain, let fields):
-            try begin(node, chain, fields)
+            begin(node, chain, fields)
         case .set(let chain, let elements):
-            let positions = try order.positions(of: elements, in: node)
-            try begin(node, chain, [Field("NS.objects", elements, at: positions)])
+            let positions = order.positions(of: elements)
+            begin(node, chain, [Field("NS.objects", elements, at: positions)])
         case .dictionary(let chain, let keys, let values):
-            let positions = try order.positions(of: keys, in: node)
+            let positions = order.positions(of: keys)
             let fields = [
                 Field("NS.keys", keys, at: positions), Field("NS.objects", values, at: positions),
             ]
-            try begin(node, chain, fields)
+            begin(node, chain, fields)
         case .countedSet(let elements, let counts):
-            let positions = try order.positions(of: elements, in: node)
+            let positions = order.positions(of: elements)
             let fields = countedFields(elements, counts, at: positions)
-            try begin(node, ClassChain.of("NSCountedSet"), fields)
+            begin(node, ClassChain.of("NSCountedSet"), fields)
         }
     }
 
@@ -115,8 +116,7 @@ struct GraphWriter {
     /// Takes the next UID for an object, and leaves its fields to be done.
     private mutating func begin(
         _ node: NodeIndex, _ chain: [Text], _ fields: [Field]
-    ) throws(ObjectCodingError) {
-        try order.spend()
+    ) {
         let uid = table.reserve()
         uids[node] = uid
         steps.append(.endObject(uid: uid, chain: chain, names: fields.map(\.name)))

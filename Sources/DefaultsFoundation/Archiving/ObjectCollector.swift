@@ -36,8 +36,7 @@ final class ObjectCollector {
         let root = node(of: root, in: nil, as: "root")
         while log.first == nil, let node = left.popLast() { collect(node) }
         if let error = log.first { throw error }
-        var writer = GraphWriter(of: graph, order: ElementOrder(in: graph))
-        return try writer.write(root)
+        return GraphWriter.archive(of: graph, root: root)
     }
 
     /// The way to a node, as the error of an object there tells it.

@@ -56,6 +56,7 @@ public struct KeyedArchiveEncoder: Sendable {
         let root = session.graph.addRoot()
         try session.encode(value, at: root)
         if let failure = session.failure { throw failure }
+        session.sortCollections()
         return GraphWriter.archive(of: session)
     }
 }

@@ -38,7 +38,7 @@ extension Set: EncodedCollection where Element: Encodable {
         for element in elements {
             try session.encode(element, at: session.graph.addMember(of: node, pending))
         }
-        session.sortMembers(of: node)
+        session.unordered.append(node)
     }
 }
 
@@ -61,8 +61,9 @@ extension Dictionary: EncodedCollection where Key: Encodable, Value: Encodable {
             try session.encode(key, at: session.graph.addMember(of: node, pending))
             try session.encode(value, at: session.graph.addMember(of: node, pending))
         }
-        guard session.sortMembers(of: node) else {
+        guard !session.hasKeysAlike(node) else {
             throw EncodingError.sameKeys(at: session.path(to: node))
         }
+        session.unordered.append(node)
     }
 }

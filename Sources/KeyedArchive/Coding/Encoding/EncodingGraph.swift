@@ -1,3 +1,5 @@
+internal import PropertyList
+
 /// The values that were encoded, in flat storage, until the archive is written of them.
 ///
 /// 1. A node is numbered by when it was begun, and its parent was begun before it. So a path leads
@@ -38,6 +40,8 @@ struct EncodingGraph {
 
     struct Entry {
         var value: Value
+        /// Whether it is an instance of a class, which is not the same as another one like it.
+        var isInstance = false
         let parent: Node
         /// The name in its parent, where that has names.
         var name: UInt32
@@ -100,6 +104,10 @@ struct EncodingGraph {
         entries[Int(node)].value = value
     }
 
+    mutating func markInstance(_ node: Node) {
+        entries[Int(node)].isInstance = true
+    }
+
     mutating func rename(_ node: Node, _ name: UInt32) {
         entries[Int(node)].name = name
     }
@@ -157,6 +165,22 @@ extension EncodingGraph {
         var node = node
         while case .reference(let other) = self[node].value { node = other }
         return node
+    }
+
+    /// What a node is or refers to, where that is a scalar.
+    func scalar(of node: Node) -> Scalar? {
+        switch self[target(of: node)].value {
+        case .null: .null
+        case .boolean(let value): .boolean(value)
+        case .integer(let value): .integer(Int128(value))
+        case .wideInteger(let number): .integer(wideIntegers[Int(number)])
+        case .real(let value): .real(value)
+        case .text(let start, let count):
+            .string(Text(String(decoding: content[start..<start + count], as: UTF8.self)))
+        case .data(let start, let count), .bytes(let start, let count):
+            .data(content[start..<start + count])
+        case .pending, .array, .set, .pairs, .dictionary, .object, .reference: nil
+        }
     }
 
     /// The member of this name, where there is one.

@@ -49,6 +49,9 @@ final class EncodingSession {
     var fields: Set<Field> = []
     @exclusivity(unchecked) private var level = 0
 
+    /// The sets, and the dictionaries whose keys are not all strings.
+    var unordered: [Node] = []
+
     /// Whether one instance stands in several places.
     private(set) var hasReferences = false
 
@@ -104,6 +107,7 @@ extension EncodingSession {
             return
         }
         instances[ObjectIdentifier(instance)] = node
+        graph.markInstance(node)
         keptAlive.append(instance)
         try encode(value, of: number(of: type(of: instance)), at: node)
     }

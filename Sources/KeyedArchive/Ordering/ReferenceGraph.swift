@@ -1,0 +1,80 @@
+/// Which objects refer to which, for the sake of an order among objects that have none: those in
+/// sets, and those that are keys.
+///
+/// A graph is added node by node; `numbers()` then numbers the nodes, and the numbers follow from
+/// the graph alone. Scalars are no nodes, but content of what refers to them.
+///
+/// ```swift
+/// var graph = ReferenceGraph()
+/// let set = graph.addNode(ContentHash(0).value)
+/// let element = graph.addNode(ContentHash(1).value)
+/// graph.add(.node(element), to: set, as: ReferenceGraph.elementLabel)
+/// graph.add(.scalar(Scalar.integer(1).contentHash), to: element, as: ContentHash(2).value)
+/// let numbers = graph.numbers()
+/// ```
+package struct ReferenceGraph {
+    /// What a node refers to: another node, or a scalar by its hash.
+    package enum Member {
+        case node(Int)
+        case scalar(UInt64)
+    }
+
+    /// A reference; the label says as what the source has the target.
+    struct Edge {
+        let source: Int
+        let target: Int
+        let label: UInt64
+    }
+
+    /// As what a set has each of its elements.
+    package static let elementLabel = ContentHash(0x101).value
+    private static let keyLabel = ContentHash(0x102).value
+    private static let valueLabel = ContentHash(0x103).value
+    private static let entryContent = ContentHash(0x104).value
+    private static let rootContent = ContentHash(0x105).value
+
+    private(set) var contents: [UInt64] = []
+    private(set) var edges: [Edge] = []
+
+    package init() {}
+
+    /// Adds a node and gives its index; the first one is the root.
+    package mutating func addNode(_ content: UInt64) -> Int {
+        // Unless the root is known from all others, a circle can be begun anywhere.
+        contents.append(contents.isEmpty ? content ^ Self.rootContent : content)
+        return contents.count - 1
+    }
+
+    /// Adds what a node refers to; members with the same label have no order.
+    package mutating func add(_ member: Member, to node: Int, as label: UInt64) {
+        switch member {
+        case .node(let target):
+            edges.append(Edge(source: node, target: target, label: label))
+        case .scalar(let hash):
+            // A sum, so that it does not matter what comes first.
+            contents[node] &+= ContentHash.mix(label ^ ContentHash.mix(hash))
+        }
+    }
+
+    /// Adds an entry of a dictionary, whose entries have no order.
+    package mutating func addEntry(_ key: Member, _ value: Member, to node: Int) {
+        switch key {
+        case .scalar(let hash):
+            add(value, to: node, as: ContentHash.mix(hash ^ Self.keyLabel))
+        case .node:
+            let entry = addNode(Self.entryContent)
+            add(.node(entry), to: node, as: Self.elementLabel)
+            add(key, to: entry, as: Self.keyLabel)
+            add(value, to: entry, as: Self.valueLabel)
+        }
+    }
+
+    /// Numbers the nodes, each differently.
+    ///
+    /// The time is linear in the references, times the logarithm of the number of nodes.
+    package func numbers() -> [Int] {
+        var refinement = Refinement(of: self)
+        refinement.tellAllApart()
+        return refinement.classOf
+    }
+}
