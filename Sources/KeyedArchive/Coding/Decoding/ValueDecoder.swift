@@ -48,7 +48,12 @@ final class ValueDecoder: Decoder {
 
     /// Whether the value is this object, or one of those around it is.
     func isInside(_ uid: UInt64) -> Bool {
-        place.uid == uid || parent?.isInside(uid) ?? false
+        var next: ValueDecoder? = self
+        while let decoder = next {
+            if decoder.place.uid == uid { return true }
+            next = decoder.parent
+        }
+        return false
     }
 
     var codingPath: [any CodingKey] { location.path }
