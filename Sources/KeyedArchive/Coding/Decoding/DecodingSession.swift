@@ -121,8 +121,7 @@ extension DecodingSession {
         _ checksClass: Bool
     ) throws -> Value {
         let decoder = ValueDecoder(self, place, location, type: type, checksClass: checksClass)
-        if let versioned = type.facts.version, place.fields != nil {
-            let version = try version(of: decoder)
+        if let versioned = type.facts.version, let version = try version(of: decoder) {
             guard version <= versioned.archiveVersion else {
                 let problem = DecodingError.newerVersion(
                     version, than: versioned.archiveVersion, of: actual)
@@ -142,9 +141,10 @@ extension DecodingSession {
         return try actual.init(from: decoder)
     }
 
-    /// The version that wrote an object; 0 where it does not say.
-    private func version(of decoder: ValueDecoder) throws -> Int {
-        guard try decoder.findEntries() else { throw noEntries(of: decoder) }
+    /// The version that wrote an object, 0 where it does not say; nil for what is not the object of
+    /// the type but its only value, or its elements, which have no version.
+    private func version(of decoder: ValueDecoder) throws -> Int? {
+        guard try decoder.findEntries() else { return nil }
         let location = DecodingLocation(parent: decoder, key: .name(archiveVersionField))
         guard let field = decoder.field(archiveVersionField) else {
             try checkBudget(at: location)
