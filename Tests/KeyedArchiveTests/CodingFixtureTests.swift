@@ -2,11 +2,12 @@ import Foundation
 import KeyedArchive
 import Testing
 
-@Suite("Archives of real programs, as structs")
+@Suite(
+    "Archives of real programs, as structs",
+    .enabled(if: Fixtures.folder != nil, "the fixtures are not beside the package"))
 struct CodingFixtureTests {
-    private func fixture(_ name: String) throws -> [UInt8]? {
-        guard Fixtures.folder != nil else { return nil }
-        return try #require(Fixtures.keyed.first { $0.name == name }).bytes
+    private func fixture(_ name: String) throws -> [UInt8] {
+        try #require(Fixtures.keyed.first { $0.name == name }).bytes
     }
 
     struct SpectacleShortcut: Codable, Equatable {
@@ -17,9 +18,7 @@ struct CodingFixtureTests {
 
     @Test("are those of Spectacle")
     func spectacle() throws {
-        guard
-            let bytes = try fixture("zotfiles__com.divisiblebyzero.Spectacle.plist.MoveToTopHalf")
-        else { return }
+        let bytes = try fixture("zotfiles__com.divisiblebyzero.Spectacle.plist.MoveToTopHalf")
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(SpectacleShortcut.self, forClassName: "SpectacleShortcut")
         let shortcut = try decoder.decode(SpectacleShortcut.self, from: bytes)
@@ -39,7 +38,7 @@ struct CodingFixtureTests {
 
     @Test("are those of Divvy")
     func divvy() throws {
-        guard let bytes = try fixture("Dotfiles__com.mizage.Divvy.plist.shortcuts") else { return }
+        let bytes = try fixture("Dotfiles__com.mizage.Divvy.plist.shortcuts")
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(Shortcut.self, forClassName: "Shortcut")
         let shortcuts = try decoder.decode([Shortcut].self, from: bytes)
@@ -70,10 +69,8 @@ struct CodingFixtureTests {
 
     @Test("are those of Safari, numbers behind references and fields without keys among them")
     func response() throws {
-        guard
-            let bytes = try fixture(
-                "webarchive__crouton.webarchive.WebSubresources.0.WebResourceResponse")
-        else { return }
+        let bytes = try fixture(
+            "webarchive__crouton.webarchive.WebSubresources.0.WebResourceResponse")
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(Response.self, forClassName: "NSHTTPURLResponse")
         let response = try decoder.decode(Response.self, from: bytes)
@@ -103,7 +100,7 @@ struct CodingFixtureTests {
 
     @Test("are those of Instruments: integers are keys, dictionaries are structs")
     func instruments() throws {
-        guard let bytes = try fixture("go-ios__uint64-key-dictionary.bin") else { return }
+        let bytes = try fixture("go-ios__uint64-key-dictionary.bin")
         let processes = try KeyedArchiveDecoder().decode([UInt64: Process].self, from: bytes)
         let process = try #require(processes[40400])
         #expect(process.pid == 40400 && process.age == 0.010608242)
@@ -136,15 +133,13 @@ struct CodingFixtureTests {
 
     @Test("are those of Foundation's own tests")
     func complex() throws {
-        guard
-            let bytes = try fixture(
-                "swift-corelibs-foundation__NSKeyedUnarchiver-ComplexTest.plist")
-        else { return }
+        let bytes = try fixture(
+            "swift-corelibs-foundation__NSKeyedUnarchiver-ComplexTest.plist")
         let complex = try KeyedArchiveDecoder().decode(Complex.self, from: bytes)
         #expect(complex.array == [.null, .text("hello"), .number(34545), .table(["key": "val"])])
         #expect(complex.url.absoluteString == "https://www.swift.org/index.xml")
         #expect(complex.uuid.uuidString == "71DC068E-3420-45FF-919E-3A267D55EC22")
-        let set = try fixture("swift-corelibs-foundation__NSOrderedSet-Numbers.archive") ?? []
+        let set = try fixture("swift-corelibs-foundation__NSOrderedSet-Numbers.archive")
         #expect(try !KeyedArchiveDecoder().decode([Int].self, from: set).isEmpty)
     }
 
@@ -168,7 +163,7 @@ struct CodingFixtureTests {
 
     @Test("are those of PyObjC, whose classes are subclasses of the known ones")
     func python() throws {
-        guard let bytes = try fixture("plaso__NSKeyedArchiver.plist") else { return }
+        let bytes = try fixture("plaso__NSKeyedArchiver.plist")
         let value = try KeyedArchiveDecoder().decode(Python.self, from: bytes)
         #expect(value.list.isEmpty && value.isOn && value.real == 2.7)
         #expect(value.data == Data("DATA\n".utf8) && value.text == "Some string")

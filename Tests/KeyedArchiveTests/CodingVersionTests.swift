@@ -103,6 +103,56 @@ struct CodingVersionTests {
         }
     }
 
+    struct Elements: Codable, Equatable, ArchiveVersioned {
+        static var archiveVersion: Int { 1 }
+        var x: Int
+
+        init(x: Int) { self.x = x }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            x = try container.decode(Int.self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            try container.encode(x)
+        }
+    }
+
+    struct Wrapped<Value: Codable & Equatable>: Codable, Equatable, ArchiveVersioned {
+        static var archiveVersion: Int { 1 }
+        var value: Value
+
+        init(_ value: Value) { self.value = value }
+        init(from decoder: any Decoder) throws {
+            value = try decoder.singleValueContainer().decode(Value.self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
+    }
+
+    @Test("are not asked of a type that encodes itself as an array or as a single value")
+    func withoutFields() throws {
+        struct Refusal: Error {}
+        func check<Value: Codable & Equatable & ArchiveVersioned & SendableMetatype>(_ value: Value)
+            throws
+        {
+            let archive = try KeyedArchive.encoding([value])
+            var decoder = KeyedArchiveDecoder()
+            decoder.migrate(from: 0, as: NameV1.self, to: Value.self) { _ in throw Refusal() }
+            #expect(try decoder.decode([Value].self, from: archive) == [value])
+        }
+        try check(Elements(x: 3))
+        try check(Wrapped(Account(username: "ada")))
+        try check(Wrapped(["a", "b"]))
+        try check(Wrapped("a"))
+        try check(Wrapped(Self.ada))
+        #expect(
+            summary { _ = try Name.decoded(#"{"$class":"Account","archiveVersion":1}"#) }?
+                .contains("not known to be \"CodingVersionTests.Name\"") == true)
+    }
+
     final class Document: Codable, ArchiveVersioned {
         class var archiveVersion: Int { 1 }
         var title: String

@@ -1,7 +1,7 @@
 import PropertyList
 
 /// A property list as a value, to put archives together by hand that no archiver writes.
-indirect enum Tree: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
+indirect enum Tree: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
@@ -29,11 +29,15 @@ indirect enum Tree: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
     static func archive(
         _ objects: Tree..., top: Tree = ["root": .uid(1)], archiver: Tree = "NSKeyedArchiver"
     ) -> [UInt8] {
-        let archive: Tree = [
+        Tree(archive: objects, top: top, archiver: archiver).bytes()
+    }
+
+    init(archive objects: [Tree], top: Tree = ["root": .uid(1)], archiver: Tree = "NSKeyedArchiver")
+    {
+        self = [
             "$version": 100_000, "$archiver": archiver, "$top": top,
             "$objects": .array(["$null"] + objects),
         ]
-        return archive.bytes()
     }
 
     static func record(_ name: Text, _ chain: Text...) -> Tree {

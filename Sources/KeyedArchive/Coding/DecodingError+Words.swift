@@ -45,6 +45,13 @@ extension DecodingSession {
             place, location)
     }
 
+    /// As much of the name of a class as errors show.
+    func className(_ archived: ArchivedClass) -> Text {
+        list.string(at: archived.name).map { range in
+            list.text(of: list.prefix(DecodingError.longestClassName, of: range))
+        } ?? ""
+    }
+
     /// What a value is, without the value.
     private func name(of place: DecodingPlace) -> String {
         switch place.value {
@@ -59,7 +66,7 @@ extension DecodingSession {
         case .set, .orderedSet: "a set"
         case .dictionary:
             if let archived = archivedClass(of: place) {
-                "an object of class \(DecodingError.quoted(list.text(at: archived.name) ?? ""))"
+                "an object of class \(DecodingError.quoted(className(archived)))"
             } else {
                 place.uid == 0 ? "a dictionary" : "a class"
             }
@@ -156,6 +163,9 @@ extension DecodingError {
             message: "The object is of class \(quoted(name)), which is not known to be "
                 + "\"\(type.name.unqualified)\"; setClass(_:forClassName:) can say that it is.")
     }
+
+    /// How many code units of a class's name are more than is shown, whatever they are.
+    static let longestClassName = 2 * (80 + 1)
 
     /// The name of a class, which is no stored value; foreign ones can be of any length.
     static func quoted(_ className: Text) -> String {

@@ -44,6 +44,8 @@ public struct KeyedArchiveDecoder: Sendable {
 
     /// The types of classes by name.
     private(set) var classes: [Text: any (Decodable & SendableMetatype).Type] = [:]
+    /// How many UTF-16 code units the longest of these names has.
+    private(set) var longestClassName = 0
     /// What turns old versions into new ones, by the new type and the old version.
     private(set) var migrations: [ObjectIdentifier: [Int: Migration]] = [:]
 
@@ -58,6 +60,7 @@ public struct KeyedArchiveDecoder: Sendable {
         _ type: any (Decodable & SendableMetatype).Type, forClassName name: String
     ) {
         classes[Text(name)] = type
+        longestClassName = max(longestClassName, name.utf16.count)
     }
 
     /// Decodes the root of an archive.
@@ -71,8 +74,12 @@ public struct KeyedArchiveDecoder: Sendable {
     ) throws -> Value {
         let session = DecodingSession(self, archive)
         let location = DecodingLocation(parent: nil, key: .none)
-        let root = try session.root(rootKey)
-        return try session.decode(type, at: root, location)
+        let result = Result {
+            try session.decode(type, at: session.root(rootKey), location)
+        }
+        // A type can pass over the error that nothing is left, or not find what it looks for.
+        try session.checkBudget(at: location)
+        return try result.get()
     }
 
     /// Checks that bytes are a keyed archive, and decodes its root.

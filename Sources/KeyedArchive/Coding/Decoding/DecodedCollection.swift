@@ -52,18 +52,23 @@ extension Dictionary: DecodedCollection where Key: Decodable, Value: Decodable {
         in session: DecodingSession
     ) throws -> Result {
         let decoder = ValueDecoder(session, place, location, type: nil)
-        let entries = try session.entries(of: decoder)
+        guard try decoder.findEntries(), let entries = decoder.entries else {
+            throw session.noEntries(of: decoder)
+        }
         let list = session.list
         var result: [Key: Value] = [:]
         for position in 0..<entries.count {
             let (key, pathKey): (Key, DecodingLocation.Key)
             if Key.self == String.self {
                 guard let text = entries.name(at: position, in: session) else {
+                    try session.checkBudget(at: location)
                     // The class of an object is none of its fields.
                     if entries.style == .object { continue }
                     throw session.keyIsNoString(place, location)
                 }
-                let name = try session.name(text, place, location)
+                guard let name = text.string else {
+                    throw session.error(DecodingError.unpairedSurrogate, place, location)
+                }
                 (key, pathKey) = (cast(name), .name(name))
             } else {
                 guard entries.style != .object else {
@@ -133,26 +138,19 @@ extension DecodingSession {
         result.reserveCapacity(min(elements.count, Self.usualCount))
         for position in 0..<elements.count {
             let element = resolve(elements.element(position, in: list))
-            guard case .string(let range) = element.value, range.count < Self.usualCount,
-                let string = list.wellFormedString(of: range)
-            else {
-                // All that is wrong is found again there, and said.
-                return try decode(Array<String>.Element.self, elements, of: place, location)
+            if case .string(let range) = element.value {
+                try spend(range.count, at: location)
+                if let string = list.wellFormedString(of: range) {
+                    result.append(string)
+                    continue
+                }
             }
-            try spend(range.count, at: location)
-            result.append(string)
+            // An object, or something that is wrong, needs to know where it is.
+            let array = ValueDecoder(self, place, location, type: nil)
+            let around = DecodingLocation(parent: array, key: .index(position))
+            result.append(try string(at: element, around))
         }
         return result
-    }
-
-    fileprivate func name(
-        _ text: Text, _ place: DecodingPlace, _ location: DecodingLocation
-    ) throws -> String {
-        try spend(text.byteCount, at: location)
-        guard let name = text.string else {
-            throw error(DecodingError.unpairedSurrogate, place, location)
-        }
-        return name
     }
 
     fileprivate func keyIsNoString(

@@ -17,6 +17,8 @@ final class DecodedType {
     var answers: [Answer] = []
     /// The UID of the class record that was last found to fit.
     var fittingClass: UInt64?
+    /// The UIDs of those that were found not to.
+    var otherClasses: Set<UInt64> = []
 
     init(_ facts: TypeFacts) {
         self.facts = facts

@@ -55,18 +55,17 @@ extension DecodingSession {
     }
 
     func string(at place: DecodingPlace, _ location: DecodingLocation) throws -> String {
-        if case .string(let range) = place.value {
+        switch content(ofString: place)?.value {
+        case .string(let range):
             try spend(range.count, at: location)
             if let string = list.wellFormedString(of: range) { return string }
             throw error(DecodingError.unpairedSurrogate, place, location)
+        case .data(let range):
+            try spend(range.count, at: location)
+            if let string = list.utf8String(of: range) { return string }
+        default: break
         }
-        guard let text = stringObject(at: place) else {
-            throw mismatch(String.self, "a string", place, location)
-        }
-        guard let string = text.string else {
-            throw error(DecodingError.unpairedSurrogate, place, location)
-        }
-        return string
+        throw mismatch(String.self, "a string", place, location)
     }
 
     /// The bytes of data, inline or an object; nil where the value is something else.
@@ -90,36 +89,46 @@ extension DecodingSession {
         place.isNil || archivedClass(of: place)?.kind == .null
     }
 
-    /// The text of an object that is a string: in `NS.string`, or in `NS.bytes` in UTF-8.
-    private func stringObject(at place: DecodingPlace) -> Text? {
+    /// What holds the text of a string: it itself; or of an object that is one the string in
+    /// `NS.string`, or the data in `NS.bytes`, which is UTF-8.
+    private func content(ofString place: DecodingPlace) -> DecodingPlace? {
+        if case .string = place.value { return place }
         guard archivedClass(of: place)?.kind == .string, let fields = place.fields else {
             return nil
         }
-        if let field = fields["NS.string", in: list],
-            case .string(let range) = resolve(field).value
-        {
-            charge(range.count)
-            return list.text(of: range)
+        if let field = fields["NS.string", in: list] {
+            let content = resolve(field)
+            if case .string = content.value { return content }
         }
-        guard let field = fields["NS.bytes", in: list],
-            case .data(let range) = resolve(field).value
-        else { return nil }
-        charge(range.count)
-        return String(validating: list.data(of: range), as: UTF8.self).map { Text($0) }
+        return fields["NS.bytes", in: list].map(resolve)
     }
 
     /// The text of a dictionary's key; nil where that is no string.
     func text(ofKey index: ObjectIndex) -> Text? {
-        let place = resolve(index)
-        guard case .string(let range) = place.value else { return stringObject(at: place) }
-        charge(range.count)
-        return list.text(of: range)
+        switch content(ofString: resolve(index))?.value {
+        case .string(let range):
+            guard affords(range.count + DecodingBudget.valueCost) else { return nil }
+            return list.text(of: range)
+        case .data(let range):
+            guard affords(range.count + DecodingBudget.valueCost) else { return nil }
+            return list.utf8String(of: range).map { Text($0) }
+        default: return nil
+        }
     }
 
-    /// Whether a dictionary's key is this text.
+    /// Whether a dictionary's key is this text; only what is as long is read.
     func isKey(_ index: ObjectIndex, _ name: String) -> Bool {
-        let place = resolve(index)
-        guard case .string = place.value else { return stringObject(at: place) == Text(name) }
-        return list.isString(at: place.index, name)
+        guard let content = content(ofString: resolve(index)) else { return false }
+        guard case .data(let range) = content.value else {
+            return list.isString(at: content.index, name)
+        }
+        return range.count == name.utf8.count && list.data(of: range).elementsEqual(name.utf8)
+    }
+}
+
+extension PropertyList {
+    /// The text that data is in UTF-8, or nil where it is none.
+    fileprivate func utf8String(of range: DataRange) -> String? {
+        String(validating: data(of: range), as: UTF8.self)
     }
 }

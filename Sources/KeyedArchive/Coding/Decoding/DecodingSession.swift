@@ -2,8 +2,9 @@ internal import PropertyList
 
 /// What is going on while one archive is decoded: what its decoders and containers share.
 ///
-/// 1. Each value is paid for from a budget before it is decoded, so that a bomb of shared objects
-///    ends in an error.
+/// 1. Each value is paid for from a budget before it is read, and so is whatever an archive can make
+///    long. Once the budget is spent nothing is read any more, and decoding ends in an error,
+///    whatever the types make of what they miss.
 /// 2. A value knows those around it, which are limited in number; an object is not decoded inside
 ///    itself.
 final class DecodingSession {
@@ -24,14 +25,14 @@ final class DecodingSession {
     /// The string `$class` that was met last, which most objects share.
     private var classKey: ObjectIndex?
     private var instances: [Instance: AnyObject] = [:]
-    private var budget: Int
+    var budget: DecodingBudget
 
     init(_ options: KeyedArchiveDecoder, _ archive: KeyedArchive) {
         self.options = options
         self.archive = archive
         list = archive.list
         objects = archive.objects
-        budget = options.limits.size
+        budget = DecodingBudget(options.limits.size)
     }
 
     /// The value under a key of `$top`: that of this name, else `root`, else the only one.
@@ -43,20 +44,6 @@ final class DecodingSession {
         if let position { return resolve(top.value(at: position, in: list)) }
         guard key == nil, top.count == 1 else { throw DecodingError.noRoot(key, count: top.count) }
         return resolve(top.value(at: 0, in: list))
-    }
-
-    /// Takes `size` bytes and what a value costs from the budget.
-    func spend(_ size: Int, at location: DecodingLocation) throws {
-        let (rest, overflow) = budget.subtractingReportingOverflow(size + 8)
-        guard !overflow, rest >= 0 else {
-            throw DecodingError.tooLarge(limit: options.limits.size, at: location.path)
-        }
-        budget = rest
-    }
-
-    /// Takes `size` bytes where nothing can be thrown; what is decoded next is an error then.
-    func charge(_ size: Int) {
-        budget = max(-1, budget - min(size, budget + 1))
     }
 
     /// Checks that a value is not nested too deep, and that its object is none of those around it.
@@ -124,7 +111,7 @@ extension DecodingSession {
         of _: Value.Type, at place: DecodingPlace
     ) -> Value.Type? {
         guard !options.classes.isEmpty, let archived = archivedClass(of: place) else { return nil }
-        return list.text(at: archived.name).flatMap { options.classes[$0] } as? Value.Type
+        return registeredType(of: archived.name) as? Value.Type
     }
 
     /// Decodes the version of a type that the object has, and turns it into the present one.
@@ -134,8 +121,7 @@ extension DecodingSession {
         _ checksClass: Bool
     ) throws -> Value {
         let decoder = ValueDecoder(self, place, location, type: type, checksClass: checksClass)
-        if let versioned = type.facts.version, place.fields != nil {
-            let version = try version(of: decoder)
+        if let versioned = type.facts.version, let version = try version(of: decoder) {
             guard version <= versioned.archiveVersion else {
                 let problem = DecodingError.newerVersion(
                     version, than: versioned.archiveVersion, of: actual)
@@ -155,11 +141,15 @@ extension DecodingSession {
         return try actual.init(from: decoder)
     }
 
-    /// The version that wrote an object; 0 where it does not say.
-    private func version(of decoder: ValueDecoder) throws -> Int {
-        let entries = try entries(of: decoder)
-        guard let field = entries.value(named: archiveVersionField, in: self) else { return 0 }
+    /// The version that wrote an object, 0 where it does not say; nil for what is not the object of
+    /// the type but its only value, or its elements, which have no version.
+    private func version(of decoder: ValueDecoder) throws -> Int? {
+        guard try decoder.findEntries() else { return nil }
         let location = DecodingLocation(parent: decoder, key: .name(archiveVersionField))
+        guard let field = decoder.field(archiveVersionField) else {
+            try checkBudget(at: location)
+            return 0
+        }
         return try integer(at: resolve(field), location)
     }
 }
@@ -180,9 +170,8 @@ extension DecodingSession {
     /// The class of an object; nil for a class record, and for what is no object.
     func archivedClass(of place: DecodingPlace) -> ArchivedClass? {
         // Only for what is in $objects it is sure that a $class is a class record.
-        guard place.uid != 0, let fields = place.fields else { return nil }
-        charge(fields.count)
-        guard let field = classReference(of: fields), case .uid(let uid) = list.value(at: field)
+        guard place.uid != 0, let fields = place.fields, affords(fields.count),
+            let field = classReference(of: fields), case .uid(let uid) = list.value(at: field)
         else { return nil }
         if let last = lastClasses.0, last.uid == uid { return last }
         if let last = lastClasses.1, last.uid == uid { return last }
@@ -201,20 +190,26 @@ extension DecodingSession {
     }
 
     private func newClass(_ uid: UInt64) -> ArchivedClass? {
-        guard let record = Fields(of: list, at: archive.object(uid)) else { return nil }
+        guard let record = Fields(of: list, at: archive.object(uid)), affords(record.count) else {
+            return nil
+        }
         return ArchivedClass(uid: uid, record: record, in: list)
     }
 
     /// Whether objects of a class are values of a type.
     func fits(_ archived: ArchivedClass, _ type: DecodedType) -> Bool {
         if type.fittingClass == archived.uid { return true }
-        let fits =
-            isName(archived.name, of: type.facts)
-            || archived.superclasses.contains { name in
-                isName(name, of: type.facts)
-            }
-        if fits { type.fittingClass = archived.uid }
-        return fits
+        if type.otherClasses.contains(archived.uid) { return false }
+        let superclasses = archived.superclasses
+        guard affords(superclasses.count * DecodingBudget.valueCost) else { return false }
+        if isName(archived.name, of: type.facts)
+            || superclasses.contains(where: { isName($0, of: type.facts) })
+        {
+            type.fittingClass = archived.uid
+            return true
+        }
+        type.otherClasses.insert(archived.uid)
+        return false
     }
 
     private func isName(_ name: ObjectIndex, of facts: TypeFacts) -> Bool {
@@ -223,7 +218,14 @@ extension DecodingSession {
         if let foundation = facts.foundation, list.isString(at: name, foundation.className) {
             return true
         }
-        guard !options.classes.isEmpty, let text = list.text(at: name) else { return false }
-        return options.classes[text].map { $0 == facts.type } ?? false
+        return registeredType(of: name).map { $0 == facts.type } ?? false
+    }
+
+    /// The type that was set for the name of a class; names longer than any such are not read.
+    private func registeredType(of name: ObjectIndex) -> (any Decodable.Type)? {
+        guard let range = list.string(at: name), range.count <= options.longestClassName else {
+            return nil
+        }
+        return options.classes[list.text(of: range)]
     }
 }

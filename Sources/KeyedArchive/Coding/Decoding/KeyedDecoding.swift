@@ -17,7 +17,8 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func contains(_ key: Key) -> Bool {
-        decoder.field(key.stringValue) != nil
+        // Once the budget is spent nothing is found: whoever then asks for the field is told so.
+        decoder.field(key.stringValue) != nil || decoder.session.isSpent
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
@@ -25,7 +26,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        try decoder.session.boolean(at: place(key), location(key))
+        try scalar(key) { try $0.boolean(at: $1, $2) }
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
@@ -33,11 +34,11 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        try decoder.session.real(at: place(key), location(key))
+        try scalar(key) { try $0.real(at: $1, $2) }
     }
 
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try decoder.session.singleReal(at: place(key), location(key))
+        try scalar(key) { try $0.singleReal(at: $1, $2) }
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
@@ -67,6 +68,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 extension KeyedDecoding {
     private func place(_ key: Key) throws -> DecodingPlace {
         guard let field = decoder.field(key.stringValue) else {
+            try decoder.session.checkBudget(at: location(key))
             throw DecodingError.missingField(key, at: codingPath)
         }
         return decoder.session.resolve(field)
@@ -74,6 +76,16 @@ extension KeyedDecoding {
 
     private func location(_ key: Key) -> DecodingLocation {
         DecodingLocation(parent: decoder, key: .name(key.stringValue))
+    }
+
+    /// What is made of a field that costs no more than any value.
+    @inline(__always)
+    private func scalar<Value>(
+        _ key: Key, _ decode: (DecodingSession, DecodingPlace, DecodingLocation) throws -> Value
+    ) throws -> Value {
+        let (session, location) = (decoder.session, location(key))
+        try session.spend(0, at: location)
+        return try decode(session, place(key), location)
     }
 
     private func nestedDecoder(_ key: Key) throws -> ValueDecoder {
@@ -86,7 +98,7 @@ extension KeyedDecoding {
 extension KeyedDecoding {
     @inline(__always)
     private func integer<Integer: FixedWidthInteger>(_ key: Key) throws -> Integer {
-        try decoder.session.integer(at: place(key), location(key))
+        try scalar(key) { try $0.integer(at: $1, $2) }
     }
 
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key) }

@@ -45,40 +45,42 @@ struct KeyedEntries {
         guard key.hasPrefix("$$"), let string = key.string else { return key }
         return Text(String(string.dropFirst()))
     }
-
-    func value(named name: String, in session: DecodingSession) -> ObjectIndex? {
-        (0..<count).first { isKey(at: $0, name, in: session) }.map {
-            value(at: $0, in: session.list)
-        }
-    }
 }
 
 // MARK: Where they are
 
 extension DecodingSession {
-    /// The fields of the object that a decoder is at, or the entries of the dictionary.
-    ///
-    /// - Throws: `DecodingError` where it is no such thing, or of a class that does not fit the type.
-    func entries(of decoder: ValueDecoder) throws -> KeyedEntries {
-        let (place, location) = (decoder.place, decoder.location)
-        guard let fields = place.fields else {
-            throw mismatch([String: Any].self, "an object with fields", place, location)
-        }
+    /// The fields of the object that a decoder is at, or the entries of the dictionary; nil where it
+    /// is no such thing, or of a class that does not fit the type.
+    func entries(of decoder: ValueDecoder) throws -> KeyedEntries? {
+        let place = decoder.place
+        guard let fields = place.fields else { return nil }
         let keys = Elements.references(fields.keys)
         let values = Elements.references(fields.values)
         guard place.uid != 0 else {
+            try spend(fields.count, at: decoder.location)
             return KeyedEntries(style: .inline, keys: keys, values: values)
         }
-        guard let archived = archivedClass(of: place) else {
-            throw mismatch([String: Any].self, "an object with fields", place, location)
-        }
-        let object = KeyedEntries(style: .object, keys: keys, values: values)
+        guard let archived = archivedClass(of: place) else { return nil }
         let type = decoder.checksClass ? decoder.type : nil
-        if let type, fits(archived, type) { return object }
-        if archived.kind == .dictionary, let pairs = pairs(of: fields, archived) { return pairs }
-        guard let type else { return object }
-        let problem = DecodingError.otherClass(list.text(at: archived.name) ?? "", type: type.facts)
-        throw error(problem, place, location)
+        if let type, !fits(archived, type) {
+            return archived.kind == .dictionary ? pairs(of: fields, archived) : nil
+        }
+        if type == nil, archived.kind == .dictionary, let pairs = pairs(of: fields, archived) {
+            return pairs
+        }
+        return KeyedEntries(style: .object, keys: keys, values: values)
+    }
+
+    /// The error that there are none for a decoder.
+    func noEntries(of decoder: ValueDecoder) -> DecodingError {
+        let (place, location) = (decoder.place, decoder.location)
+        guard decoder.checksClass, let type = decoder.type, let archived = archivedClass(of: place)
+        else {
+            return mismatch([String: Any].self, "an object with fields", place, location)
+        }
+        let problem = DecodingError.otherClass(className(archived), type: type.facts)
+        return error(problem, place, location)
     }
 
     /// The keys and values of a dictionary object.
@@ -91,9 +93,10 @@ extension DecodingSession {
             else { return nil }
             (keys, values) = (.references(keyReferences), .references(valueReferences))
         } else {
-            guard case .dictionary(let numbered, let others) = archive.form(of: fields) else {
-                return nil
-            }
+            // There the name of each field is read.
+            guard affords(fields.count * DecodingBudget.valueCost),
+                case .dictionary(let numbered, let others) = archive.form(of: fields)
+            else { return nil }
             (keys, values) = (numbered, others)
         }
         return KeyedEntries(style: .pairs, keys: keys, values: values)
@@ -112,6 +115,8 @@ extension DecodingSession {
             {
                 return .references(elements)
             }
+            // There the name of each field is read.
+            try spend(fields.count * DecodingBudget.valueCost, at: location)
             switch archive.form(of: fields) {
             case .array(let elements), .set(let elements): return elements
             default: break

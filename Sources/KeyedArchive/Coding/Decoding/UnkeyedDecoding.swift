@@ -16,13 +16,14 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     var isAtEnd: Bool { currentIndex >= elements.count }
 
     mutating func decodeNil() throws -> Bool {
-        let isNil = try decoder.session.isNil(place(Any?.self))
-        if isNil { currentIndex += 1 }
-        return isNil
+        guard try decoder.session.isNil(place(Any?.self)) else { return false }
+        try decoder.session.spend(0, at: location)
+        currentIndex += 1
+        return true
     }
 
     mutating func decode(_ type: Bool.Type) throws -> Bool {
-        try next(type) { try $0.boolean(at: $1, $2) }
+        try scalar(type) { try $0.boolean(at: $1, $2) }
     }
 
     mutating func decode(_ type: String.Type) throws -> String {
@@ -30,11 +31,11 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     mutating func decode(_ type: Double.Type) throws -> Double {
-        try next(type) { try $0.real(at: $1, $2) }
+        try scalar(type) { try $0.real(at: $1, $2) }
     }
 
     mutating func decode(_ type: Float.Type) throws -> Float {
-        try next(type) { try $0.singleReal(at: $1, $2) }
+        try scalar(type) { try $0.singleReal(at: $1, $2) }
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -75,7 +76,8 @@ extension UnkeyedDecoding {
         return session.resolve(elements.element(currentIndex, in: session.list))
     }
 
-    /// What is made of the next element, which is only passed when that goes well.
+    /// What is made of the next element, which is only passed when that goes well, and which
+    /// `decode` pays for.
     @inline(__always)
     private mutating func next<Value>(
         _ type: Any.Type,
@@ -86,9 +88,21 @@ extension UnkeyedDecoding {
         return value
     }
 
+    /// The same for what costs no more than any value.
+    @inline(__always)
+    private mutating func scalar<Value>(
+        _ type: Value.Type,
+        _ decode: (DecodingSession, DecodingPlace, DecodingLocation) throws -> Value
+    ) throws -> Value {
+        try next(type) { session, place, location in
+            try session.spend(0, at: location)
+            return try decode(session, place, location)
+        }
+    }
+
     @inline(__always)
     private mutating func integer<Integer: FixedWidthInteger>() throws -> Integer {
-        try next(Integer.self) { try $0.integer(at: $1, $2) }
+        try scalar(Integer.self) { try $0.integer(at: $1, $2) }
     }
 }
 

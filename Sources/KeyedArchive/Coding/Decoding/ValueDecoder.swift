@@ -48,19 +48,29 @@ final class ValueDecoder: Decoder {
 
     /// Whether the value is this object, or one of those around it is.
     func isInside(_ uid: UInt64) -> Bool {
-        place.uid == uid || parent?.isInside(uid) ?? false
+        var next: ValueDecoder? = self
+        while let decoder = next {
+            if decoder.place.uid == uid { return true }
+            next = decoder.parent
+        }
+        return false
     }
 
     var codingPath: [any CodingKey] { location.path }
     var userInfo: [CodingUserInfoKey: Any] { session.options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        if entries == nil {
-            let entries = try session.entries(of: self)
-            if entries.style == .object { fields = place.fields }
-            self.entries = entries
-        }
+        guard try findEntries() else { throw session.noEntries(of: self) }
         return KeyedDecodingContainer(KeyedDecoding(decoder: self))
+    }
+
+    /// Finds what keyed containers read; false where the value has no such thing for the type.
+    func findEntries() throws -> Bool {
+        if entries != nil { return true }
+        guard let entries = try session.entries(of: self) else { return false }
+        if entries.style == .object { fields = place.fields }
+        self.entries = entries
+        return true
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
