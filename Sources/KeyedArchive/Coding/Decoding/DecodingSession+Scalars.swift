@@ -55,7 +55,9 @@ extension DecodingSession {
     }
 
     func string(at place: DecodingPlace, _ location: DecodingLocation) throws -> String {
-        switch content(ofString: place)?.value {
+        // Most strings are no objects.
+        let content = if case .string = place.value { place } else { content(ofString: place) }
+        switch content?.value {
         case .string(let range):
             try spend(range.count, at: location)
             if let string = list.wellFormedString(of: range) { return string }
@@ -107,10 +109,10 @@ extension DecodingSession {
     func text(ofKey index: ObjectIndex) -> Text? {
         switch content(ofString: resolve(index))?.value {
         case .string(let range):
-            guard affords(range.count + DecodingBudget.valueCost) else { return nil }
+            guard affords(range.count + Self.valueCost) else { return nil }
             return list.text(of: range)
         case .data(let range):
-            guard affords(range.count + DecodingBudget.valueCost) else { return nil }
+            guard affords(range.count + Self.valueCost) else { return nil }
             return list.utf8String(of: range).map { Text($0) }
         default: return nil
         }

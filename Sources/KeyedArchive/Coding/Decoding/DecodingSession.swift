@@ -25,14 +25,17 @@ final class DecodingSession {
     /// The string `$class` that was met last, which most objects share.
     private var classKey: ObjectIndex?
     private var instances: [Instance: AnyObject] = [:]
-    var budget: DecodingBudget
+    /// The bytes that may still be decoded; -1 once it was more.
+    private var budget: Int
+    /// Where that was, as soon as somebody knew it.
+    private var exhaustion: DecodingError?
 
     init(_ options: KeyedArchiveDecoder, _ archive: KeyedArchive) {
         self.options = options
         self.archive = archive
         list = archive.list
         objects = archive.objects
-        budget = DecodingBudget(options.limits.size)
+        budget = options.limits.size
     }
 
     /// The value under a key of `$top`: that of this name, else `root`, else the only one.
@@ -59,6 +62,43 @@ final class DecodingSession {
         guard !parent.isInside(place.uid) else {
             throw error(DecodingError.circle, place, location)
         }
+    }
+}
+
+// MARK: Budget
+
+extension DecodingSession {
+    /// What a value costs beside the bytes of its text or data.
+    static let valueCost = 8
+
+    /// Takes `size` bytes and what a value costs from the budget.
+    func spend(_ size: Int, at location: DecodingLocation) throws {
+        guard affords(size + Self.valueCost) else { throw exhaustion(at: location) }
+    }
+
+    /// Takes `size` bytes from the budget where nothing can be thrown; where that is false, nothing
+    /// may be read, and whatever is made of it, decoding is an error in the end.
+    func affords(_ size: Int) -> Bool {
+        guard size <= budget else {
+            budget = -1
+            return false
+        }
+        budget -= size
+        return true
+    }
+
+    var isSpent: Bool { budget < 0 }
+
+    /// Checks that the budget is not spent, for then things are missed that are in the archive.
+    func checkBudget(at location: DecodingLocation) throws {
+        if isSpent { throw exhaustion(at: location) }
+    }
+
+    private func exhaustion(at location: DecodingLocation) -> DecodingError {
+        if let exhaustion { return exhaustion }
+        let error = DecodingError.tooLarge(limit: options.limits.size, at: location.path)
+        exhaustion = error
+        return error
     }
 }
 
@@ -201,7 +241,7 @@ extension DecodingSession {
         if type.fittingClass == archived.uid { return true }
         if type.otherClasses.contains(archived.uid) { return false }
         let superclasses = archived.superclasses
-        guard affords(superclasses.count * DecodingBudget.valueCost) else { return false }
+        guard affords(superclasses.count * Self.valueCost) else { return false }
         if isName(archived.name, of: type.facts)
             || superclasses.contains(where: { isName($0, of: type.facts) })
         {

@@ -94,7 +94,7 @@ extension DecodingSession {
             (keys, values) = (.references(keyReferences), .references(valueReferences))
         } else {
             // There the name of each field is read.
-            guard affords(fields.count * DecodingBudget.valueCost),
+            guard affords(fields.count * Self.valueCost),
                 case .dictionary(let numbered, let others) = archive.form(of: fields)
             else { return nil }
             (keys, values) = (numbered, others)
@@ -116,7 +116,7 @@ extension DecodingSession {
                 return .references(elements)
             }
             // There the name of each field is read.
-            try spend(fields.count * DecodingBudget.valueCost, at: location)
+            try spend(fields.count * Self.valueCost, at: location)
             switch archive.form(of: fields) {
             case .array(let elements), .set(let elements): return elements
             default: break
