@@ -214,7 +214,7 @@ struct CodingErrorTests {
         }
         #expect(
             summary { _ = try Greedy.decoded("[1]") }
-                == "no value at Index 1: The array has only 1 elements.")
+                == "no value at Index 1: The array has only 1 element.")
         let roots = try KeyedArchive(json: #"{"$top":{"a":{"x":1},"b":{"x":2}}}"#)
         let decoder = KeyedArchiveDecoder()
         #expect(try decoder.decode([String: Int].self, from: roots, rootKey: "b") == ["x": 2])

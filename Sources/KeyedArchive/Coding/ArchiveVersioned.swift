@@ -11,7 +11,8 @@
 /// ```
 ///
 /// Only what is an object with fields has a version: nothing is written for a type that encodes
-/// itself as a single value or as an array.
+/// itself as a single value or as an array. An object of a subclass has the version of that; its
+/// superclass, where that is asked for, takes it without a look at the version.
 public protocol ArchiveVersioned {
     /// The version that objects are written with now.
     static var archiveVersion: Int { get }

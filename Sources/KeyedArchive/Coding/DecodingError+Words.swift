@@ -22,6 +22,8 @@ extension DecodingSession {
     func error(
         _ problem: DecodingProblem, _ place: DecodingPlace, _ location: DecodingLocation
     ) -> DecodingError {
+        // The path is as long as the value is deep, and a type can try and fail for each value.
+        _ = affords((location.parent?.depth ?? 0) * Self.valueCost)
         let offset = list.byteOffset(of: place.index)
         let context = DecodingError.Context(
             codingPath: location.path, debugDescription: problem.message,
@@ -115,7 +117,8 @@ extension DecodingError {
             type,
             Context(
                 codingPath: path,
-                debugDescription: "The array has only \(count) elements."))
+                debugDescription:
+                    "The array has only \(count) \(count == 1 ? "element" : "elements")."))
     }
 
     static func onlyString(_ type: Any.Type, at path: [any CodingKey]) -> DecodingError {
@@ -128,6 +131,11 @@ extension DecodingError {
     static func tooDeep(limit: Int) -> DecodingProblem {
         DecodingProblem(
             kind: .corrupted, message: "The value is nested deeper than \(limit) levels.")
+    }
+
+    static func tooManyBases(limit: Int) -> DecodingProblem {
+        DecodingProblem(
+            kind: .corrupted, message: "The URL has more than \(limit) bases below each other.")
     }
 
     static let circle = DecodingProblem(
@@ -171,7 +179,10 @@ extension DecodingError {
     static func quoted(_ className: Text) -> String {
         let scalars = className.description.unicodeScalars
         let plain = scalars.prefix(80).map { scalar in
-            scalar.properties.generalCategory == .control ? "\u{FFFD}" : Character(scalar)
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: Character("\u{FFFD}")
+            default: Character(scalar)
+            }
         }
         return "\"" + String(plain) + (scalars.count > 80 ? "…\"" : "\"")
     }

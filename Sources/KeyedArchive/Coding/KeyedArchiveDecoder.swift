@@ -15,9 +15,9 @@ public import PropertyList
 ///   that fits is one too. A boolean may be 0 or 1, for Foundation on Linux writes these. A real
 ///   may be an integer that it holds exactly; `Float` takes the nearest of a real that is in range.
 /// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet, dictionaries also from the
-///   fields of any object where their keys are `String`.
-/// - One object is one instance of a class, however often it is referred to. Codable cannot build a
-///   circle of them: that is an error.
+///   fields of any object but arrays and sets, where their keys are `String`.
+/// - One object is one instance of the class that is asked for, however often it is referred to.
+///   Codable cannot build a circle of them: that is an error.
 ///
 /// Whatever the bytes are, decoding ends in a value or in an error: nesting and size are limited,
 /// and shared objects count each time. The decoder is a value, and may be used by many threads.
@@ -26,7 +26,8 @@ public struct KeyedArchiveDecoder: Sendable {
     public struct Limits: Hashable, Sendable {
         /// How large an archive may be that is given as bytes.
         public var archive = KeyedArchive.Limits.standard
-        /// How deep values may be nested in each other; each level takes some of the stack.
+        /// How deep values may be nested in each other; each level takes some of the stack,
+        /// the usual number up to half a mebibyte, and more in debug builds.
         public var depth = 512
         /// The most bytes that are decoded: those of strings and data, and eight for each value.
         ///
@@ -120,6 +121,7 @@ extension KeyedArchiveDecoder {
         from version: Int, as old: Old.Type, to new: New.Type,
         _ body: @escaping @Sendable (Old) throws -> New
     ) {
+        precondition(old != new, "A migration leads from another type than it leads to.")
         let migration = Migration(old: ObjectIdentifier(old)) { session, place, location in
             try body(session.decode(Old.self, at: place, location, checksClass: false))
         }

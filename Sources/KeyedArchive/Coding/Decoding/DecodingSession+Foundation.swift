@@ -28,8 +28,25 @@ extension DecodingSession {
             guard archivedClass(of: place)?.kind == .url else {
                 throw mismatch(Value.self, "a URL", place, location)
             }
+            guard urlCount(around: location) <= Self.urlBaseLimit else {
+                throw error(DecodingError.tooManyBases(limit: Self.urlBaseLimit), place, location)
+            }
         }
         return try Value(from: ValueDecoder(self, place, location, type: type))
+    }
+
+    /// The most bases that URLs have below each other; all of them are put together at each.
+    private static let urlBaseLimit = 16
+
+    /// How many URLs there are that a URL is the base of, or the base of that, and so on.
+    private func urlCount(around location: DecodingLocation) -> Int {
+        var count = 0
+        var next = location.parent
+        while let decoder = next, decoder.type?.facts.foundation == .url {
+            count += 1
+            next = decoder.parent
+        }
+        return count
     }
 
     private func make<Bytes: RangeReplaceableCollection<UInt8>>(

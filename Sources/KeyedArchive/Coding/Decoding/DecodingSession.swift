@@ -53,8 +53,12 @@ final class DecodingSession {
     func checkNesting(of place: DecodingPlace, _ location: DecodingLocation) throws {
         guard let parent = location.parent else { return }
         guard parent.depth + 1 < options.limits.depth else {
-            throw error(
-                DecodingError.tooDeep(limit: options.limits.depth), place, location)
+            // What is too deep stays so: a type that tries one thing after the other at each level
+            // would go down to here again and again.
+            let error = error(DecodingError.tooDeep(limit: options.limits.depth), place, location)
+            budget = -1
+            exhaustion = exhaustion ?? error
+            throw error
         }
         // What is the parent's value itself has its UID.
         if case .none = location.key { return }
@@ -161,7 +165,9 @@ extension DecodingSession {
         _ checksClass: Bool
     ) throws -> Value {
         let decoder = ValueDecoder(self, place, location, type: type, checksClass: checksClass)
-        if let versioned = type.facts.version, let version = try version(of: decoder) {
+        if let versioned = type.facts.version, !checksClass || isOwn(place, of: type),
+            let version = try version(of: decoder)
+        {
             guard version <= versioned.archiveVersion else {
                 let problem = DecodingError.newerVersion(
                     version, than: versioned.archiveVersion, of: actual)
@@ -179,6 +185,12 @@ extension DecodingSession {
         }
         // Not `Value` itself: the type can be a subclass of it.
         return try actual.init(from: decoder)
+    }
+
+    /// Whether a value is no object of a subclass, whose version is not that of the type.
+    private func isOwn(_ place: DecodingPlace, of type: DecodedType) -> Bool {
+        guard let archived = archivedClass(of: place) else { return true }
+        return archived.kind == .dictionary || isName(archived.name, of: type.facts)
     }
 
     /// The version that wrote an object, 0 where it does not say; nil for what is not the object of

@@ -66,6 +66,8 @@ extension DecodingSession {
         if let type, !fits(archived, type) {
             return archived.kind == .dictionary ? pairs(of: fields, archived) : nil
         }
+        // Else a type that takes whatever comes would find a dictionary in each array.
+        if type == nil, archived.kind == .list { return nil }
         if type == nil, archived.kind == .dictionary, let pairs = pairs(of: fields, archived) {
             return pairs
         }
