@@ -54,6 +54,11 @@ struct RobustnessTests {
                 Tree.record("NSDictionary"))
             let archive = try KeyedArchive(validating: bytes)
             #expect(try archive.json().text.contains(#""NS.keys":["#))
+            #expect(archive.isSame(as: archive))
+            var tree = ArchiveTree(of: archive, options: InspectionOptions())
+            var lineCount = 0
+            while try tree.next() != nil { lineCount += 1 }
+            #expect(lineCount > 2)
         }
     }
 

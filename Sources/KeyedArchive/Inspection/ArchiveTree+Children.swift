@@ -89,7 +89,10 @@ extension ArchiveTree {
         guard let fields = Fields(of: view.list, at: index) else {
             return spelling.scalar(at: index, isInline: false, in: view.list)
         }
-        guard fields["$class", in: view.list] != nil else { return nil }
+        // What stands inline is no object, whatever its entries are called.
+        guard case .uid = view.list.value(at: key), fields["$class", in: view.list] != nil else {
+            return nil
+        }
         try spend(fields.count)
         if case .string(let text) = view.archive.form(of: fields) {
             try spend(text.byteCount)
