@@ -126,6 +126,16 @@ import Testing
                 """)
     }
 
+    @Test("shows a key that stands inline, though it is called like an object")
+    func inlineKey() throws {
+        for key in [["$class": 5, "NS.string": "x"], ["$class": .uid(0), "a": 1]] as [Tree] {
+            let bytes = Tree.archive(
+                ["$class": .uid(2), "NS.keys": [key], "NS.objects": [1]],
+                Tree.record("NSDictionary"))
+            #expect(try Self.below(bytes).contains("$class: "))
+        }
+    }
+
     @Test("shows the collections of the property list, and each entry of $top")
     func inlineCollections() throws {
         let bytes = Tree.archive(

@@ -82,6 +82,15 @@ public enum Seeds {
                 .record("Holder"), .object(of: 4, ["NS.data": .scalar([0x41, 1])]),
                 .record("NSData")),
             Sketch.archive(.object(of: 2, ["$0": .uid(2)]), .record("Kind")),
+            // A key and a value that are called like objects, and are none.
+            Sketch.archive(
+                .object(
+                    of: 2,
+                    [
+                        "NS.keys": .array([.map(["$class": .name("A"), "NS.string": .name("a")])]),
+                        "NS.objects": .array([.map(["$class": .uid(1)])]),
+                    ]),
+                .record("NSDictionary")),
             Sketch.archive(
                 .object(of: 2, ["a": .name("a")]),
                 .map([
