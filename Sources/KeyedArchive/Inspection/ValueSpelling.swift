@@ -115,9 +115,10 @@ extension ValueSpelling {
             value = date(seconds)
         } else if list.isEqual(name, to: "NSUUID"), fields.count == 2,
             let bytes = fields["NS.uuidbytes", in: list],
-            case .data(let range) = list.value(at: bytes), range.count == 16
+            case .data(let range) = list.value(at: bytes),
+            let uuid = UUIDText.text(list.data(of: range))
         {
-            value.append(Self.uuid(list.data(of: range)), .data)
+            value.append(uuid, .data)
         } else if list.isEqual(name, to: "NSURL"), fields.count == 3,
             let base = fields["NS.base", in: list], case .uid(let baseUID) = list.value(at: base),
             archive.isNil(baseUID), let relative = fields["NS.relative", in: list],
@@ -132,12 +133,6 @@ extension ValueSpelling {
         line.append(" ", .structure)
         line.append(value)
         return line
-    }
-
-    private static func uuid(_ bytes: ArraySlice<UInt8>) -> String {
-        let digits = bytes.map { hexadecimal($0).uppercased() }
-        let groups = [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
-        return groups.map { $0.joined() }.joined(separator: "-")
     }
 }
 
