@@ -65,10 +65,29 @@ extension StorageError {
                 + "later one.")
     }
 
+    static func damagedHeader(_ path: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "\(path) is damaged: its tables are this program's, and its header says otherwise.")
+    }
+
+    static func rescueFailed(_ path: String, _ cause: any Error) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "The damaged database \(path) could not be made anew: \(cause). It was left as it is; "
+                + "see that there is space beside it.", cause: cause)
+    }
+
+    static func olderThanBackup(_ path: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "\(path) was older than its newest backup: its write-ahead log was missing.")
+    }
+
     static func damagedState(_ path: String) -> StorageError {
         StorageError(
             .damagedDatabase,
-            "\(path) is damaged: what it says of itself makes no sense. Restore a backup.")
+            "\(path) is damaged: what it says of itself makes no sense.")
     }
 
     static func damagedRow(_ domain: Domain, _ key: Key, _ path: String) -> StorageError {
@@ -149,8 +168,12 @@ extension StorageError {
         switch (cause.code, code) {
         case (.corrupt, _), (.notADatabase, _):
             StorageError(
-                .damagedDatabase,
-                "\(path) is damaged or no database (\(cause.message)). Restore a backup.",
+                .damagedDatabase, "\(path) is damaged or no database (\(cause.message)).",
+                cause: cause)
+        // This program's statements fit its schema, and what it writes keeps every constraint.
+        case (.error, .cannotOpen), (.constraint, .cannotWrite):
+            StorageError(
+                .damagedDatabase, "\(path) is damaged in its tables (\(cause.message)).",
                 cause: cause)
         case (.busy, .cannotOpen):
             StorageError(

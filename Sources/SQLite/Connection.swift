@@ -95,6 +95,21 @@ public final class Connection {
         sqlite3_get_autocommit(handle) == 0
     }
 
+    /// How many rows the last INSERT, UPDATE or DELETE that has ended has changed.
+    ///
+    /// See [sqlite3_changes](https://www.sqlite.org/c3ref/changes.html).
+    public var changedRows: Int {
+        Int(sqlite3_changes64(handle))
+    }
+
+    /// Has closing leave a write-ahead log as it is, or fold it back as SQLite does by itself.
+    ///
+    /// See [SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE](https://www.sqlite.org/c3ref/c_dbconfig_defensive.html).
+    public func keepLogOnClose(_ isKept: Bool) {
+        // It fails only on a connection that is none.
+        _ = csqlite_keep_log_on_close(handle, isKept ? 1 : 0)
+    }
+
     private func check(_ code: Int32, _ sql: String) throws(SQLiteError) {
         guard code == SQLITE_OK else {
             throw SQLiteError(

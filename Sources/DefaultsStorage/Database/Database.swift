@@ -47,24 +47,29 @@ public final class Database {
     ///
     /// - Parameters:
     ///   - location: Where it stands. Directories that are missing are made.
+    ///   - damage: What the process has found to be wrong with the store, which is made anew then;
+    ///     nil where nothing was. What is found while opening is mended in the same way.
     ///   - report: Takes what the log should tell; it is called on the thread of the database.
-    /// - Throws: `.inUse` where another process has it; `.newerSchema`, `.notOurDatabase` or
-    ///   `.damagedDatabase` where the store is nothing to work with; `.directoryUnusable` or
-    ///   `.cannotOpen` where the system refuses.
+    /// - Throws: `.inUse` where another process has it; `.newerSchema` or `.notOurDatabase` where
+    ///   the store is nothing to work with; `.directoryUnusable` or `.cannotOpen` where the system
+    ///   refuses.
     public convenience init(
-        at location: DatabaseLocation, report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, damage: String? = nil, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        try self.init(at: location, boot: .ofThisBoot(), report: report)
+        try self.init(at: location, boot: .ofThisBoot(), damage: damage, report: report)
     }
 
     /// Opens the database as in a given boot of the machine.
     init(
-        at location: DatabaseLocation, boot: UniqueID, report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, boot: UniqueID, damage: String? = nil,
+        report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         directory = try PrivateDirectory(
             making: location.directory, isOurs: location.isStandard)
         lock = try DatabaseLock.take(in: directory)
-        let opening = try DatabaseOpening(of: directory, report: report)
+        let opening = try DatabaseOpening(
+            of: directory, at: location, boot: boot, wasLeftOpen: lock?.wasLeftOpen ?? true,
+            damage: damage, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
         path = opening.file.path
         self.location = location
@@ -109,6 +114,7 @@ public final class Database {
         pages.close()
         do {
             try contents.close()
+            lock?.noteClosed()
         } catch {
             // Everything is in the WAL and on disk; the next process folds it back.
             report(.notFoldedBack(error))

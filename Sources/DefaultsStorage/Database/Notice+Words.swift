@@ -30,6 +30,12 @@ extension Notice {
                 + "passed over, and with them one change or more. What follows was read.")
     }
 
+    static func rescued(_ report: RescueReport, aside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(report) What was there is kept as \(aside).")
+    }
+
     static func replayed(_ count: Int) -> Notice {
         Notice(
             severity: .information,

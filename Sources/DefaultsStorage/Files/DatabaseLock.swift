@@ -8,14 +8,17 @@ internal import Glibc
 /// home see each other. The file tells a second process who the first one is. It is never
 /// removed: another process may be about to lock it.
 struct DatabaseLock: ~Copyable {
+    /// Whether the process that had the lock before has ended without `noteClosed()`.
+    let wasLeftOpen: Bool
     private let file: File
 
     deinit {
         file.unlock()
     }
 
-    private init(holding file: consuming File) {
+    private init(holding file: consuming File, wasLeftOpen: Bool) {
         self.file = file
+        self.wasLeftOpen = wasLeftOpen
     }
 
     /// Takes the lock and writes down who holds it, where there is space for that.
@@ -26,8 +29,9 @@ struct DatabaseLock: ~Copyable {
         do throws(SystemError) {
             let file = try open(in: directory)
             if try file.tryLock() {
+                let wasLeftOpen = try file.size() > 0
                 noteHolder(in: file)
-                return DatabaseLock(holding: file)
+                return DatabaseLock(holding: file, wasLeftOpen: wasLeftOpen)
             }
             holder = try self.holder(in: file)
         } catch {
@@ -51,6 +55,12 @@ struct DatabaseLock: ~Copyable {
         let file = try File(directory.file("lock"), O_RDWR | O_CREAT)
         try file.setMode(0o600)
         return file
+    }
+
+    /// Notes that everything is in the database and its log is folded back.
+    func noteClosed() {
+        // Where that fails the next process looks for more than there is.
+        try? file.truncate(to: 0)
     }
 
     /// Writes down who holds the lock.

@@ -13,6 +13,11 @@ struct StoreFile: Sendable {
     /// checkpoints.
     private static let walSizeLimit = 4 << 20
 
+    static let name = "defaults.db"
+    /// What the names of its files end with: the database, its log, and a journal of SQLite's that
+    /// is there while a new database is made.
+    static let suffixes = ["", "-wal", "-journal"]
+
     let path: String
 
     /// Makes the file where there is none, readable by its owner alone.
@@ -42,6 +47,9 @@ struct StoreFile: Sendable {
     func connect() throws(StorageError) -> Connection {
         do throws(SQLiteError) {
             let connection = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")
+            try connection.pragma("page_size", "\(PageSize.ours.whole)")
+            // What was removed is gone, and cannot come back by a rescue.
+            try connection.pragma("secure_delete", "ON")
             try connection.pragma("trusted_schema", "OFF")
             try connection.pragma("cache_size", "-\(StoreFile.cacheKiB)")
             try connection.pragma("synchronous", "FULL")
@@ -56,14 +64,19 @@ struct StoreFile: Sendable {
 extension StoreFile {
     /// The store of a directory.
     init(in directory: PrivateDirectory) {
-        self.init(path: directory.file("defaults.db"))
+        self.init(path: directory.file(StoreFile.name))
     }
 
     /// Checks that the file, if there is one, is ours to open, while another process may have it open.
     ///
-    /// - Throws: `.cannotOpen`, `.damagedDatabase`, `.notOurDatabase` or `.newerSchema`.
+    /// A damaged one can be rescued.
+    ///
+    /// - Throws: `.cannotOpen`, `.notOurDatabase` or `.newerSchema`.
     func check() throws(StorageError) {
-        guard let header = try StoreHeader(inFile: path) else { return }
-        _ = try header.migrations(at: path)
+        do throws(StorageError) {
+            _ = try StoreHeader(inFile: path)?.migrations(at: path)
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+        }
     }
 }

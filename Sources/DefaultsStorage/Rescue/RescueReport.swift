@@ -1,0 +1,57 @@
+/// What a rescue has kept, and what it has not.
+struct RescueReport {
+    /// What was wrong with the store, as a sentence.
+    let reason: String
+    /// How many keys were read from the damaged store.
+    var kept = 0
+    /// The keys that were taken from backups, by the path of the backup.
+    var filled: [(backup: String, names: [EntryName])] = []
+    /// The keys that are known to be lost.
+    var missing: [EntryName] = []
+    /// How many more are lost, whose names nothing tells.
+    var unnamed = 0
+
+    init(reason: String) {
+        self.reason = reason
+    }
+}
+
+/// The words of a report.
+extension RescueReport: CustomStringConvertible {
+    /// How many names of keys are told at most, for each of the two.
+    private static let mostNames = 20
+
+    var description: String {
+        let kept = "\(reason) It was made anew: \(RescueReport.count(kept)) were read from it."
+        return ([kept] + filled.map(filledSentence) + lostSentences).joined(separator: " ")
+    }
+
+    private func filledSentence(_ backup: String, _ names: [EntryName]) -> String {
+        let name = backup.split(separator: "/").last ?? ""
+        return "\(RescueReport.count(names.count)) were taken from the backup \(name), as they were "
+            + "then: \(RescueReport.list(names))."
+    }
+
+    private var lostSentences: [String] {
+        if missing.isEmpty && unnamed == 0 { return ["Nothing else is known to be missing."] }
+        let named =
+            missing.isEmpty
+            ? [] : ["\(RescueReport.count(missing.count)) are lost: \(RescueReport.list(missing))."]
+        let others =
+            unnamed == 0
+            ? [] : ["\(RescueReport.count(unnamed)) more are lost, whose names are not known."]
+        return named + others
+    }
+
+    private static func count(_ number: Int) -> String {
+        "\(number) \(number == 1 ? "key" : "keys")"
+    }
+
+    private static func list(_ names: [EntryName]) -> String {
+        let told = names.prefix(mostNames).map { name in
+            "\(name.key.name.quotedForMessage) of \(name.domain.map { "\($0)" } ?? "an unknown domain")"
+        }
+        let rest = names.count - told.count
+        return told.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+}

@@ -1,0 +1,84 @@
+internal import DefaultsModel
+
+/// Opens a store, and where it is damaged makes it anew first.
+struct StoreRescuer {
+    private let file: StoreFile
+    private let directory: PrivateDirectory
+    private let journals: [PrivateDirectory]
+    private let backups: [Backup]
+    private let wasLeftOpen: Bool
+    private let hasTraces: Bool
+    private let mayBeTorn: Bool
+    private let report: (Notice) -> Void
+
+    /// - Parameters:
+    ///   - journals: Where journals may stand, which tell the identity of the database.
+    ///   - wasLeftOpen: Whether the process before has not closed the store.
+    ///   - hasTraces: Whether there are signs that there was a database here.
+    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    init(
+        of file: StoreFile, in directory: PrivateDirectory, journals: [PrivateDirectory],
+        wasLeftOpen: Bool, hasTraces: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
+    ) {
+        self.file = file
+        self.directory = directory
+        self.journals = journals
+        // A folder that cannot be read has none to give.
+        backups = (try? BackupFolder(of: directory).backups()) ?? []
+        self.wasLeftOpen = wasLeftOpen
+        self.hasTraces = hasTraces
+        self.mayBeTorn = mayBeTorn
+        self.report = report
+    }
+
+    /// Opens the store.
+    ///
+    /// - Parameter damage: What was found to be wrong with it before; nil where nothing was.
+    /// - Returns: The store, and whether it was made anew.
+    func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+        do {
+            try StoreReplacement(directory: directory).resume()
+        } catch {
+            throw .cannotOpen(file.path, error)
+        }
+        let condition = try StoreCondition(
+            of: file.path, wasLeftOpen: wasLeftOpen, hasTraces: hasTraces || !backups.isEmpty,
+            mayBeTorn: mayBeTorn)
+        if let reason = damage ?? condition.damage {
+            try rescue(because: reason)
+            return (try OpenStore(file, report: report), true)
+        }
+        do throws(StorageError) {
+            return (try openSound(condition), false)
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+            try rescue(because: error.description)
+            return (try OpenStore(file, report: report), true)
+        }
+    }
+
+    /// - Throws: `.damagedDatabase` where the store is not all of it.
+    private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
+        if condition.isNew { try file.make(in: directory) }
+        let store = try OpenStore(file, report: report)
+        if condition.lacksLog, let backup = backups.first,
+            backup.generation > store.state.generation
+        {
+            throw .olderThanBackup(file.path)
+        }
+        return store
+    }
+
+    private func rescue(because reason: String) throws(StorageError) {
+        let replacement = StoreReplacement(directory: directory)
+        do {
+            let made = try Rescue.make(
+                from: file.path, at: try replacement.begin(), because: reason,
+                backups: backups.map(\.path), mayBeTorn: mayBeTorn,
+                orElse: JournalHistory.database(in: journals))
+            report(.rescued(made, aside: try replacement.finish()))
+        } catch {
+            throw .rescueFailed(file.path, error)
+        }
+    }
+}
