@@ -158,6 +158,33 @@ extension StorageError {
                 + "small values as one object.", domain: domain)
     }
 
+    static func cannotBackUp(_ path: String, _ cause: any Error) -> StorageError {
+        let reason = (cause as? SQLiteError)?.reason ?? "\(cause)"
+        return StorageError(
+            .cannotBackUp,
+            "No backup of \(path) could be made: \(reason). Those that there are were kept.",
+            cause: cause)
+    }
+
+    static func noSpaceForBackup(_ path: String, size: Int, free: Int) -> StorageError {
+        StorageError(
+            .cannotBackUp,
+            "No backup of \(path) was made: it would take \(size) bytes of the \(free) that are "
+                + "free, and leave too few. Make space on the disk.")
+    }
+
+    static func backupsUnreadable(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .cannotRead, "The backups of \(path) cannot be listed: \(cause).", cause: cause)
+    }
+
+    static func miscounted(_ path: String, _ what: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "\(path) is damaged: what it counts of \(what) and what is there differ. Restore a "
+                + "backup.")
+    }
+
     /// A refusal by SQLite.
     ///
     /// Where it tells that the file is damaged, foreign or locked, this is what the error says,

@@ -19,7 +19,7 @@ public final class Connection {
     ///
     /// `sqlite3_close_v2` lets a `Statement` outlive its connection: the handle is freed when the
     /// last statement is finalized.
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
 
     /// Opens a database file.
     ///
@@ -111,10 +111,13 @@ public final class Connection {
     }
 
     private func check(_ code: Int32, _ sql: String) throws(SQLiteError) {
-        guard code == SQLITE_OK else {
-            throw SQLiteError(
-                extendedCode: ResultCode(rawValue: code),
-                message: String(cString: sqlite3_errmsg(handle)), sql: sql)
-        }
+        guard code == SQLITE_OK else { throw failure(code, sql) }
+    }
+
+    /// The failure of the last call, in SQLite's words for it.
+    func failure(_ code: Int32, _ sql: String) -> SQLiteError {
+        SQLiteError(
+            extendedCode: ResultCode(rawValue: code),
+            message: String(cString: sqlite3_errmsg(handle)), sql: sql)
     }
 }

@@ -5,7 +5,7 @@ extension Database {
     ///
     /// - Throws: `.cannotOpen` where the file, or a thread, is not to be had.
     public func makeWriter() throws(StorageError) -> DurableWriter {
-        try DurableWriter(to: StoreFile(path: path))
+        try DurableWriter(to: StoreFile(path: path), backups: BackupFolder(of: directory))
     }
 
     /// Whether there is something for a flush to write: changes, tokens, or a ceiling to raise.

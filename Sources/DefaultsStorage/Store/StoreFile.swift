@@ -62,6 +62,13 @@ struct StoreFile: Sendable {
 }
 
 extension StoreFile {
+    /// What the database takes up without its log, in bytes.
+    static func size(by connection: Connection) throws(SQLiteError) -> Int {
+        let pages = try connection.pragma("page_count").flatMap { Int($0) } ?? 0
+        let pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 0
+        return pages.multipliedReportingOverflow(by: pageSize).partialValue
+    }
+
     /// The store of a directory.
     init(in directory: PrivateDirectory) {
         self.init(path: directory.file(StoreFile.name))

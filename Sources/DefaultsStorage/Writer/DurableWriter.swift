@@ -17,13 +17,17 @@ internal import SQLite
 /// }
 /// ```
 public actor DurableWriter {
-    private nonisolated let thread: WriterThread
-    private let path: String
-    private var connection: Connection?
+    nonisolated let thread: WriterThread
+    let path: String
+    let backups: BackupFolder
+    private(set) var connection: Connection?
+    /// The backup under way.
+    var backup: BackupWork?
 
     /// Starts the thread and opens a second connection to the store of an open database.
-    init(to file: StoreFile) throws(StorageError) {
+    init(to file: StoreFile, backups: BackupFolder) throws(StorageError) {
         path = file.path
+        self.backups = backups
         do {
             thread = try WriterThread()
         } catch {
@@ -51,8 +55,10 @@ public actor DurableWriter {
 
     /// Closes the connection, after which the database can be closed.
     ///
-    /// Nothing is written later.
+    /// Nothing is written later. A backup that is under way is given up.
+    /// A backup that is under way is given up.
     public func close() {
+        giveUpBackup()
         connection = nil
     }
 }
