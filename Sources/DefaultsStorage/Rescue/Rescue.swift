@@ -66,7 +66,21 @@ struct Rescue {
         }
         missing = try missing.filter { try !store.hasEntry($0) }
         report.kept = try store.keyCount()
+        try takeEarlier(from: &salvage)
         return salvage.state
+    }
+
+    /// Takes what is missing as it was before.
+    private mutating func takeEarlier(from salvage: inout Salvage) throws {
+        guard !missing.isEmpty else { return }
+        var names: Set<EntryName> = []
+        try salvage.forEachEarlierEntry { finding in
+            guard case .entry(let domain, let entry) = finding else { return }
+            let name = EntryName(domain: domain, key: entry.key)
+            if try missing.contains(name) && store.add(entry, to: domain) { names.insert(name) }
+        }
+        missing.subtract(names)
+        if !names.isEmpty { report.earlier = names.sorted() }
     }
 
     /// Notes an entry that may be missing.
@@ -154,7 +168,7 @@ extension Rescue {
 
     private mutating func noteLoss(at landing: Generation) throws {
         report.missing = missing.sorted()
-        var touched = Set(report.missing.compactMap(\.domain))
+        var touched = Set((report.missing + report.earlier).compactMap(\.domain))
         for (_, names) in report.filled { touched.formUnion(names.compactMap(\.domain)) }
         for row in domains.values {
             let count = try store.keyCount(of: row.domain)

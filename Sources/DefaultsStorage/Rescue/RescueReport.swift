@@ -1,9 +1,13 @@
+internal import DefaultsModel
+
 /// What a rescue has kept, and what it has not.
 struct RescueReport {
     /// What was wrong with the store, as a sentence.
     let reason: String
     /// How many keys were read from the damaged store.
     var kept = 0
+    /// The keys of which an earlier value was read there.
+    var earlier: [EntryName] = []
     /// The keys that were taken from backups, by the path of the backup.
     var filled: [(backup: String, names: [EntryName])] = []
     /// The keys that are known to be lost.
@@ -23,7 +27,12 @@ extension RescueReport: CustomStringConvertible {
 
     var description: String {
         let kept = "\(reason) It was made anew: \(RescueReport.count(kept)) were read from it."
-        return ([kept] + filled.map(filledSentence) + lostSentences).joined(separator: " ")
+        let earlier =
+            earlier.isEmpty
+            ? []
+            : ["\(RescueReport.count(earlier.count)) were found as they were before: "
+                + "\(RescueReport.list(earlier))."]
+        return ([kept] + earlier + filled.map(filledSentence) + lostSentences).joined(separator: " ")
     }
 
     private func filledSentence(_ backup: String, _ names: [EntryName]) -> String {

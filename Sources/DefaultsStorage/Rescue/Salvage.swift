@@ -8,10 +8,10 @@ internal import DefaultsModel
 /// Invariants:
 /// 1. An entry that is given is proven by its checksum to be what was stored under that domain and
 ///    that key. Nothing else of a store is proven; what makes no sense is left out.
-/// 2. Of each page the newest version counts. Older ones are looked at where that is damaged, and
-///    so are places that the page does not name as the beginning of a row.
+/// 2. Of each page the newest version counts. Where that is damaged, places are looked at that it
+///    does not name as the beginning of a row; older versions are given apart.
 /// 3. Memory does not grow with the number of entries, but for a bit a page.
-struct Salvage: ~Copyable {
+struct Salvage {
     private let pages: StorePages
     /// The domains by the numbers that entries name them by; several where pages differ.
     private(set) var names: [Int64: [Domain]] = [:]
@@ -21,6 +21,9 @@ struct Salvage: ~Copyable {
     private(set) var state: StoreState?
     /// The pages that hold the rest of an entry.
     private var isOverflow: [Bool]
+
+    /// The pages of which something cannot be read.
+    private var damagedPages: [Int] = []
 
     /// The most names that an entry without a domain is tried with.
     private static let mostGuesses = 256
@@ -35,40 +38,51 @@ struct Salvage: ~Copyable {
     }
 
     /// Looks for the state and for the domains.
-    init(of pages: consuming StorePages) throws(SystemError) {
+    init(of pages: StorePages) throws(SystemError) {
         isOverflow = Array(repeating: false, count: pages.count + 1)
         self.pages = pages
-        for number in 1...max(1, self.pages.count) {
-            for age in 0..<self.pages.versions(of: number) {
-                guard let page = try self.pages.read(number, age: age) else { continue }
+        for number in 1...max(1, pages.count) {
+            for age in 0..<pages.versions(of: number) {
+                guard let page = try pages.read(number, age: age) else { continue }
                 if try noteRows(of: page.bytes, number) && page.isWhole { break }
             }
         }
     }
 
-    /// The size of a page.
-    var pageSize: PageSize { pages.pageSize }
-
     /// Finds every entry and every token, in no order; of a key there may be several.
     mutating func forEachFinding(_ body: (Finding) throws -> Void) throws {
         var unknown: [Int] = []
         for number in 1...max(1, pages.count) {
-            for age in 0..<pages.versions(of: number) {
-                guard let read = try pages.read(number, age: age) else { continue }
-                guard let page = TreePage(read.bytes, number: number, size: pages.pageSize) else {
-                    unknown.append(number)
-                    break
-                }
-                let isSound = try forEachFinding(on: page, body)
-                if isSound && read.isWhole { break }
-                try forEachHiddenEntry(of: page, body)
+            guard let read = try pages.read(number) else { continue }
+            guard let page = TreePage(read.bytes, number: number, size: pages.pageSize) else {
+                unknown.append(number)
+                continue
             }
+            let isSound = try forEachFinding(on: page, body)
+            if isSound && read.isWhole { continue }
+            damagedPages.append(number)
+            try forEachHiddenEntry(of: page, body)
         }
         // An overflow page looks like none of a tree, and holds what a program has stored.
         for number in unknown where !isOverflow[number] {
             guard let read = try pages.read(number) else { continue }
+            damagedPages.append(number)
             try forEachHiddenEntry(
                 of: TreePage(leaf: read.bytes, number: number, size: pages.pageSize), body)
+        }
+    }
+
+    /// Finds the entries that stood on damaged pages earlier, the newest last.
+    ///
+    /// They may have been changed or removed since.
+    mutating func forEachEarlierEntry(_ body: (Finding) throws -> Void) throws {
+        for number in damagedPages {
+            for age in (1..<pages.versions(of: number)).reversed() {
+                guard let read = try pages.read(number, age: age),
+                    let page = TreePage(read.bytes, number: number, size: pages.pageSize)
+                else { continue }
+                _ = try forEachFinding(on: page, body)
+            }
         }
     }
 

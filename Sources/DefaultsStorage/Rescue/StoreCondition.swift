@@ -21,7 +21,7 @@ struct StoreCondition {
         of path: String, wasLeftOpen: Bool, hasTraces: Bool, mayBeTorn: Bool
     ) throws(StorageError) {
         do throws(SystemError) {
-            let log = try WriteAheadLog(of: path, mayBeTorn: mayBeTorn)
+            let log = try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn)
             let pages = try StoreCondition.size(of: path)
             lacksLog = wasLeftOpen && log == nil
             isNew = pages == 0 && log == nil && !hasTraces
@@ -33,7 +33,7 @@ struct StoreCondition {
     }
 
     private static func damage(
-        of path: String, size: Int, _ log: borrowing WriteAheadLog?
+        of path: String, size: Int, _ log: WriteAheadLog?
     ) throws(SystemError) -> String? {
         if size == 0 { return "The database \(path) was missing or empty." }
         if log?.isDamaged == true {

@@ -57,8 +57,11 @@ struct StoreReplacement {
         while kept.contains(where: { $0.hasPrefix(name) }) { name += "a" }
         for suffix in StoreFile.suffixes.reversed() {
             let old = StoreFile.name + suffix
-            if access(directory.file(old), F_OK) == 0 {
+            guard let size = try? File(directory.file(old), O_RDONLY).size() else { continue }
+            if size > 0 || suffix.isEmpty {
                 try directory.rename(old, to: name + suffix)
+            } else {
+                try directory.remove(old)
             }
         }
         forgetOldest(kept)

@@ -4,7 +4,7 @@ internal import Glibc
 /// write-ahead log.
 ///
 /// Nothing here believes what the header of the file says, but for the size of a page.
-struct StorePages: ~Copyable {
+final class StorePages {
     let pageSize: PageSize
     /// The highest number that a page has.
     let count: Int
@@ -15,8 +15,8 @@ struct StorePages: ~Copyable {
     ///
     /// - Parameter mayBeTorn: As `WriteAheadLog` takes it.
     init(of path: String, mayBeTorn: Bool) throws(SystemError) {
-        log = try WriteAheadLog(of: path, mayBeTorn: mayBeTorn)
-        file = try StorePages.open(path)
+        log = try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn)
+        file = access(path, F_OK) == 0 ? try File(path, O_RDONLY) : nil
         let claimed = try file?.read(18, at: 0).uint16(at: 16) ?? 0
         pageSize = log?.pageSize ?? PageSize(claimed: claimed) ?? .ours
         let size = try file?.size() ?? 0
@@ -43,19 +43,11 @@ struct StorePages: ~Copyable {
             guard let bytes = try log?.read(frame) else { return nil }
             return (bytes, frame.isWhole)
         }
-        guard page > 0, let file else { return nil }
-        let bytes = try file.read(pageSize.whole, at: (page - 1) * pageSize.whole)
-        guard !bytes.isEmpty else { return nil }
+        guard page > 0,
+            let bytes = try file?.read(pageSize.whole, at: (page - 1) * pageSize.whole),
+            !bytes.isEmpty
+        else { return nil }
         let missing = pageSize.whole - bytes.count
         return (bytes + [UInt8](repeating: 0, count: missing), missing == 0)
-    }
-
-    private static func open(_ path: String) throws(SystemError) -> File? {
-        do throws(SystemError) {
-            return try File(path, O_RDONLY)
-        } catch {
-            if error.number == ENOENT { return nil }
-            throw error
-        }
     }
 }

@@ -7,7 +7,7 @@ internal import Glibc
 /// is transactions that were on disk.
 ///
 /// See [the WAL file format](https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
-struct WriteAheadLog: ~Copyable {
+final class WriteAheadLog {
     static let headerSize = 32
     static let frameHeaderSize = 24
 
@@ -30,20 +30,22 @@ struct WriteAheadLog: ~Copyable {
     ///
     /// - Parameter mayBeTorn: Whether the machine may have gone down while the log was written, so
     ///   that its last transaction may stand there in part.
-    init?(of store: String, mayBeTorn: Bool) throws(SystemError) {
-        let file: File
-        do throws(SystemError) {
-            file = try File("\(store)-wal", O_RDONLY)
-        } catch {
-            if error.number == ENOENT { return nil }
-            throw error
-        }
+    static func open(of store: String, mayBeTorn: Bool) throws(SystemError) -> WriteAheadLog? {
+        let path = "\(store)-wal"
+        guard access(path, F_OK) == 0 else { return nil }
+        let file = try File(path, O_RDONLY)
         let bytes = try file.read(WriteAheadLog.headerSize, at: 0)
         guard bytes.contains(where: { $0 != 0 }) else { return nil }
         let header = Header(decoding: bytes)
         // SQLite writes the header anew with the first frame after a checkpoint, when nothing that
         // stands behind it is needed.
         if header == nil && mayBeTorn { return nil }
+        return try WriteAheadLog(file, after: header, mayBeTorn: mayBeTorn)
+    }
+
+    private init(
+        _ file: consuming File, after header: Header?, mayBeTorn: Bool
+    ) throws(SystemError) {
         pageSize = header?.pageSize ?? .ours
         var transactions = try WriteAheadLog.transactions(in: file, pageSize, after: header)
         let firstBroken = transactions.firstIndex { !$0.allSatisfy(\.isWhole) }
