@@ -41,6 +41,8 @@ public actor DefaultsObject {
     var waiters: [DurabilityWaiter] = []
     var announcements = Announcements()
     var statistics = Statistics()
+    /// Backups that are made or wait to be.
+    var upkeep = Upkeep()
     /// The sentence of the last flush that the disk refused; empty while it takes them.
     var storageError = ""
 

@@ -108,6 +108,7 @@ extension DefaultsObject {
         for waiter in reached { waiter.resume(.success(durable)) }
         scheduleFlush()
         endAwaitingRoom()
+        backUpDaily()
     }
 
     /// The changes stay pending, readable and in the crash journal; whoever waits is told, and

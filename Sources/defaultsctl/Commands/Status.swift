@@ -14,5 +14,11 @@ struct Status: ServiceCommand {
         print("pending changes     \(status.pendingChanges)")
         print("storage error       \(status.storageError.isEmpty ? "none" : status.storageError)")
         print("largest value       \(status.maximumValueSize) bytes")
+        print("backups             \(Self.summary(of: try await defaults.backups()))")
+    }
+
+    private static func summary(of backups: [RemoteBackup]) -> String {
+        guard let newest = backups.first else { return "none" }
+        return "\(backups.count), the newest of \(newest.localTime)"
     }
 }
