@@ -125,7 +125,8 @@ struct RescueOutcome {
 
     /// What is wrong, as far as a check of everything finds it.
     private static func damage(of database: Database) throws -> String? {
-        let check = StoreCheck(of: try StoreFile(path: database.path).connect(), path: database.path)
+        let check = StoreCheck(
+            of: try StoreFile(path: database.path).connect(), path: database.path)
         while try check.advance() {}
         return check.damage.isNone ? nil : check.damage.description
     }

@@ -37,7 +37,6 @@ final class Scratch {
         }
     }
 
-
     /// Runs a process that opens the database, does something, and dies: it neither flushes nor
     /// closes.
     @discardableResult

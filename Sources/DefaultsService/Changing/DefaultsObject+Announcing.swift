@@ -53,6 +53,11 @@ extension DefaultsObject {
         }
     }
 
+    /// Tells of domains that are not as they were.
+    func announce(_ rescued: [RescuedDomain], at generation: Generation) {
+        announce(rescued.map { Announcement($0, at: generation) })
+    }
+
     /// Sends signals.
     ///
     /// The callers have their replies already, so a failure is the log's business.

@@ -55,7 +55,9 @@ extension DefaultsObject {
     /// A timer that was set for an earlier change fires, sees that a later one has moved the time,
     /// and is set again: cheaper than to move it at each change.
     func scheduleFlush() {
-        guard !isFlushing, let due = schedule.due else { return }
+        guard !isFlushing else { return }
+        if mending.isDue { return beginMending() }
+        guard let due = schedule.due else { return }
         let delay = ContinuousClock.now.duration(to: due)
         guard delay > .zero else { return flush() }
         guard flushTimer == nil else { return }
@@ -121,9 +123,12 @@ extension DefaultsObject {
             logger.error("\(error)")
             report(storageError: error.description)
         }
-        let refused = waiters
-        waiters = []
-        for waiter in refused { waiter.resume(.failure(error)) }
+        // Those who wait wait for the store that is made anew.
+        if !error.isDamage || !mend(because: error.description) {
+            let refused = waiters
+            waiters = []
+            for waiter in refused { waiter.resume(.failure(error)) }
+        }
         scheduleFlush()
         endAwaitingRoom()
     }

@@ -114,7 +114,7 @@ extension Daemon {
         let writer = try database.makeWriter()
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer, host: .ofThisMachine(),
-            logger: logger)
+            logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
         if callers == .bus { try await connection.takeName(from: .nobody) }
@@ -193,6 +193,14 @@ extension Daemon {
         logger.notice("Another daemon takes over; answering what came before it.")
         isReplaced = true
         if isServing { Task(executorPreference: loop) { await self.end(with: .success) } }
+    }
+
+    /// Ends without the database, which cannot be used any more.
+    private func abandon(_ error: any Error) {
+        logger.critical("\(error) The crash journal keeps the changes for the next start.")
+        isEnding = true
+        status = ExitStatus(of: error)
+        loop.stop()
     }
 
     private func end(with status: ExitStatus) async {

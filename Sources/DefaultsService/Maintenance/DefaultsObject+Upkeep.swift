@@ -134,5 +134,6 @@ extension DefaultsObject {
     /// What a look at every row has found.
     private func note(_ damage: StoreDamage) {
         logger.error("The database is damaged, and no backup was made of it. \(damage)")
+        mend(because: damage.description)
     }
 }

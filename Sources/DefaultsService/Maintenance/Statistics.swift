@@ -7,6 +7,8 @@ struct Statistics {
     var changes: UInt64 = 0
     var flushes: UInt64 = 0
     var failedFlushes: UInt64 = 0
+    /// How often the store was made anew.
+    var rescues: UInt64 = 0
 
     /// All of it by name, with what the database holds now.
     func facts(of database: Database, backups: [Backup]) -> [Value.Entry] {
@@ -17,9 +19,15 @@ struct Statistics {
             ("JournalBytes", UInt64(clamping: database.journalSize)),
             ("DatabaseBytes", UInt64(clamping: database.storeSize)),
             ("NewestBackup", backups.first?.date ?? 0),
+            ("Rescues", rescues),
+            ("LastRescueTime", UInt64(clamping: database.lastRescue?.time ?? 0)),
         ]
-        let count = Value.uint32(UInt32(clamping: backups.count))
-        return facts.map { Value.Entry(.string($0.0), .variant(.uint64($0.1))) }
-            + [Value.Entry(.string("Backups"), .variant(count))]
+        let others: [(String, Value)] = [
+            ("Backups", .uint32(UInt32(clamping: backups.count))),
+            ("LastRescue", .string(database.lastRescue?.report ?? "")),
+        ]
+        return (facts.map { ($0.0, .uint64($0.1)) } + others).map { name, value in
+            Value.Entry(.string(name), .variant(value))
+        }
     }
 }

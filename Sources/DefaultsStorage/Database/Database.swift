@@ -30,6 +30,9 @@ public final class Database {
     /// The file of the store.
     public let path: String
 
+    /// The last rescue from a damaged store; nil where there was none.
+    public let lastRescue: RescueRecord?
+
     let location: DatabaseLocation
     let directory: PrivateDirectory
     let boot: UniqueID
@@ -72,6 +75,7 @@ public final class Database {
             damage: damage, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
         path = opening.file.path
+        lastRescue = opening.store.lastRescue
         self.location = location
         self.boot = boot
         self.report = report

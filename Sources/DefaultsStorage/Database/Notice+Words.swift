@@ -30,10 +30,14 @@ extension Notice {
                 + "passed over, and with them one change or more. What follows was read.")
     }
 
-    static func rescued(_ report: RescueReport, aside: String) -> Notice {
+    static func rescued(_ report: RescueReport) -> Notice {
+        Notice(severity: .warning, description: report.description)
+    }
+
+    static func setAside(_ path: String) -> Notice {
         Notice(
             severity: .warning,
-            description: "\(report) What was there is kept as \(aside).")
+            description: "The damaged database is kept as \(path), its write-ahead log beside it.")
     }
 
     static func replayed(_ count: Int) -> Notice {

@@ -168,16 +168,14 @@ extension Rescue {
 
     private mutating func noteLoss(at landing: Generation) throws {
         report.missing = missing.sorted()
-        var touched = Set((report.missing + report.earlier).compactMap(\.domain))
-        for (_, names) in report.filled { touched.formUnion(names.compactMap(\.domain)) }
         for row in domains.values {
             let count = try store.keyCount(of: row.domain)
             guard count < row.keyCount else { continue }
             report.unnamed += Int(clamping: row.keyCount - count)
-            touched.insert(row.domain)
+            report.short.append(row.domain)
         }
         report.unnamed = max(0, report.unnamed - report.missing.count)
-        for domain in touched { try store.note(domain, lastChange: landing) }
+        for touched in report.domains { try store.note(touched.domain, lastChange: landing) }
     }
 }
 

@@ -5,11 +5,11 @@ internal import SQLite
 /// What a store keeps of the last rescue that it came from.
 ///
 /// It is written with the store itself, so that there is none that was rescued without a word.
-struct RescueRecord {
+public struct RescueRecord: Sendable, Hashable {
     /// When it was, in seconds since 1970.
-    let time: Int64
-    /// What was kept and what was lost, in sentences.
-    let report: String
+    public let time: Int64
+    /// What was kept and what was lost, in sentences that name keys and no values.
+    public let report: String
 
     init(_ report: RescueReport) {
         time = Int64(Glibc.time(nil))

@@ -14,9 +14,30 @@ struct RescueReport {
     var missing: [EntryName] = []
     /// How many more are lost, whose names nothing tells.
     var unnamed = 0
+    /// The domains of these.
+    var short: [Domain] = []
 
     init(reason: String) {
         self.reason = reason
+    }
+}
+
+extension RescueReport {
+    /// What is not as it was, by domain.
+    var domains: [RescuedDomain] {
+        var domains: [Domain: RescuedDomain] = [:]
+        for name in earlier + filled.flatMap(\.names) {
+            guard let domain = name.domain else { continue }
+            domains[domain, default: RescuedDomain(domain: domain)].changed.append(name.key)
+        }
+        for name in missing {
+            guard let domain = name.domain else { continue }
+            domains[domain, default: RescuedDomain(domain: domain)].removed.append(name.key)
+        }
+        for domain in short where domains[domain] == nil {
+            domains[domain] = RescuedDomain(domain: domain)
+        }
+        return domains.values.sorted { $0.domain < $1.domain }
     }
 }
 
@@ -30,14 +51,18 @@ extension RescueReport: CustomStringConvertible {
         let earlier =
             earlier.isEmpty
             ? []
-            : ["\(RescueReport.count(earlier.count)) were found as they were before: "
-                + "\(RescueReport.list(earlier))."]
-        return ([kept] + earlier + filled.map(filledSentence) + lostSentences).joined(separator: " ")
+            : [
+                "\(RescueReport.count(earlier.count)) were found as they were before: "
+                    + "\(RescueReport.list(earlier))."
+            ]
+        return ([kept] + earlier + filled.map(filledSentence) + lostSentences).joined(
+            separator: " ")
     }
 
     private func filledSentence(_ backup: String, _ names: [EntryName]) -> String {
         let name = backup.split(separator: "/").last ?? ""
-        return "\(RescueReport.count(names.count)) were taken from the backup \(name), as they were "
+        return
+            "\(RescueReport.count(names.count)) were taken from the backup \(name), as they were "
             + "then: \(RescueReport.list(names))."
     }
 

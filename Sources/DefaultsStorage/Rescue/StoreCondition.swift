@@ -48,7 +48,9 @@ struct StoreCondition {
         guard header[24..<28].elementsEqual(header[92..<96]) else { return nil }
         let present = size / pageSize.whole
         // The log may hold pages that the file is yet to get.
-        let isCut = (present..<max(present, pages)).contains { log?.versions(of: $0 + 1).isEmpty ?? true }
+        let isCut = (present..<max(present, pages)).contains {
+            log?.versions(of: $0 + 1).isEmpty ?? true
+        }
         return isCut ? "The file \(path) was cut off: of \(pages) pages it had \(present)." : nil
     }
 

@@ -22,24 +22,20 @@ struct StoreReplacement {
         return path
     }
 
-    /// Makes the rescued store the one that counts, and puts it in its place.
-    ///
-    /// - Returns: The path of the damaged one now.
-    func finish() throws(SystemError) -> String {
+    /// Makes the rescued store the one that counts.
+    func commit() throws(SystemError) {
         try File(directory.file(StoreReplacement.unfinished), O_RDONLY).synchronize()
         try directory.rename(StoreReplacement.unfinished, to: StoreReplacement.ready)
         try directory.synchronize()
-        return try putInPlace()
     }
 
-    /// Goes on where a process before was interrupted.
-    func resume() throws(SystemError) {
+    /// Puts a rescued store in its place, be it of this process or of one that was interrupted.
+    ///
+    /// - Returns: The path of the damaged one from now on; nil where there is no rescued one.
+    func finish() throws(SystemError) -> String? {
         let path = directory.file(StoreReplacement.unfinished)
         guard unlink(path) == 0 || errno == ENOENT else { throw .last("unlink", path) }
-        if access(directory.file(StoreReplacement.ready), F_OK) == 0 { _ = try putInPlace() }
-    }
-
-    private func putInPlace() throws(SystemError) -> String {
+        guard access(directory.file(StoreReplacement.ready), F_OK) == 0 else { return nil }
         let aside = try setAside()
         try directory.rename(StoreReplacement.ready, to: StoreFile.name)
         try directory.synchronize()

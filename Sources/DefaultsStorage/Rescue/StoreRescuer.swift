@@ -36,24 +36,56 @@ struct StoreRescuer {
     /// - Parameter damage: What was found to be wrong with it before; nil where nothing was.
     /// - Returns: The store, and whether it was made anew.
     func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
-        do {
-            try StoreReplacement(directory: directory).resume()
-        } catch {
-            throw .cannotOpen(file.path, error)
-        }
+        if try putInPlace() { return (try OpenStore(file, report: report), true) }
         let condition = try StoreCondition(
             of: file.path, wasLeftOpen: wasLeftOpen, hasTraces: hasTraces || !backups.isEmpty,
             mayBeTorn: mayBeTorn)
         if let reason = damage ?? condition.damage {
-            try rescue(because: reason)
-            return (try OpenStore(file, report: report), true)
+            return try openRescued(because: reason)
         }
         do throws(StorageError) {
             return (try openSound(condition), false)
         } catch {
             guard error.code == .damagedDatabase else { throw error }
-            try rescue(because: error.description)
-            return (try OpenStore(file, report: report), true)
+            return try openRescued(because: error.description)
+        }
+    }
+
+    /// Makes the store anew, so that the next opening finds it made anew.
+    ///
+    /// Somebody may have the damaged one open for reading.
+    func rescue(because reason: String) throws(StorageError) -> RescueReport {
+        let replacement = StoreReplacement(directory: directory)
+        do {
+            let made = try Rescue.make(
+                from: file.path, at: try replacement.begin(), because: reason,
+                backups: backups.map(\.path), mayBeTorn: mayBeTorn,
+                orElse: JournalHistory.database(in: journals))
+            try replacement.commit()
+            return made
+        } catch {
+            throw .rescueFailed(file.path, error)
+        }
+    }
+
+    private func openRescued(
+        because reason: String
+    ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+        report(.rescued(try rescue(because: reason)))
+        _ = try putInPlace()
+        return (try OpenStore(file, report: report), true)
+    }
+
+    /// - Returns: Whether there was a rescued store.
+    private func putInPlace() throws(StorageError) -> Bool {
+        do {
+            guard let aside = try StoreReplacement(directory: directory).finish() else {
+                return false
+            }
+            report(.setAside(aside))
+            return true
+        } catch {
+            throw .cannotOpen(file.path, error)
         }
     }
 
@@ -67,18 +99,5 @@ struct StoreRescuer {
             throw .olderThanBackup(file.path)
         }
         return store
-    }
-
-    private func rescue(because reason: String) throws(StorageError) {
-        let replacement = StoreReplacement(directory: directory)
-        do {
-            let made = try Rescue.make(
-                from: file.path, at: try replacement.begin(), because: reason,
-                backups: backups.map(\.path), mayBeTorn: mayBeTorn,
-                orElse: JournalHistory.database(in: journals))
-            report(.rescued(made, aside: try replacement.finish()))
-        } catch {
-            throw .rescueFailed(file.path, error)
-        }
     }
 }

@@ -6,6 +6,8 @@ struct OpenStore {
     let reader: StoreReader
     let state: StoreState
     let isNew: Bool
+    /// The last rescue that it came from; nil where it came from none.
+    let lastRescue: RescueRecord?
 
     /// Opens a store; an empty file becomes a new one.
     ///
@@ -24,6 +26,11 @@ struct OpenStore {
         }
         state = try file.state(connection)
         reader = try StoreReader(connection, path: file.path)
+        do {
+            lastRescue = try RescueRecord(of: connection)
+        } catch {
+            throw .storeFailure(file.path, error, .cannotOpen)
+        }
         connection.keepLogOnClose(false)
     }
 }
