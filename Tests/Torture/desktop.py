@@ -336,8 +336,12 @@ class Desktop:
 
     def forget_session(self) -> None:
         """Empties the runtime directory, as it is at the first start after a boot."""
-        for entry in self.runtime.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        _empty(self.runtime)
+
+    def forget_all(self) -> None:
+        """Removes the database, too."""
+        self.forget_session()
+        _empty(self.config)
 
     def _note_owner(self, name: str, _: str, owner: str) -> None:
         if name == NAME:
@@ -347,6 +351,11 @@ class Desktop:
         path = self.directory / name
         path.mkdir(mode=0o700)
         return path
+
+
+def _empty(directory: pathlib.Path) -> None:
+    for entry in directory.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
 
 raised: list[Exception] = []

@@ -18,7 +18,7 @@ Invariants that a Ledger checks, at each reply and, by `judge`, at each start of
 import itertools
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from desktop import ERROR, NO_ANSWER, Client, Pending, Refused
@@ -27,6 +27,7 @@ from page import Page
 
 KEYS = tuple(f"key{number}" for number in range(6))
 SHARED = "org.example.Torture.Shared"
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 VOID = (1 << 64) - 1
 """What the words of a page show that nobody is to believe any more."""
 
@@ -67,7 +68,9 @@ class Change:
         made = {key: (text, self) for key, text in self.sets.items()}
         return {key: contents[key] for key in contents if key not in self.removes} | made
 
-    def send(self, client: Client, done: Callable[[Pending], None]) -> Pending:
+    def send(
+        self, client: Client, done: Callable[[Pending], None] | None = None
+    ) -> Pending:
         """Sends it by the method that fits it."""
         if not self.token and len(self.sets) + len(self.removes) == 1:
             for key, text in self.sets.items():
@@ -135,22 +138,27 @@ class Ledger:
 
         It is always one that changes something; its text has up to `largest` bytes.
         """
-        book = self.books.setdefault(domain, Book(domain))
-        number, chance = next(self.numbers), self.chance
-        present = list(book.expected)
+        chance = self.chance
+        present = list(self.books[domain].expected) if domain in self.books else []
         kind = chance.choice("sssaaatr" if present else "sat")
-        change = Change(number, domain, {}, floor=self.highest)
         if kind == "r":
-            change.removes = (chance.choice(present),)
-        else:
-            keys = chance.sample(KEYS, 1 if kind == "s" else chance.randint(2, len(KEYS)))
-            text = text_of(number, chance.choice((0, 20, largest)))
-            change.sets = {key: text for key in keys}
-            spare = [key for key in present if key not in keys]
-            if kind == "a" and spare and chance.random() < 0.3:
-                change.removes = (chance.choice(spare),)
-            if kind == "t":
-                change.token = f"token {number}"
+            return self.note(domain, removes=[chance.choice(present)])
+        keys = chance.sample(KEYS, 1 if kind == "s" else chance.randint(2, len(KEYS)))
+        spare = [key for key in present if key not in keys]
+        return self.note(
+            domain, keys, [chance.choice(spare)] if spare and kind != "s" else [],
+            length=chance.choice((0, 20, largest)), has_token=kind == "t")
+
+    def note(
+        self, domain: str, sets: Sequence[str] = (), removes: Sequence[str] = (), length: int = 20,
+        has_token: bool = False
+    ) -> Change:
+        """Notes a change as sent, which sets keys to a text that has not been before."""
+        book = self.books.setdefault(domain, Book(domain))
+        number = next(self.numbers)
+        change = Change(
+            number, domain, dict.fromkeys(sets, text_of(number, length)), tuple(removes),
+            f"token {number}" if has_token else "", self.highest)
         book.sent.append(change)
         return change
 
@@ -376,7 +384,8 @@ def text_of(number: int, length: int) -> str:
     """A text that no other change sets, and of which a part is not a whole one."""
     if length == 0:
         return f"{number} ."
-    return f"{number} " + "".join(chr(97 + (number + place) % 26) for place in range(length)) + "."
+    start = number % len(ALPHABET)
+    return f"{number} {(ALPHABET * (length // len(ALPHABET) + 2))[start:start + length]}."
 
 
 def _short(text: str) -> str:
