@@ -1,5 +1,6 @@
 """A desktop of our own: a bus, a home, a runtime directory, and the daemon as our child."""
 
+import contextlib
 import itertools
 import os
 import pathlib
@@ -327,6 +328,11 @@ class Desktop:
                     raise raised.pop(0)
         finally:
             GLib.source_remove(ticker)
+
+    def pass_time(self, seconds: float) -> None:
+        """Hands out what comes while that time passes."""
+        with contextlib.suppress(TimeoutError):
+            self.wait_until(lambda: False, seconds)
 
     def settle(self) -> None:
         """Hands out what is there already."""
