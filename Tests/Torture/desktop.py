@@ -191,9 +191,11 @@ class Desktop:
     `directory` holds config, runtime and home, the bus's socket and the daemons' logs.
     """
 
-    def __init__(self, ground: Ground, limits: dict[str, int] = LIMITS):
+    def __init__(
+        self, ground: Ground, limits: dict[str, int] = LIMITS, is_in_memory: bool = False
+    ):
         self.ground = ground
-        self.directory = _new_directory(ground.directory)
+        self.directory = _new_directory(ground.memory if is_in_memory else ground.directory)
         self.config = self._made("config")
         self.runtime = self._made("runtime")
         self.home = self._made("home")

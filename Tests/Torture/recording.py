@@ -20,7 +20,7 @@ SECTORS = 512, 4096
 
 def recorder(log: pathlib.Path) -> list[str]:
     """What to put before a program so that its calls are told in a file, each when it is done."""
-    return ["strace", "--daemonize", "--follow-forks", "--decode-fds=path", "-xx",
+    return ["strace", "--daemonize", "--follow-forks", "--seccomp-bpf", "--decode-fds=path", "-xx",
             "--string-limit=1000000000", "-ttt", "--quiet=all", f"--trace={CALLS}",
             "--output", str(log)]
 
@@ -175,12 +175,21 @@ def taken(path: pathlib.Path) -> Image:
             for entry in path.iterdir()}
 
 
-class Tree:
-    """A directory, which begins empty and follows the calls that are told of it."""
+def _synchronized(image: Image) -> Directory:
+    """A directory as it is on the disk."""
+    nodes: dict[str, Node] = {}
+    for name, content in image.items():
+        nodes[name] = _synchronized(content) if isinstance(content, dict) else (
+            File(synced=content, current=bytearray(content)))
+    return Directory(synced=nodes, current=dict(nodes))
 
-    def __init__(self, root: pathlib.Path):
+
+class Tree:
+    """A directory, which begins as an image and follows the calls that are told of it."""
+
+    def __init__(self, root: pathlib.Path, image: Image):
         self.path = root
-        self.root = Directory()
+        self.root = _synchronized(image)
 
     def follow(self, event: Event) -> str | None:
         """Takes a call; its name and that of its file, or None where it changed nothing here.

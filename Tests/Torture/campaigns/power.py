@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from desktop import Desktop, Ended
 from ground import Ground, Outcome
-from ledger import APPLY, Book, Change, Found, Ledger
+from ledger import APPLY, Book, Change, Contents, Found, Ledger
 from recording import (
-    NAMED, STRICT, WHOLE, WRITTEN, Cut, Event, Tree, Unknown, events, put, recorder, taken, torn)
+    NAMED, STRICT, WHOLE, WRITTEN, Cut, Event, Image, Tree, Unknown, events, put, recorder, taken, torn)
 from stepper import choice
 
 NAME = "power"
@@ -50,8 +50,10 @@ def run(ground: Ground) -> list[Outcome]:
     subprocess.run(
         ["cc", "-std=c11", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
          HERE.parent / "c/boot.c", "-o", boot], check=True)
-    with Desktop(ground) as desktop:
-        return [Cuts(ground, desktop, boot, story).outcome() for story in STORIES]
+    with Desktop(ground, is_in_memory=True) as desktop:
+        stories = STORIES if ground.thorough else SHORT_STORIES
+        outcomes = [Cuts(ground, desktop, boot, story).outcome() for story in stories]
+        return outcomes + [CutsAfterCuts(ground, desktop, boot, ordinary).outcome()]
 
 
 @dataclass
@@ -67,12 +69,19 @@ class Sent:
 class Life:
     """A life of the daemon that is recorded, and what was acknowledged when."""
 
-    def __init__(self, ground: Ground, desktop: Desktop, environment: dict[str, str]):
+    def __init__(
+        self, ground: Ground, desktop: Desktop, environment: dict[str, str], image: Image = {},
+        ledger: Ledger | None = None
+    ):
+        """A life that begins with what an image holds, which the ledger knows."""
         self.ground, self.desktop, self.environment = ground, desktop, environment
-        self.log = ground.directory / "calls"
+        self.image = image
+        self.log = ground.memory / "calls"
         self.log.unlink(missing_ok=True)
         self.client = desktop.connect()
-        self.ledger = Ledger(random.Random(1))
+        self.ledger = ledger or Ledger(random.Random(1))
+        self.before: dict[str, Contents] = {}
+        self.highest_before = 0
         self.sent: list[Sent] = []
         self.durable: list[tuple[int, int]] = []
         """Sizes of the log, and how many of the changes were on disk by then."""
@@ -80,6 +89,12 @@ class Life:
     @property
     def now(self) -> int:
         return self.log.stat().st_size if self.log.exists() else 0
+
+    def look(self) -> None:
+        """Finds out what the image holds, which no later cut may change."""
+        self.ledger.judge(self.client, floor=0)
+        self.before = {domain: book.contents for domain, book in self.ledger.books.items()}
+        self.highest_before = self.ledger.highest
 
     def start(self) -> None:
         self.desktop.start(
@@ -129,28 +144,30 @@ class Life:
             record.change.is_acknowledged = place < count
         replied = [record for record in sent if 0 < record.replied <= moment]
         ledger = Ledger(chance)
-        ledger.highest = max((record.change.generation for record in replied), default=0)
+        ledger.highest = max(
+            [record.change.generation for record in replied], default=self.highest_before)
         ledger.owners = {record.change.generation: record.change for record in replied}
         for domain in (FIRST, SECOND):
             changes = [record.change for record in sent if record.change.domain == domain]
             tokens = [change for change in changes if change.token and change.is_acknowledged]
+            contents = self.before.get(domain, {})
             ledger.books[domain] = Book(
-                domain, sent=changes, with_token=tokens,
-                known=self.known(changes, replied, chance))
+                domain, contents, changes, tokens,
+                self.known(contents, changes, replied, chance))
         return ledger, replied
 
     def known(
-        self, changes: list[Change], replied: list[Sent], chance: random.Random
+        self, contents: Contents, changes: list[Change], replied: list[Sent],
+        chance: random.Random
     ) -> tuple[int, dict[str, str]]:
         """A state of a domain that a client may have seen before the cut."""
-        seen = [place for place, change in enumerate(changes)
-                if any(record.change is change for record in replied)]
-        if not seen:
+        count = sum(record.change in changes for record in replied)
+        if count == 0:
             return 0, {}
-        contents, last = {}, chance.choice(seen)
-        for change in changes[:last + 1]:
+        seen = changes[:chance.randint(1, count)]
+        for change in seen:
             contents = change.applied_to(contents)
-        return changes[last].generation, {key: text for key, (text, _) in contents.items()}
+        return seen[-1].generation, {key: text for key, (text, _) in contents.items()}
 
 
 class Cuts:
@@ -163,33 +180,41 @@ class Cuts:
         self.boot, self.boot_id = boot, ground.directory / "boot-id"
         self.environment = {"XDG_RUNTIME_DIR": ""} if story is no_runtime_directory else {}
         self.seen: set = set()
-        self.trials = 0
+        self.trials = self.recorded = 0
         self.oldest = 0.0
         self.longest_flush = 0.0
 
     def outcome(self) -> Outcome:
         outcome = Outcome(f"power cut in {self.story.__doc__}", 0)
-        self.desktop.forget_all()
-        life = Life(self.ground, self.desktop, self.environment)
         try:
-            self.story(life)
-            moments = self.moments(life)
-            self.cut_at(self.chosen(moments), life)
-            outcome.note = (f"{len(moments)} moments; the oldest acknowledged change that was lost "
-                            f"was {self.oldest:.1f} s old")
+            self.cut_lives()
         except (Found, Unknown) as found:
             outcome.findings.append(str(found))
-        finally:
             for daemon in self.desktop.daemons:
                 daemon.end()
-            life.client.close()
         outcome.trials = self.trials
-        self.ground.say(f"{self.story.__name__}: {self.trials} cuts, {outcome.note}")
+        outcome.note = (f"{self.recorded} moments; the oldest acknowledged change that was lost "
+                        f"was {self.oldest:.1f} s old")
+        self.ground.say(f"{self.trials} cuts in {self.story.__doc__}: {outcome.note}")
         return outcome
+
+    def cut_lives(self) -> None:
+        """Lives, and cuts; raises Found or Unknown."""
+        life = self.live(self.story)
+        self.cut_at(self.chosen(self.moments(life)), life)
+        life.client.close()
+
+    def live(self, story: Callable[[Life], None], *beginning) -> Life:
+        """Records a life."""
+        self.desktop.forget_all()
+        life = Life(self.ground, self.desktop, self.environment, *beginning)
+        put(life.image, self.desktop.config)
+        story(life)
+        return life
 
     def moments(self, life: Life) -> list[str]:
         """All that changed the directory; checks that it explains what is there."""
-        tree, found, began = Tree(self.desktop.config), [], None
+        tree, found, began = Tree(self.desktop.config, life.image), [], None
         for event in events(life.log):
             what = tree.follow(event)
             if what is None:
@@ -202,6 +227,7 @@ class Cuts:
                 began = None
         if _without_page(WHOLE.image(tree.root)) != _without_page(taken(self.desktop.config)):
             raise Unknown("the recorded calls do not make what is on the disk")
+        self.recorded += len(found)
         return found
 
     def chosen(self, moments: list[str]) -> set[int]:
@@ -213,7 +239,7 @@ class Cuts:
 
     def cut_at(self, numbers: set[int], life: Life) -> None:
         """Follows the life once more, and cuts at these moments in every way."""
-        tree, number = Tree(self.desktop.config), 0
+        tree, number = Tree(self.desktop.config, life.image), 0
         for event in events(life.log):
             if self.ground.inject == "no-fsync" and _synchronizes_log(event):
                 continue
@@ -240,16 +266,14 @@ class Cuts:
         required = [change.number for book in ledger.books.values() for change in book.sent
                     if change.is_acknowledged]
         # The same files, of which the same is expected, need not be looked at again.
-        mark = repr(image), len(required), ledger.highest
+        mark = id(life), repr(image), len(required), ledger.highest
         if mark in self.seen:
             return
         self.seen.add(mark)
         self.trials += 1
         self.desktop.forget_all()
         put(image, self.desktop.config)
-        self.boot_id.write_text(f"{uuid.UUID(int=self.ground.random.getrandbits(128))}\n")
-        self.desktop.start(environment=self.environment | {
-            "LD_PRELOAD": str(self.boot), "BOOT_ID": str(self.boot_id)})
+        self.desktop.start(environment=self.environment | self.new_boot())
         floor = max((change.generation for book in ledger.books.values() for change in book.sent
                      if change.is_acknowledged), default=0)
         # A journal on the disk may have lost a record and kept the next.
@@ -259,6 +283,12 @@ class Cuts:
         self.desktop.daemon.end()
         if way is STRICT:
             self.look_at_window(ledger, replied, event)
+
+    def new_boot(self) -> dict[str, str]:
+        """The environment of a daemon that is to find itself in another boot."""
+        identity = uuid.UUID(int=self.ground.random.getrandbits(128))
+        self.boot_id.write_text(f"{identity}\n")
+        return {"LD_PRELOAD": str(self.boot), "BOOT_ID": str(self.boot_id)}
 
     def count_on(self, ledger: Ledger, life: Life) -> None:
         """Makes a change, whose generation is above all that were replied before the cut."""
@@ -286,6 +316,49 @@ def _synchronizes_log(event: Event) -> bool:
 def _without_page(image: dict) -> dict:
     return {name: _without_page(content) if isinstance(content, dict) else content
             for name, content in image.items() if name != PAGE}
+
+
+class CutsAfterCuts(Cuts):
+    """Power cuts in a life that begins with what another one has left."""
+
+    def outcome(self) -> Outcome:
+        outcome = super().outcome()
+        outcome.fault = "power cut in a life that begins with what another cut has left"
+        return outcome
+
+    def cut_lives(self) -> None:
+        first = self.live(self.story)
+        moments = self.moments(first)
+        numbers = self.ground.random.sample(
+            range(len(moments) // 4, len(moments) + 1), self.ground.scale(1, 12))
+        tree, number = Tree(self.desktop.config, {}), 0
+        beginnings = []
+        for event in events(first.log):
+            if tree.follow(event) is not None:
+                number += 1
+                if number in numbers:
+                    ledger, _ = first.ledger_at(event.end, random.Random(1))
+                    beginnings.append((torn(self.ground.random).image(tree.root), ledger))
+        first.client.close()
+        for image, ledger in beginnings:
+            self.cut_after(image, ledger)
+
+    def cut_after(self, image: Image, ledger: Ledger) -> None:
+        """Goes on with an image, and cuts that life."""
+        self.environment = self.new_boot()
+        life = self.live(self.awake, image, ledger)
+        self.cut_at(self.chosen(self.moments(life)), life)
+        life.client.close()
+
+    def awake(self, life: Life) -> None:
+        life.start()
+        life.look()
+        life.change(FIRST, "key0", "key1")
+        life.change(SECOND, "key0", length=20_000)
+        life.synchronize()
+        life.draw(FIRST)
+        life.draw(SECOND)
+        life.end()
 
 
 # The lives
@@ -352,4 +425,5 @@ def no_runtime_directory(life: Life) -> None:
     ordinary(life)
 
 
-STORIES = (ordinary, large, steady, no_runtime_directory)
+SHORT_STORIES = ordinary, steady, no_runtime_directory
+STORIES = *SHORT_STORIES, large
