@@ -115,6 +115,7 @@ struct Rescue {
         var salvage = try Salvage(of: StorePages(of: path, mayBeTorn: false))
         guard let state = salvage.state else { return nil }
         let isNewer = left.map { $0.generation < state.generation } ?? true
+        if isNewest && isNewer { report.isBlind = true }
         var isShort: [Domain: Bool] = [:]
         var names: [EntryName] = []
         try salvage.forEachFinding { finding in
@@ -152,6 +153,7 @@ extension Rescue {
     private mutating func finish(
         _ left: StoreState?, _ filled: StoreState?, orElse fallback: UniqueID?
     ) throws {
+        if left == nil { report.isBlind = true }
         let states = [left, filled].compactMap(\.self)
         let last = try store.lastGeneration() ?? .first
         let generation = max(left?.generation ?? last, last)

@@ -4,6 +4,8 @@ internal import DefaultsModel
 struct RescueReport {
     /// What was wrong with the store, as a sentence.
     let reason: String
+    /// Whether nothing tells what came after the newest backup.
+    var isBlind = false
     /// How many keys were read from the damaged store.
     var kept = 0
     /// The keys of which an earlier value was read there.
@@ -47,16 +49,23 @@ extension RescueReport: CustomStringConvertible {
     private static let mostNames = 20
 
     var description: String {
-        let kept = "\(reason) It was made anew: \(RescueReport.count(kept)) were read from it."
-        let earlier =
-            earlier.isEmpty
+        ([reason, keptSentence] + earlierSentences + filled.map(filledSentence) + lostSentences)
+            .joined(separator: " ")
+    }
+
+    private var keptSentence: String {
+        kept > 0
+            ? "It was made anew: \(RescueReport.count(kept)) were read from it."
+            : "It was made anew: no key could be read from it."
+    }
+
+    private var earlierSentences: [String] {
+        earlier.isEmpty
             ? []
             : [
                 "\(RescueReport.count(earlier.count)) were found as they were before: "
                     + "\(RescueReport.list(earlier))."
             ]
-        return ([kept] + earlier + filled.map(filledSentence) + lostSentences).joined(
-            separator: " ")
     }
 
     private func filledSentence(_ backup: String, _ names: [EntryName]) -> String {
@@ -67,14 +76,23 @@ extension RescueReport: CustomStringConvertible {
     }
 
     private var lostSentences: [String] {
-        if missing.isEmpty && unnamed == 0 { return ["Nothing else is known to be missing."] }
-        let named =
-            missing.isEmpty
-            ? [] : ["\(RescueReport.count(missing.count)) are lost: \(RescueReport.list(missing))."]
-        let others =
-            unnamed == 0
-            ? [] : ["\(RescueReport.count(unnamed)) more are lost, whose names are not known."]
-        return named + others
+        var sentences: [String] = []
+        if !missing.isEmpty {
+            let count = RescueReport.count(missing.count)
+            sentences.append("\(count) are lost: \(RescueReport.list(missing)).")
+        }
+        if unnamed > 0 {
+            let count = RescueReport.count(unnamed)
+            sentences.append("\(count) more are lost, whose names are not known.")
+        }
+        if isBlind && filled.isEmpty && kept == 0 {
+            sentences.append("There was no backup: it begins empty.")
+        } else if isBlind {
+            sentences.append("What was changed after that, if anything was, is lost.")
+        } else if sentences.isEmpty {
+            sentences.append("Nothing else is known to be missing.")
+        }
+        return sentences
     }
 
     private static func count(_ number: Int) -> String {
