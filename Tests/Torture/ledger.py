@@ -126,10 +126,11 @@ class Book:
 class Ledger:
     """All domains, the shared counter and the page; it draws changes by chance."""
 
-    def __init__(self, chance: random.Random):
+    def __init__(self, chance: random.Random, first_number: int = 1):
+        """A ledger that tells its changes apart by numbers, from that one on."""
         self.chance = chance
         self.books: dict[str, Book] = {}
-        self.numbers = itertools.count(1)
+        self.numbers = itertools.count(first_number)
         self.owners: dict[int, object] = {}
         self.highest = 0
         self.counts: dict[int, int] = {0: 0}

@@ -5,7 +5,9 @@ moment of that, after each call that changes something there, the directory is r
 have left it; a daemon starts on it as in another boot, with the runtime directory empty.
 """
 
+import hashlib
 import pathlib
+import pickle
 import random
 import signal
 import subprocess
@@ -18,7 +20,8 @@ from desktop import Desktop, Ended
 from ground import Ground, Outcome
 from ledger import APPLY, Book, Change, Contents, Found, Ledger
 from recording import (
-    NAMED, STRICT, WHOLE, WRITTEN, Cut, Event, Image, Tree, Unknown, events, put, recorder, taken, torn)
+    NAMED, STRICT, WHOLE, WRITTEN, Cut, Event, Image, Tree, Unknown, events, put, recorder, taken,
+    torn)
 from stepper import choice
 
 NAME = "power"
@@ -143,7 +146,7 @@ class Life:
         for place, record in enumerate(sent):
             record.change.is_acknowledged = place < count
         replied = [record for record in sent if 0 < record.replied <= moment]
-        ledger = Ledger(chance)
+        ledger = Ledger(chance, first_number=self.sent[-1].change.number + 1)
         ledger.highest = max(
             [record.change.generation for record in replied], default=self.highest_before)
         ledger.owners = {record.change.generation: record.change for record in replied}
@@ -207,6 +210,7 @@ class Cuts:
     def live(self, story: Callable[[Life], None], *beginning) -> Life:
         """Records a life."""
         self.desktop.forget_all()
+        self.seen.clear()
         life = Life(self.ground, self.desktop, self.environment, *beginning)
         put(life.image, self.desktop.config)
         story(life)
@@ -263,10 +267,10 @@ class Cuts:
         """Starts a daemon on what a cut leaves, and judges."""
         image = way.image(tree.root)
         ledger, replied = life.ledger_at(event.end, self.ground.random)
-        required = [change.number for book in ledger.books.values() for change in book.sent
+        required = [change.generation for book in ledger.books.values() for change in book.sent
                     if change.is_acknowledged]
         # The same files, of which the same is expected, need not be looked at again.
-        mark = id(life), repr(image), len(required), ledger.highest
+        mark = hashlib.sha256(pickle.dumps(image)).digest(), len(required), ledger.highest
         if mark in self.seen:
             return
         self.seen.add(mark)
@@ -274,11 +278,10 @@ class Cuts:
         self.desktop.forget_all()
         put(image, self.desktop.config)
         self.desktop.start(environment=self.environment | self.new_boot())
-        floor = max((change.generation for book in ledger.books.values() for change in book.sent
-                     if change.is_acknowledged), default=0)
         # A journal on the disk may have lost a record and kept the next.
         ledger.judge(
-            life.client, in_order=self.story is not no_runtime_directory, floor=floor)
+            life.client, in_order=self.story is not no_runtime_directory,
+            floor=max(required, default=0))
         self.count_on(ledger, life)
         self.desktop.daemon.end()
         if way is STRICT:
