@@ -51,7 +51,7 @@ public actor BackupReader {
     /// What was found to be damaged by `verify()`.
     public var damage: StoreDamage { check.damage }
 
-    /// The next values; nil after the last.
+    /// The next values, in the order of the domains and keys; nil after the last.
     ///
     /// - Throws: `.cannotRead`, or `.damagedDatabase`.
     public func next() throws(StorageError) -> BackupPart? {
@@ -89,7 +89,7 @@ public actor BackupReader {
     private static let rows = """
         SELECT domains.id, name, host, key, generation, checksum, length(archive), archive
         FROM domains CROSS JOIN entries ON entries.domain = domains.id
-        WHERE archive IS NOT NULL ORDER BY domains.id, key
+        WHERE archive IS NOT NULL ORDER BY name, host, key
         """
 
     private static let anyValue = """
