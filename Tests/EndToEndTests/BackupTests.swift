@@ -187,6 +187,29 @@ import Testing
         #expect(desktop.call("GetValue", "org.example.App", "Key").output.hasPrefix("(<int64 1>, "))
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
+    func `A disk that a backup would fill is left alone, which is told once, and takes changes`()
+        throws
+    {
+        let disk = desktop.directory.path + "/config"
+        let mounted = desktop.run("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", disk)
+        try #require(mounted.status == 0)
+        defer {
+            desktop.bus.stop()
+            desktop.run("umount", "--lazy", disk)
+        }
+        for number in 1...4 {
+            desktop.call("SetValue", "org.example.App", "Key", "<\(number)>")
+            #expect(desktop.call("Synchronize").status == 0)
+        }
+        let refused = desktop.tool("backup", "now")
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("Make space on the disk."))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: desktop.backupsPath) == [])
+        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
+        #expect(log.split(separator: "\n").filter { $0.contains("No backup") }.count == 1, "\(log)")
+    }
+
     @Test func `A damaged value is told, makes no backup, and costs none of those that there are`()
         throws
     {

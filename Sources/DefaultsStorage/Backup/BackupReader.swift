@@ -85,9 +85,11 @@ public actor BackupReader {
         }
     }
 
-    /// CROSS keeps SQLite from another order of the tables, for which it would have to sort.
+    /// CROSS keeps SQLite from another order of the tables, for which it would have to sort. What is
+    /// longer than a change can be was not written by this program, and is not loaded.
     private static let rows = """
-        SELECT domains.id, name, host, key, generation, checksum, length(archive), archive
+        SELECT domains.id, name, host, key, generation, checksum, length(archive),
+            iif(length(archive) <= \(PendingOverlay.maximumBytes), archive, NULL)
         FROM domains CROSS JOIN entries ON entries.domain = domains.id
         WHERE archive IS NOT NULL ORDER BY name, host, key
         """
