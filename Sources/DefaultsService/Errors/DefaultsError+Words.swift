@@ -109,8 +109,7 @@ extension DefaultsError {
     init(damagedBackup backup: Backup, because cause: StorageError) {
         self.init(
             .storageFailed,
-            "The backup \(backup.name) is damaged, and nothing of it was restored: \(cause) "
-                + "Restore another one.")
+            "The backup \(backup.name) is damaged, and nothing of it was restored. \(cause)")
     }
 
     init(notBackedUp damage: StoreDamage) {

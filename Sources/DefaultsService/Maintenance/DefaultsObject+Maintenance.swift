@@ -27,7 +27,8 @@ extension DefaultsObject {
     }
 
     private func getStatistics(_ call: MethodCall) throws {
-        let facts = statistics.facts(of: database, backups: try database.backups())
+        // Those that cannot be listed are told of by ListBackups.
+        let facts = statistics.facts(of: database, backups: (try? database.backups()) ?? [])
         try call.reply { try $0.writeValue(.dictionary(key: "s", value: "v", facts)) }
     }
 

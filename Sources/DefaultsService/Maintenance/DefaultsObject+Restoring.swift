@@ -20,9 +20,9 @@ extension DefaultsObject {
         guard let backup = try database.backups().first(where: { $0.name == name }) else {
             throw DefaultsError(noBackup: name)
         }
-        let reader = try await writer.open(backup)
+        let reader = try await open(backup)
         var report = RestorationReport()
-        report.damaged = try await countDamaged(in: reader, of: backup)
+        report.damaged = UInt64(await reader.damage.rowCount)
         report.undo = try await backupBeforeRestoring(backup)
         do {
             try await restore(from: reader, by: origin, in: &report)
@@ -34,17 +34,18 @@ extension DefaultsObject {
         return report
     }
 
-    /// Verifies a backup.
-    ///
-    /// - Returns: How many of its values are damaged.
-    private func countDamaged(in reader: BackupReader, of backup: Backup) async throws -> UInt64 {
-        while try await reader.verify() { try checkNotEnding() }
-        let damage = await reader.damage
-        if let structure = damage.structure {
-            throw DefaultsError(damagedBackup: backup, because: structure)
+    /// Opens a backup and verifies it; single values may be damaged, and nothing else.
+    private func open(_ backup: Backup) async throws -> BackupReader {
+        do {
+            let reader = try await writer.open(backup)
+            while try await reader.verify() { try checkNotEnding() }
+            let damage = await reader.damage
+            if let structure = damage.structure { throw structure }
+            if !damage.isNone { logger.warning("In the backup \(backup.name): \(damage)") }
+            return reader
+        } catch let error as StorageError where error.code == .damagedDatabase {
+            throw DefaultsError(damagedBackup: backup, because: error)
         }
-        if !damage.isNone { logger.warning("In the backup \(backup.name): \(damage)") }
-        return UInt64(damage.rowCount)
     }
 
     /// Makes a backup by which the restoration can be undone; nil where the database is damaged,

@@ -31,6 +31,12 @@ struct BackupFolder: Sendable {
 
     /// Makes the directory where it is missing, and removes what a process before was making.
     func prepare() throws(StorageError) {
+        do throws(SystemError) {
+            // One that somebody has removed is not made anew for the sake of a backup.
+            _ = try database.names()
+        } catch {
+            throw .cannotBackUp(database.path, error)
+        }
         let made = try PrivateDirectory(making: directory.path)
         do throws(SystemError) {
             for name in try made.names() where name.hasPrefix(BackupFolder.unfinished) {

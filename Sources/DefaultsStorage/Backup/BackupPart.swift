@@ -22,9 +22,8 @@ public struct BackupPart: Sendable {
     mutating func take(row: borrowing Statement) {
         // Text that is no key was not written by this program.
         guard let key = row.text(at: 3).flatMap({ try? Key($0) }) else { return }
-        // What is longer could not have been written, and is not even loaded.
-        guard row.integer(at: 6) <= PendingOverlay.maximumBytes,
-            let generation = Generation(column: row.integer(at: 4)), let archive = row.blob(at: 7),
+        guard let generation = Generation(column: row.integer(at: 4)),
+            let archive = row.blob(at: 7),
             UInt64(bitPattern: row.integer(at: 5))
                 == RowChecksum.of(domain, key, generation, archive)
         else {

@@ -51,7 +51,7 @@ public actor BackupReader {
     /// What was found to be damaged by `verify()`.
     public var damage: StoreDamage { check.damage }
 
-    /// The next values; nil after the last.
+    /// The next values, in the order of the domains and keys; nil after the last.
     ///
     /// - Throws: `.cannotRead`, or `.damagedDatabase`.
     public func next() throws(StorageError) -> BackupPart? {
@@ -85,11 +85,13 @@ public actor BackupReader {
         }
     }
 
-    /// CROSS keeps SQLite from another order of the tables, for which it would have to sort.
+    /// CROSS keeps SQLite from another order of the tables, for which it would have to sort. What is
+    /// longer than a change can be was not written by this program, and is not loaded.
     private static let rows = """
-        SELECT domains.id, name, host, key, generation, checksum, length(archive), archive
+        SELECT domains.id, name, host, key, generation, checksum, length(archive),
+            iif(length(archive) <= \(PendingOverlay.maximumBytes), archive, NULL)
         FROM domains CROSS JOIN entries ON entries.domain = domains.id
-        WHERE archive IS NOT NULL ORDER BY domains.id, key
+        WHERE archive IS NOT NULL ORDER BY name, host, key
         """
 
     private static let anyValue = """

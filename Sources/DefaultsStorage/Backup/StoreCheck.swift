@@ -109,20 +109,24 @@ extension StoreCheck {
         return rows == StoreCheck.rowsAtOnce || bytes >= StoreCheck.bytesAtOnce
     }
 
+    /// What is longer than a change can be was not written by this program, and is not loaded.
     private static let entries = """
-        SELECT entries.id, name, host, key, generation, checksum, archive,
+        SELECT entries.id, name, host, key, generation, checksum,
+            iif(length(archive) <= \(PendingOverlay.maximumBytes), archive, NULL),
             length(CAST(key AS BLOB)),
             (SELECT twin.id FROM entries twin
                 WHERE twin.domain = entries.domain AND twin.key = entries.key),
-            coalesce(length(archive), 0)
+            length(archive)
         FROM entries LEFT JOIN domains ON domains.id = entries.domain
         WHERE entries.id > ?1 ORDER BY entries.id LIMIT ?2
         """
 
     private func check(entry: borrowing Statement) {
         found.rows += 1
-        found.nameBytes += entry.isNull(at: 6) ? 0 : entry.integer(at: 7)
-        found.values += entry.isNull(at: 6) ? 0 : 1
+        if !entry.isNull(at: 9) {
+            found.nameBytes += entry.integer(at: 7)
+            found.values += 1
+        }
         guard let name = entry.text(at: 1), let host = entry.text(at: 2),
             let domain = Domain(name: name, hostColumn: host),
             let key = entry.text(at: 3).flatMap({ try? Key($0) })

@@ -14,7 +14,9 @@ struct Status: ServiceCommand {
         print("pending changes     \(status.pendingChanges)")
         print("storage error       \(status.storageError.isEmpty ? "none" : status.storageError)")
         print("largest value       \(status.maximumValueSize) bytes")
-        print("backups             \(Self.summary(of: try await defaults.backups()))")
+        // A daemon that was not restarted yet may not know of them.
+        guard let backups = try? await defaults.backups() else { return }
+        print("backups             \(Self.summary(of: backups))")
     }
 
     private static func summary(of backups: [RemoteBackup]) -> String {
