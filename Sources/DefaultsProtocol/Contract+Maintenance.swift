@@ -11,7 +11,8 @@ extension Contract {
     /// Tells what the daemon has done and what it holds, each fact by its name.
     ///
     /// The facts: `Uptime` (t, seconds), `Changes`, `Flushes` and `FailedFlushes` (t, since the start),
-    /// `PendingBytes`, `JournalBytes` and `DatabaseBytes` (t).
+    /// `PendingBytes`, `JournalBytes` and `DatabaseBytes` (t), `FileSystem` (s) and `IsNetworkFileSystem`
+    /// (b) of the database.
     public static let getStatistics = MethodDeclaration(
         "GetStatistics", in: [], out: [Argument("statistics", "a{sv}")])
 }

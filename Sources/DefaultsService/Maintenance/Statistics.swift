@@ -10,13 +10,19 @@ struct Statistics {
 
     /// All of it by name, with what the database holds now.
     func facts(of database: Database) -> [Value.Entry] {
-        let facts: [(String, UInt64)] = [
+        let counts: [(String, UInt64)] = [
             ("Uptime", UInt64(clamping: start.duration(to: .now).components.seconds)),
             ("Changes", changes), ("Flushes", flushes), ("FailedFlushes", failedFlushes),
             ("PendingBytes", UInt64(clamping: database.pendingBytes)),
             ("JournalBytes", UInt64(clamping: database.journalSize)),
             ("DatabaseBytes", UInt64(clamping: database.storeSize)),
         ]
-        return facts.map { Value.Entry(.string($0.0), .variant(.uint64($0.1))) }
+        let fileSystem: [(String, Value)] = [
+            ("FileSystem", .string(database.fileSystem.name)),
+            ("IsNetworkFileSystem", .boolean(database.fileSystem.isNetwork)),
+        ]
+        return (counts.map { ($0.0, .uint64($0.1)) } + fileSystem).map {
+            Value.Entry(.string($0.0), .variant($0.1))
+        }
     }
 }

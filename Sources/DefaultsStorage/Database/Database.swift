@@ -30,6 +30,9 @@ public final class Database {
     /// The file of the store.
     public let path: String
 
+    /// What the database stands on.
+    public let fileSystem: FileSystem
+
     let location: DatabaseLocation
     let directory: PrivateDirectory
     let boot: UniqueID
@@ -63,7 +66,9 @@ public final class Database {
     ) throws(StorageError) {
         directory = try PrivateDirectory(
             making: location.directory, isOurs: location.isStandard)
-        lock = try DatabaseLock.take(in: directory)
+        fileSystem = FileSystem(of: directory)
+        lock = try DatabaseLock.take(in: directory, on: fileSystem)
+        if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem)) }
         let opening = try DatabaseOpening(of: directory, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
         path = opening.file.path
@@ -106,7 +111,8 @@ public final class Database {
     /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
     /// where the next process takes it.
     public func close() {
-        pages.close()
+        // On another machine a daemon may be next, and show its changes on a page of its own.
+        if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
         do {
             try contents.close()
         } catch {
