@@ -21,8 +21,8 @@ actor SuspendWatch {
     private static let logind: BusName = "org.freedesktop.login1"
     private static let manager: ObjectPath = "/org/freedesktop/login1"
     private static let interface: InterfaceName = "org.freedesktop.login1.Manager"
-    /// How many signals may wait; of those that are lost the last would count alone.
-    private static let limit = 8
+    /// How many signals may wait: more than there are sleeps while a disk hangs.
+    private static let limit = 64
 
     /// The loop of the object.
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -64,11 +64,11 @@ actor SuspendWatch {
 
     private func followSleeps(_ sleeps: SignalStream, on bus: Connection) async {
         for await element in sleeps {
-            // Where signals were lost, it was awake in between.
-            if case .signal(let signal) = element, signal.arguments == [.boolean(true)] {
-                await prepareForSleep()
-            } else {
+            // Where signals were lost, a sleep may be coming.
+            if case .signal(let signal) = element, signal.arguments == [.boolean(false)] {
                 await takeLock(from: bus)
+            } else {
+                await prepareForSleep()
             }
         }
     }
