@@ -10,6 +10,7 @@ from gi.repository import GLib
 
 from desktop import ERROR, Client, Daemon, Desktop, Refused
 from ground import Ground, Outcome
+from life import FSYNC, slow_disk, traced
 from logind import Logind, SystemBus
 
 NAME = "suspend"
@@ -17,12 +18,11 @@ FAULTS = "sleeps with changes pending, slow and failing disks, logind and the sy
 INJECTIONS = ("sleep-at-once",)
 
 DOMAIN = "org.example.App"
-FSYNC = "fsync,fdatasync"
 
 
 def run(ground: Ground) -> list[Outcome]:
     return [fault(ground) for fault in (
-        sleeps, storm, slow_disk, hanging_disk, full_disk, logind_restarts, logind_denies,
+        sleeps, storm, disk_is_slow, disk_hangs, disk_is_full, logind_restarts, logind_denies,
         bus_ends, bus_stopped, bus_full, idle)]
 
 
@@ -137,15 +137,9 @@ def storm(ground: Ground) -> Outcome:
     return Outcome("sleeps told of faster than the disk writes", trials * length, findings)
 
 
-def traced(*injection: str) -> tuple[str, ...]:
-    options = [part for each in injection for part in ("-e", each)]
-    return ("strace", "-D", "-f", "-qq", "-o", "/dev/null", *options)
-
-
-def slow_disk(ground: Ground) -> Outcome:
+def disk_is_slow(ground: Ground) -> Outcome:
     findings, trials = [], ground.scale(1, 10)
-    slow = traced(f"trace={FSYNC}", f"inject={FSYNC}:delay_enter=700000")
-    with Machine(ground, slow) as machine:
+    with Machine(ground, slow_disk(0.7)) as machine:
         for _ in range(trials):
             machine.change()
             machine.fall_asleep()
@@ -154,7 +148,7 @@ def slow_disk(ground: Ground) -> Outcome:
     return Outcome("a sleep while fsync takes a second", trials, findings)
 
 
-def hanging_disk(ground: Ground) -> Outcome:
+def disk_hangs(ground: Ground) -> Outcome:
     with Machine(ground) as machine:
         machine.restart_with_wal(f"trace={FSYNC}", f"inject={FSYNC}:delay_enter=8000000")
         machine.change()
@@ -165,7 +159,7 @@ def hanging_disk(ground: Ground) -> Outcome:
     return Outcome("a sleep while fsync hangs", 1, findings)
 
 
-def full_disk(ground: Ground) -> Outcome:
+def disk_is_full(ground: Ground) -> Outcome:
     trials = ground.scale(1, 10)
     with Machine(ground) as machine:
         machine.restart_with_wal("trace=pwrite64", "inject=pwrite64:error=ENOSPC")
