@@ -68,7 +68,6 @@ public final class Database {
             making: location.directory, isOurs: location.isStandard)
         fileSystem = FileSystem(of: directory)
         lock = try DatabaseLock.take(in: directory, on: fileSystem)
-        if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem)) }
         let opening = try DatabaseOpening(of: directory, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
         path = opening.file.path
@@ -79,6 +78,7 @@ public final class Database {
         pages = beginning.pages
         contents = beginning.contents
         counter = beginning.counter
+        if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem)) }
     }
 
     /// The generation of the database: that of its last change.

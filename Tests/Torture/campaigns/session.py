@@ -4,8 +4,11 @@ Where a daemon has ended well, its runtime directory is emptied before the next 
 was acknowledged is on disk by then.
 """
 
+import contextlib
+import pathlib
 import shutil
 import signal
+from collections.abc import Iterator
 
 from desktop import Daemon, Desktop, Ended
 from elsewhere import Elsewhere
@@ -98,23 +101,30 @@ def storm(life: Life) -> None:
 
 
 def runtime_emptied(life: Life) -> None:
-    remove_runtime(life)
-    life.desktop.runtime.mkdir(mode=0o700)
+    with runtime_lost(life) as runtime:
+        runtime.mkdir(mode=0o700)
     go_on_without_runtime(life)
 
 
 def runtime_gone(life: Life) -> None:
     """As where a session has ended; a file in its place keeps it from being made anew."""
-    remove_runtime(life)
-    life.desktop.runtime.write_text("")
+    with runtime_lost(life) as runtime:
+        runtime.write_text("")
     go_on_without_runtime(life)
-    life.desktop.runtime.unlink()
-    life.desktop.runtime.mkdir(mode=0o700)
+    runtime.unlink()
+    runtime.mkdir(mode=0o700)
 
 
-def remove_runtime(life: Life) -> None:
-    """Takes it away at once: a daemon may make things in it meanwhile."""
-    shutil.rmtree(life.desktop.runtime.rename(life.desktop.directory / "gone"))
+@contextlib.contextmanager
+def runtime_lost(life: Life) -> Iterator[pathlib.Path]:
+    """Removes it while the daemon cannot make anything in it."""
+    runtime, daemon = life.desktop.runtime, life.desktop.daemon
+    daemon.kill(signal.SIGSTOP)
+    status = pathlib.Path(f"/proc/{daemon.pid}/status")
+    life.desktop.wait_until(lambda: "State:\tT" in status.read_text())
+    shutil.rmtree(runtime)
+    yield runtime
+    daemon.kill(signal.SIGCONT)
 
 
 def go_on_without_runtime(life: Life) -> None:
