@@ -19,7 +19,7 @@ public struct FileSystem: Hashable, Sendable {
             return
         }
         self.init(type: clinux_type_of_file_system(file.descriptor)) {
-            MountTable.current?.type(ofDevice: status.st_dev)
+            MountTable.current?.type(ofDevice: MountTable.number(of: status.st_dev))
         }
     }
 
@@ -85,9 +85,13 @@ struct MountTable {
         return MountTable(text: String(decoding: bytes, as: UTF8.self))
     }
 
+    /// The number of a device as the list has it.
+    static func number(of device: dev_t) -> String {
+        "\(gnu_dev_major(device)):\(gnu_dev_minor(device))"
+    }
+
     /// The type that a device is mounted as; nil where the list does not have it.
-    func type(ofDevice device: dev_t) -> String? {
-        let number = "\(gnu_dev_major(device)):\(gnu_dev_minor(device))"
+    func type(ofDevice number: String) -> String? {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
             // Behind the sixth come as many as there are optional ones, and then a dash.

@@ -8,6 +8,7 @@ import time
 
 from gi.repository import GLib
 
+from activation import UserManager
 from desktop import ERROR, Client, Daemon, Desktop, Refused
 from ground import Ground, Outcome
 from life import FSYNC, slow_disk, traced
@@ -23,7 +24,7 @@ DOMAIN = "org.example.App"
 def run(ground: Ground) -> list[Outcome]:
     return [fault(ground) for fault in (
         sleeps, storm, disk_is_slow, disk_hangs, disk_is_full, logind_restarts, logind_denies,
-        bus_ends, bus_stopped, bus_full, idle)]
+        bus_ends, bus_stopped, bus_full, confined, idle)]
 
 
 class Machine:
@@ -261,6 +262,30 @@ def bus_full(ground: Ground) -> Outcome:
             each.close()
         findings = [] if status == 0 else [f"expected a clean end, got {status}"]
     return Outcome("a system bus that takes no connections", 1, findings)
+
+
+def confined(ground: Ground) -> Outcome:
+    """The unit, as it is installed, lets the service do all of this."""
+    fault = "a sleep under the confinement of the unit"
+    if reason := UserManager.reason_to_skip():
+        return Outcome(fault, 0, skipped=reason)
+    manager = UserManager(ground)
+    with SystemBus(manager.desktop) as bus:
+        logind = Logind(bus)
+        manager.start()
+        try:
+            manager.activate()
+            manager.wait_until(lambda: bool(logind.held))
+            client = manager.connect()
+            set_number(client, 1)
+            logind.prepare(True)
+            manager.wait_until(lambda: not logind.held)
+            count = client.properties()["PendingChanges"]
+        finally:
+            manager.close()
+            logind.close()
+    findings = [f"the machine slept with {count} changes pending"] if count else []
+    return Outcome(fault, 1, findings)
 
 
 def idle(ground: Ground) -> Outcome:
