@@ -1,5 +1,6 @@
 """A desktop of our own: a bus, a home, a runtime directory, and the daemon as our child."""
 
+import contextlib
 import itertools
 import os
 import pathlib
@@ -190,9 +191,11 @@ class Desktop:
     `directory` holds config, runtime and home, the bus's socket and the daemons' logs.
     """
 
-    def __init__(self, ground: Ground, limits: dict[str, int] = LIMITS):
+    def __init__(
+        self, ground: Ground, limits: dict[str, int] = LIMITS, is_in_memory: bool = False
+    ):
         self.ground = ground
-        self.directory = _new_directory(ground.directory)
+        self.directory = _new_directory(ground.memory if is_in_memory else ground.directory)
         self.config = self._made("config")
         self.runtime = self._made("runtime")
         self.home = self._made("home")
@@ -329,6 +332,11 @@ class Desktop:
                     raise raised.pop(0)
         finally:
             GLib.source_remove(ticker)
+
+    def pass_time(self, seconds: float) -> None:
+        """Hands out what comes while that time passes."""
+        with contextlib.suppress(TimeoutError):
+            self.wait_until(lambda: False, seconds)
 
     def settle(self) -> None:
         """Hands out what is there already."""

@@ -18,7 +18,7 @@ Invariants that a Ledger checks, at each reply and, by `judge`, at each start of
 import itertools
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from desktop import ERROR, NO_ANSWER, Client, Pending, Refused
@@ -56,6 +56,8 @@ class Change:
     generation: int = 0
     """What its reply told, or what its entries show; 0 where neither is known."""
     is_acknowledged: bool = False
+    is_durable: bool = False
+    """Whether the reply is to come when it is on disk."""
 
     def __str__(self) -> str:
         parts = [f"{key} = {text.split()[0]}" for key, text in self.sets.items()]
@@ -72,7 +74,7 @@ class Change:
         self, client: Client, done: Callable[[Pending], None] | None = None
     ) -> Pending:
         """Sends it by the method that fits it."""
-        if not self.token and len(self.sets) + len(self.removes) == 1:
+        if not self.token and not self.is_durable and len(self.sets) + len(self.removes) == 1:
             for key, text in self.sets.items():
                 return client.begin("SetValue", "(ssv)", self.domain, key,
                                     GLib.Variant("s", text), done=done)
@@ -86,6 +88,8 @@ class Change:
     @property
     def arguments(self) -> tuple:
         options = {"token": GLib.Variant("s", self.token)} if self.token else {}
+        if self.is_durable:
+            options["durable"] = GLib.Variant("b", True)
         sets = {key: GLib.Variant("s", text) for key, text in self.sets.items()}
         return self.domain, sets, self.removes, {}, options
 
@@ -107,6 +111,8 @@ class Book:
     """A generation, and what the domain held then."""
     last: int = 0
     """The generation of its last change, as far as that is known."""
+    missing: list[Change] = field(default_factory=list)
+    """Those that were sent and had not happened when it was judged."""
 
     @property
     def expected(self) -> Contents:
@@ -120,10 +126,11 @@ class Book:
 class Ledger:
     """All domains, the shared counter and the page; it draws changes by chance."""
 
-    def __init__(self, chance: random.Random):
+    def __init__(self, chance: random.Random, first_number: int = 1):
+        """A ledger that tells its changes apart by numbers, from that one on."""
         self.chance = chance
         self.books: dict[str, Book] = {}
-        self.numbers = itertools.count(1)
+        self.numbers = itertools.count(first_number)
         self.owners: dict[int, object] = {}
         self.highest = 0
         self.counts: dict[int, int] = {0: 0}
@@ -151,14 +158,14 @@ class Ledger:
 
     def note(
         self, domain: str, sets: Sequence[str] = (), removes: Sequence[str] = (), length: int = 20,
-        has_token: bool = False
+        has_token: bool = False, is_durable: bool = False
     ) -> Change:
         """Notes a change as sent, which sets keys to a text that has not been before."""
         book = self.books.setdefault(domain, Book(domain))
         number = next(self.numbers)
         change = Change(
             number, domain, dict.fromkeys(sets, text_of(number, length)), tuple(removes),
-            f"token {number}" if has_token else "", self.highest)
+            f"token {number}" if has_token else "", self.highest, is_durable=is_durable)
         book.sent.append(change)
         return change
 
@@ -273,10 +280,10 @@ class Ledger:
             if texts != book.known[1]:
                 raise Found(f"the page holds a copy of {book.domain} at {book.known[0]} for "
                             f"current, which it is not")
-        changes = [change for change in book.sent if change in happened]
-        book.last = max([book.last] + [change.generation for change in changes])
+        book.last = max([book.last] + [change.generation for change in happened])
         self.look_at_page(book.domain, book.last)
         self.ask_tokens_again(book, client, happened, contents)
+        book.missing = [change for change in book.sent if change not in happened]
         book.contents, book.sent = contents, []
         book.known = (generation, texts)
 
@@ -284,12 +291,7 @@ class Ledger:
         self, book: Book, texts: dict[str, str], in_order: bool
     ) -> tuple[Contents, list[Change]]:
         """Which changes have happened, so that the domain holds this (1)."""
-        unanswered = [change for change in book.sent if not change.is_acknowledged]
-        for missing in _omissions(unanswered, in_order):
-            happened = [change for change in book.sent if change not in missing]
-            contents = book.contents
-            for change in happened:
-                contents = change.applied_to(contents)
+        for happened, contents in _possibilities(book, in_order):
             if {key: text for key, (text, _) in contents.items()} == texts:
                 return contents, happened
         told = "\n".join(f"  {change}" for change in book.sent)
@@ -393,14 +395,28 @@ def _short(text: str) -> str:
     return number if text == text_of(int(number), len(rest) - 1) else f"{text[:20]}..."
 
 
-def _omissions(unanswered: list[Change], in_order: bool):
+def _possibilities(
+    book: Book, in_order: bool
+) -> Iterator[tuple[list[Change], Contents]]:
     """The ways in which unanswered changes may be missing, the fewest first."""
     if in_order:
-        for count in range(len(unanswered) + 1):
-            yield unanswered[len(unanswered) - count:]
-    else:
-        for count in range(len(unanswered) + 1):
-            yield from map(list, itertools.combinations(unanswered, count))
+        states = [book.contents]
+        for change in book.sent:
+            states.append(change.applied_to(states[-1]))
+        while states:
+            count = len(states) - 1
+            yield book.sent[:count], states.pop()
+            if count and book.sent[count - 1].is_acknowledged:
+                return
+        return
+    unanswered = [change for change in book.sent if not change.is_acknowledged]
+    for count in range(len(unanswered) + 1):
+        for missing in itertools.combinations(unanswered, count):
+            happened = [change for change in book.sent if change not in missing]
+            contents = book.contents
+            for change in happened:
+                contents = change.applied_to(contents)
+            yield happened, contents
 
 
 class Writer:

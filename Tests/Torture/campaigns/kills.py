@@ -76,7 +76,7 @@ class Trials:
 
     def __init__(self, ground: Ground):
         self.ground, self.chance = ground, ground.random
-        self.desktop = Desktop(ground)
+        self.desktop = Desktop(ground, is_in_memory=True)
         self.ledger = Ledger(self.chance)
         self.desktop.start()
         self.clients = [self.desktop.connect() for _ in range(WRITERS + 3)]
