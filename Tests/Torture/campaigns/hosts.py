@@ -33,7 +33,7 @@ class Host:
 
     def __init__(self, ground: Ground, elsewhere: Elsewhere, name: str, home: Desktop | None):
         self.name = name
-        self.desktop = Desktop(ground)
+        self.desktop = Desktop(ground, is_in_memory=True)
         if home is not None:
             self.desktop.environment["XDG_CONFIG_HOME"] = str(home.config)
         self.environment = elsewhere.environment(file_system=NFS)
@@ -128,7 +128,7 @@ def expect_void(life: Life) -> None:
 def locks_refused(ground: Ground) -> Outcome:
     outcome = Outcome("a file system that takes no locks", len(ERRORS))
     elsewhere = Elsewhere(ground.directory)
-    with Desktop(ground) as desktop:
+    with Desktop(ground, is_in_memory=True) as desktop:
         for name, number in ERRORS.items():
             try:
                 desktop.start(environment=elsewhere.environment(NFS, lock_error=number))
@@ -146,7 +146,7 @@ def told(ground: Ground) -> Outcome:
     """The file system is named in `status`, and one of the network in the log."""
     outcome = Outcome("a network file system, and a local one", 2)
     elsewhere = Elsewhere(ground.directory)
-    with Desktop(ground) as desktop:
+    with Desktop(ground, is_in_memory=True) as desktop:
         for file_system, line in {NFS: "nfs (network: ", EXT4: "ext4\n"}.items():
             desktop.start(environment=elsewhere.environment(file_system))
             shown = subprocess.run(

@@ -39,7 +39,7 @@ def series(ground: Ground, fault: str, short: int, long: int, trial, disk: float
     """Trials on one database, until one finds something."""
     outcome = Outcome(fault, 0)
     start = {"wrapper": slow_disk(disk)} if disk else {}
-    with Desktop(ground) as desktop:
+    with Desktop(ground, is_in_memory=True) as desktop:
         desktop.start(**start)
         life = Life(ground, desktop)
         for outcome.trials in range(1, ground.scale(short, long) + 1):
@@ -150,7 +150,7 @@ def clock(ground: Ground) -> Outcome:
     outcome = Outcome("the clock is set, by up to 60 days", 0)
     elsewhere = Elsewhere(ground.directory)
     environment = elsewhere.environment()
-    with Desktop(ground) as desktop:
+    with Desktop(ground, is_in_memory=True) as desktop:
         desktop.start(environment=environment)
         life = Life(ground, desktop)
         for outcome.trials in range(1, ground.scale(5, 200) + 1):

@@ -32,7 +32,7 @@ class Machine:
 
     def __init__(self, ground: Ground, wrapper: tuple[str, ...] = (), grants: bool = True):
         self.ground = ground
-        self.desktop = Desktop(ground)
+        self.desktop = Desktop(ground, is_in_memory=True)
         self.bus = SystemBus(self.desktop)
         self.logind = Logind(self.bus, grants)
         self.desktop.start(wrapper=wrapper)
@@ -224,7 +224,7 @@ def bus_ends(ground: Ground) -> Outcome:
 
 
 def bus_stopped(ground: Ground) -> Outcome:
-    with Desktop(ground) as desktop, SystemBus(desktop) as bus:
+    with Desktop(ground, is_in_memory=True) as desktop, SystemBus(desktop) as bus:
         logind = Logind(bus)
         bus.signal(signal.SIGSTOP)
         desktop.start()
@@ -242,7 +242,7 @@ def bus_stopped(ground: Ground) -> Outcome:
 
 
 def bus_full(ground: Ground) -> Outcome:
-    with Desktop(ground) as desktop, socket.socket(socket.AF_UNIX) as server:
+    with Desktop(ground, is_in_memory=True) as desktop, socket.socket(socket.AF_UNIX) as server:
         path = str(desktop.directory / "system-bus")
         server.bind(path)
         server.listen(0)

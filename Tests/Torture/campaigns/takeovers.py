@@ -26,7 +26,7 @@ def run(ground: Ground) -> list[Outcome]:
 
 def chains(ground: Ground, fault: str, short: int, long: int, kills: bool) -> Outcome:
     outcome = Outcome(fault, 0)
-    with Desktop(ground) as desktop:
+    with Desktop(ground, is_in_memory=True) as desktop:
         desktop.start()
         life = Life(ground, desktop)
         for outcome.trials in range(1, ground.scale(short, long) + 1):
@@ -92,7 +92,7 @@ def settle(life: Life, daemons: list[Daemon], killed: list[Daemon]) -> None:
 def at_once(ground: Ground, fault: str, homes: int) -> Outcome:
     """One serves, and the others end and say why; each time it has all that was acknowledged."""
     outcome = Outcome(fault, 0)
-    desktops = [Desktop(ground) for _ in range(homes)]
+    desktops = [Desktop(ground, is_in_memory=True) for _ in range(homes)]
     for desktop in desktops[1:]:
         for name in ("XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"):
             desktop.environment[name] = desktops[0].environment[name]
