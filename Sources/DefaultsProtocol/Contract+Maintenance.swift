@@ -11,8 +11,11 @@ extension Contract {
     /// Tells what the daemon has done and what it holds, each fact by its name.
     ///
     /// The facts: `Uptime` (t, seconds), `Changes`, `Flushes` and `FailedFlushes` (t, since the start),
-    /// `PendingBytes`, `JournalBytes` and `DatabaseBytes` (t), `Backups` (u, their number) and
-    /// `NewestBackup` (t, seconds since 1970; 0 where there is none).
+    /// `Rescues` (t, of a damaged database), `PendingBytes`, `JournalBytes` and `DatabaseBytes` (t),
+    /// `Backups` (u, their number) and `NewestBackup` (t, seconds since 1970; 0 where there is none),
+    /// `LastRescue` (s, what was kept and what was lost; empty where there was none) and
+    /// `LastRescueTime` (t, seconds since 1970), `FileSystem` (s) and `IsNetworkFileSystem` (b) of the
+    /// database.
     public static let getStatistics = MethodDeclaration(
         "GetStatistics", in: [], out: [Argument("statistics", "a{sv}")])
 

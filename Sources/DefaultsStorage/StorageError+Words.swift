@@ -27,9 +27,25 @@ extension StorageError {
     }
 
     static func inUse(_ path: String, holder: (host: String, process: String)?) -> StorageError {
+        let isElsewhere = holder.map { $0.host != HostName.current } ?? false
         let holder = holder.map { "process \($0.process) on host \($0.host)" } ?? "another process"
         return StorageError(
-            .inUse, "The database in \(path) is in use by \(holder). Stop that one first.")
+            .inUse,
+            "The database in \(path) is in use by \(holder). Stop that one first"
+                + (isElsewhere
+                    ? ", or end the session there. Where that machine is gone, the server of the "
+                        + "file system lets go of its lock after a while." : "."))
+    }
+
+    static func locksRefused(
+        _ path: String, _ fileSystem: FileSystem, _ cause: SystemError
+    ) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "The database in \(path) cannot be locked: \(cause). Without a lock two daemons, of "
+                + "two machines even, could write it at once and destroy it, so it was not opened. "
+                + "Have its file system (\(fileSystem.name)) take locks, or keep the database on "
+                + "another one.", cause: cause)
     }
 
     static func lockFailed(_ path: String, _ cause: SystemError) -> StorageError {

@@ -30,6 +30,28 @@ import Testing
         _ = try scratch.open()
     }
 
+    @Test(
+        "A lock that another machine holds is refused with its name; one of which nothing is told, without",
+        arguments: [
+            ("elsewhere 12\n", "by process 12 on host elsewhere. Stop that one first, or end the"),
+            ("", "by another process. Stop that one first."),
+            ("a b c\n", "by another process. Stop that one first."),
+        ])
+    func foreignLock(text: String, words: String) throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        // In place, for the lock belongs to this very file.
+        let file = try FileHandle(
+            forWritingTo: URL(filePath: "\(scratch.location.directory)/lock"))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .inUse)
+        #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        database.close()
+    }
+
     @Test("A database that another program has open is in use")
     func openElsewhere() throws {
         let scratch = try Scratch()

@@ -34,6 +34,23 @@ extension DefaultsObject {
         demandFlush()
     }
 
+    /// Flushes, and waits until every change made so far is on disk, the disk refuses, or the time is
+    /// over.
+    ///
+    /// - Returns: The durable generation or what the disk said; nil where the time is over.
+    func durability(within limit: Duration) async -> Result<Generation, StorageError>? {
+        await withCheckedContinuation { continuation in
+            var waiting: CheckedContinuation? = continuation
+            let timer = connection.loop.schedule(after: limit) {
+                waiting.take()?.resume(returning: nil)
+            }
+            waitUntilDurable { outcome in
+                timer.cancel()
+                waiting.take()?.resume(returning: outcome)
+            }
+        }
+    }
+
     /// Has what is pending written at once; during a flush, what is not in it right after.
     func demandFlush() {
         // The schedule was not told of a ceiling that is to be raised.

@@ -124,6 +124,12 @@ extension Daemon {
         let summary = await object.summary
         logger.info("\(summary)")
         ServiceManager.notifyReady(status: summary)
+        if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
+    }
+
+    /// Nobody waits for it: it goes on beside all that follows.
+    private func follow(_ suspend: SuspendWatch) {
+        Task(executorPreference: loop) { await suspend.follow() }
     }
 
     /// Opens the database, waiting for a daemon before us that is about to give it up.

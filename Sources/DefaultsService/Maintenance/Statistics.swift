@@ -12,7 +12,7 @@ struct Statistics {
 
     /// All of it by name, with what the database holds now.
     func facts(of database: Database, backups: [Backup]) -> [Value.Entry] {
-        let facts: [(String, UInt64)] = [
+        let counts: [(String, UInt64)] = [
             ("Uptime", UInt64(clamping: start.duration(to: .now).components.seconds)),
             ("Changes", changes), ("Flushes", flushes), ("FailedFlushes", failedFlushes),
             ("PendingBytes", UInt64(clamping: database.pendingBytes)),
@@ -25,8 +25,10 @@ struct Statistics {
         let others: [(String, Value)] = [
             ("Backups", .uint32(UInt32(clamping: backups.count))),
             ("LastRescue", .string(database.lastRescue?.report ?? "")),
+            ("FileSystem", .string(database.fileSystem.name)),
+            ("IsNetworkFileSystem", .boolean(database.fileSystem.isNetwork)),
         ]
-        return (facts.map { ($0.0, .uint64($0.1)) } + others).map { name, value in
+        return (counts.map { ($0.0, .uint64($0.1)) } + others).map { name, value in
             Value.Entry(.string(name), .variant(value))
         }
     }

@@ -32,6 +32,8 @@ public final class Database {
 
     /// The last rescue from a damaged store; nil where there was none.
     public let lastRescue: RescueRecord?
+    /// What the database stands on.
+    public let fileSystem: FileSystem
 
     let location: DatabaseLocation
     let directory: PrivateDirectory
@@ -69,7 +71,8 @@ public final class Database {
     ) throws(StorageError) {
         directory = try PrivateDirectory(
             making: location.directory, isOurs: location.isStandard)
-        lock = try DatabaseLock.take(in: directory)
+        fileSystem = FileSystem(of: directory)
+        lock = try DatabaseLock.take(in: directory, on: fileSystem)
         let opening = try DatabaseOpening(
             of: directory, at: location, boot: boot, wasLeftOpen: lock?.wasLeftOpen ?? true,
             damage: damage, report: report)
@@ -83,6 +86,7 @@ public final class Database {
         pages = beginning.pages
         contents = beginning.contents
         counter = beginning.counter
+        if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem)) }
     }
 
     /// The generation of the database: that of its last change.
@@ -115,7 +119,8 @@ public final class Database {
     /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
     /// where the next process takes it.
     public func close() {
-        pages.close()
+        // On another machine a daemon may be next, and show its changes on a page of its own.
+        if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
         do {
             try contents.close()
             lock?.noteClosed()

@@ -125,6 +125,15 @@ extension Notice {
                 + "one in \(directory).")
     }
 
+    static func onNetwork(_ path: String, _ fileSystem: FileSystem) -> Notice {
+        Notice(
+            severity: .information,
+            description:
+                "The database in \(path) is on a network file system (\(fileSystem.name)). "
+                + "Its server has to keep the lock by which one machine at a time has the database, "
+                + "and decides when a write outlives a power cut.")
+    }
+
     static func indexNotMade(_ error: StorageError) -> Notice {
         Notice(
             severity: .warning,

@@ -1,6 +1,5 @@
 import ArgumentParser
 import DefaultsClient
-@preconcurrency import Glibc
 
 /// `defaultsctl backup`: copies of everything, which the daemon also makes once a day.
 struct BackupCommands: AsyncParsableCommand {
@@ -15,7 +14,7 @@ struct BackupCommands: AsyncParsableCommand {
 
         func run(with defaults: RemoteDefaults) async throws {
             let rows = try await defaults.backups().map {
-                [$0.name, $0.localTime, "\($0.generation)", "\($0.size)", $0.kind]
+                [$0.name, LocalTime($0.date).text, "\($0.generation)", "\($0.size)", $0.kind]
             }
             for row in rows { print(Self.line(row, in: rows)) }
         }
@@ -72,16 +71,5 @@ struct BackupCommands: AsyncParsableCommand {
             guard found.count == 1 else { throw ToolError.severalBackups(name, found.count) }
             return backup
         }
-    }
-}
-
-extension RemoteBackup {
-    /// When it was made, by the clock on the wall.
-    var localTime: String {
-        var (seconds, parts) = (time_t(clamping: date), tm())
-        localtime_r(&seconds, &parts)
-        var text = [CChar](repeating: 0, count: 64)
-        let length = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
-        return String(decoding: text.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
