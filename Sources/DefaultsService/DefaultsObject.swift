@@ -41,8 +41,10 @@ public actor DefaultsObject {
     var waiters: [DurabilityWaiter] = []
     var announcements = Announcements()
     var statistics = Statistics()
-    /// The sentence of the last flush that the disk refused; empty while it takes them.
-    var storageError = ""
+    /// Why changes are not written to disk, or not even taken.
+    var trouble = StorageTrouble() {
+        didSet { if trouble != oldValue { announceTrouble() } }
+    }
 
     /// A service over an open database; it answers nobody before ``start()``.
     public init(

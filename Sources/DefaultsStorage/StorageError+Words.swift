@@ -50,6 +50,19 @@ extension StorageError {
         return .storeFailure(path, cause, .cannotOpen)
     }
 
+    static func storeGone(_ path: String) -> StorageError {
+        StorageError(
+            .cannotOpen, "\(path) was removed or replaced while it was being opened. Start again.")
+    }
+
+    static func storeLost(_ path: String, _ cause: any Error) -> StorageError {
+        StorageError(
+            .cannotWrite,
+            "\(path) was removed or replaced while it was in use, and cannot be made anew: "
+                + "\(cause). Until it can, all that it held lives in this process alone.",
+            cause: cause)
+    }
+
     static func notOurDatabase(_ path: String) -> StorageError {
         StorageError(
             .notOurDatabase,

@@ -96,9 +96,9 @@ extension DefaultsObject {
         statistics.flushes += 1
         schedule.flushSucceeded()
         Memory.returnFreePages()
-        if !storageError.isEmpty {
+        if !trouble.disk.isEmpty {
             logger.notice("The disk takes changes again; everything pending is written.")
-            report(storageError: "")
+            trouble.disk = ""
         }
         let durable = database.durableGeneration
         // No flush has begun since, so the last that was begun is the one that has ended.
@@ -116,26 +116,14 @@ extension DefaultsObject {
         isFlushing = false
         statistics.failedFlushes += 1
         schedule.flushFailed(at: .now)
-        if storageError != error.description {
+        if trouble.disk != error.description {
             logger.error("\(error)")
-            report(storageError: error.description)
+            trouble.disk = error.description
         }
         let refused = waiters
         waiters = []
         for waiter in refused { waiter.resume(.failure(error)) }
         scheduleFlush()
         endAwaitingRoom()
-    }
-
-    private func report(storageError message: String) {
-        storageError = message
-        do {
-            try connection.assumeIsolated {
-                try $0.propertiesChanged(
-                    Contract.objectPath, Contract.interface, [Contract.storageError.name])
-            }
-        } catch {
-            logger.warning("Cannot tell of the storage error on the bus: \(error)")
-        }
     }
 }

@@ -5,11 +5,14 @@ extension Database {
     ///
     /// - Throws: `.cannotOpen` where the file, or a thread, is not to be had.
     public func makeWriter() throws(StorageError) -> DurableWriter {
-        try DurableWriter(to: StoreFile(path: path))
+        try DurableWriter(to: file, identity, in: place)
     }
 
-    /// Whether there is something for a flush to write: changes, tokens, or a ceiling to raise.
-    public var needsFlush: Bool { !contents.overlay.isEmpty || counter.isExhausted }
+    /// Whether there is something for a flush to write: changes, tokens, a ceiling to raise, or the
+    /// whole of a store that somebody has removed.
+    public var needsFlush: Bool {
+        !contents.overlay.isEmpty || counter.isExhausted || identity.isLost(from: file)
+    }
 
     /// The flush that writes the last of what is acknowledged by now; nil where all is on disk.
     ///
@@ -32,6 +35,7 @@ extension Database {
         tidyJournal {
             try renewWhatIsLost()
             try journal.rotate(at: counter)
+            isJournalUntidy = false
         }
         return FlushBatch(
             generation: counter.current, changes: contents.overlay.beginFlush(),
@@ -41,20 +45,29 @@ extension Database {
     /// Ends a flush: what was written leaves memory and journal, or stays pending as before.
     public func finishFlush(_ batch: FlushBatch, _ outcome: Result<Void, StorageError>) {
         guard case .success = outcome else { return contents.overlay.abandonFlush() }
-        contents.overlay.finishFlush()
+        if followStore(to: batch) {
+            contents.overlay.finishFlush()
+        } else {
+            contents.overlay.abandonFlush()
+        }
         counter.noteDurable(batch)
         if let last = batch.lastSegment {
             tidyJournal { try journal.remove(through: last) }
         }
+        // What the flush has written is in there still where no new segment could be begun.
+        if contents.overlay.isEmpty { tidyJournal { try journal.clear() } }
     }
 
     /// Does work on the journal that can be put off: where it fails, the journal holds more than
     /// it need, and a later attempt makes up for it.
+    ///
+    /// The log is told once, until a flush finds the journal well.
     func tidyJournal(_ work: () throws -> Void) {
         do {
             try work()
         } catch {
-            report(.journalNotTidied(error))
+            if !isJournalUntidy { report(.journalNotTidied(error)) }
+            isJournalUntidy = true
         }
     }
 }

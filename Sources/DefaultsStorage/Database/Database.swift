@@ -31,9 +31,10 @@ public final class Database {
     public let path: String
 
     let location: DatabaseLocation
-    let directory: PrivateDirectory
+    let place: StorePlace
+    /// Which files of the store are read.
+    var identity: StoreIdentity
     let boot: UniqueID
-    private var lock: DatabaseLock?
     let report: (Notice) -> Void
     let journal: Journal
     /// Where clients see that something has changed.
@@ -42,6 +43,8 @@ public final class Database {
     var counter: GenerationCounter
     /// How many flushes have begun since the database was opened.
     public internal(set) var flushesBegun: UInt64 = 0
+    /// Whether the log knows that the journal could not be tidied up.
+    var isJournalUntidy = false
 
     /// Opens the database, or makes a new one, and takes up what the last process left.
     ///
@@ -61,12 +64,11 @@ public final class Database {
     init(
         at location: DatabaseLocation, boot: UniqueID, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        directory = try PrivateDirectory(
-            making: location.directory, isOurs: location.isStandard)
-        lock = try DatabaseLock.take(in: directory)
-        let opening = try DatabaseOpening(of: directory, report: report)
+        place = try StorePlace(at: location)
+        let opening = try DatabaseOpening(of: place.directory, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
         path = opening.file.path
+        identity = beginning.identity
         self.location = location
         self.boot = boot
         self.report = report
@@ -75,6 +77,10 @@ public final class Database {
         contents = beginning.contents
         counter = beginning.counter
     }
+
+    var directory: PrivateDirectory { place.directory }
+
+    var file: StoreFile { StoreFile(path: path) }
 
     /// The generation of the database: that of its last change.
     public var generation: Generation { counter.current }
@@ -93,9 +99,10 @@ public final class Database {
 
     /// What the store takes up, in bytes, its write-ahead log included.
     public var storeSize: Int {
-        [path, "\(path)-wal"].reduce(0) { size, path in
-            let file = try? File(path, O_RDONLY)
-            return size + ((try? file?.size()) ?? 0)
+        [file.path, file.logPath].reduce(0) { size, path in
+            // A file that is opened and closed here would take SQLite's lock with it.
+            var status = stat()
+            return stat(path, &status) == 0 ? size + Int(status.st_size) : size
         }
     }
 
@@ -113,6 +120,6 @@ public final class Database {
             // Everything is in the WAL and on disk; the next process folds it back.
             report(.notFoldedBack(error))
         }
-        lock = nil
+        place.giveUp()
     }
 }

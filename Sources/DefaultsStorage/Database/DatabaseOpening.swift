@@ -14,6 +14,7 @@ struct DatabaseOpening {
         let journal: Journal
         let pages: CounterPages
         let contents: DatabaseContents
+        let identity: StoreIdentity
         let counter: GenerationCounter
     }
 
@@ -24,6 +25,7 @@ struct DatabaseOpening {
         self.directory = directory
         self.report = report
         file = StoreFile(in: directory)
+        try file.finishRenewal(in: directory)
         try file.make(in: directory)
         connection = try file.connect()
         isNew = try file.prepare(connection)
@@ -59,6 +61,6 @@ struct DatabaseOpening {
             replayed: recovery.replayed)
         return Beginning(
             journal: journal, pages: pages, contents: recovery.contents,
-            counter: recovery.counter)
+            identity: try file.identity(), counter: recovery.counter)
     }
 }

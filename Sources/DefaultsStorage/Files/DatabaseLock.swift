@@ -9,14 +9,20 @@ internal import Glibc
 /// removed: another process may be about to lock it.
 struct DatabaseLock: ~Copyable {
     private let file: File
+    /// Which file it is, whatever its name.
+    private let identity: FileIdentity
 
     deinit {
         file.unlock()
     }
 
-    private init(holding file: consuming File) {
+    private init(holding file: consuming File) throws(SystemError) {
+        identity = FileIdentity(try file.status())
         self.file = file
     }
+
+    /// Whether another process could take the lock beside us: somebody has removed its file.
+    var isLost: Bool { identity.hasLost(file.path) }
 
     /// Takes the lock and writes down who holds it, where there is space for that.
     ///
@@ -27,7 +33,7 @@ struct DatabaseLock: ~Copyable {
             let file = try open(in: directory)
             if try file.tryLock() {
                 noteHolder(in: file)
-                return DatabaseLock(holding: file)
+                return try DatabaseLock(holding: file)
             }
             holder = try self.holder(in: file)
         } catch {

@@ -14,6 +14,8 @@ struct StoreFile: Sendable {
     private static let walSizeLimit = 4 << 20
 
     let path: String
+    /// The write-ahead log.
+    var logPath: String { "\(path)-wal" }
 
     /// Makes the file where there is none, readable by its owner alone.
     ///

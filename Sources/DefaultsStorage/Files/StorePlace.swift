@@ -1,0 +1,38 @@
+internal import Synchronization
+
+/// The directory of a database, and the lock on it that makes this process the owner.
+///
+/// The database's thread and the writer's share it.
+final class StorePlace: Sendable {
+    let directory: PrivateDirectory
+    private let isStandard: Bool
+    /// Nil when the directory was given up.
+    private let lock: Mutex<DatabaseLock?>
+
+    /// Makes the directory where it is missing, and takes its lock.
+    ///
+    /// - Throws: `.directoryUnusable`, `.inUse` or `.cannotOpen`.
+    init(at location: DatabaseLocation) throws(StorageError) {
+        directory = try PrivateDirectory(
+            making: location.directory, isOurs: location.isStandard)
+        isStandard = location.isStandard
+        lock = Mutex(try DatabaseLock.take(in: directory))
+    }
+
+    /// Makes the directory again, and takes its lock, where somebody has removed them.
+    ///
+    /// - Throws: `.inUse` where another process has become the owner since; what `init` throws
+    ///   else.
+    func renewIfLost() throws(StorageError) {
+        try lock.withLock { (lock) throws(StorageError) in
+            guard lock?.isLost == true else { return }
+            let made = try PrivateDirectory(making: directory.path, isOurs: isStandard)
+            lock = try DatabaseLock.take(in: made)
+        }
+    }
+
+    /// Gives the lock up.
+    func giveUp() {
+        lock.withLock { $0 = nil }
+    }
+}
