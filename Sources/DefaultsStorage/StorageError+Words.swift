@@ -56,10 +56,12 @@ extension StorageError {
     }
 
     static func storeLost(_ path: String, _ cause: any Error) -> StorageError {
-        StorageError(
+        // A StorageError is a sentence.
+        let reason = cause is StorageError ? "\(cause)" : "\(cause)."
+        return StorageError(
             .cannotWrite,
             "\(path) was removed or replaced while it was in use, and cannot be made anew: "
-                + "\(cause). Until it can, all that it held lives in this process alone.",
+                + "\(reason) Until it can, all that it held lives in this process alone.",
             cause: cause)
     }
 

@@ -16,6 +16,7 @@ enum manner {
     TORN,      /* a write takes half of what it is given, and the next fails with the error */
     DELAYED,   /* as ever, after a while */
     COUNTED,   /* as ever */
+    LAST,      /* not at all: the process is killed before it */
 };
 
 struct page {

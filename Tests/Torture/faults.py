@@ -4,6 +4,7 @@ import errno
 import mmap
 import os
 import pathlib
+import pwd
 import struct
 import subprocess
 from collections.abc import Sequence
@@ -16,14 +17,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # As faults.h has them.
 WRITE, SYNC, TRUNCATE, OPEN, RENAME, UNLINK, MKDIR, ALLOCATE, READ = (1 << n for n in range(9))
-FAIL, SHORT, TORN, DELAYED, COUNTED = range(5)
+FAIL, SHORT, TORN, DELAYED, COUNTED, LAST = range(6)
 CHANGING = WRITE | SYNC | TRUNCATE | OPEN | RENAME | UNLINK | MKDIR | ALLOCATE
 """All calls that change what is on a disk, or get at it."""
 
 PAGE_SIZE, SEEN, HIT, TIMES, PATTERN = 4096, 32, 40, 48, 560
 
-NOBODY = 64321
-"""A user of no account, whom no permission favours; where we are root, the daemon runs as this."""
+NOBODY = pwd.getpwnam("nobody").pw_uid
+"""A user whom no permission favours, and whom the bus knows; where we are root, the daemon runs as
+this."""
 
 
 class Faults:

@@ -8,10 +8,11 @@ extension Database {
         try DurableWriter(to: file, identity, in: place)
     }
 
-    /// Whether there is something for a flush to write: changes, tokens, a ceiling to raise, or the
-    /// whole of a store that somebody has removed.
+    /// Whether there is something for a flush to write: changes, tokens, a ceiling to raise, or files
+    /// that somebody has removed.
     public var needsFlush: Bool {
         !contents.overlay.isEmpty || counter.isExhausted || identity.isLost(from: file)
+            || place.isLost
     }
 
     /// The flush that writes the last of what is acknowledged by now; nil where all is on disk.

@@ -19,6 +19,9 @@ final class StorePlace: Sendable {
         lock = Mutex(try DatabaseLock.take(in: directory))
     }
 
+    /// Whether another process could become the owner: somebody has removed the lock.
+    var isLost: Bool { lock.withLock { $0?.isLost == true } }
+
     /// Makes the directory again, and takes its lock, where somebody has removed them.
     ///
     /// - Throws: `.inUse` where another process has become the owner since; what `init` throws

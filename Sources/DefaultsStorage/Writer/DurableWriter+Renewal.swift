@@ -24,8 +24,9 @@ extension DurableWriter {
         try file.finishRenewal(in: place.directory, replacing: earlier)
         if let made = FileIdentity(of: file.path) { earlier.append(made) }
         let connection = try file.connect()
-        // It is no store with a write-ahead log yet.
+        // The copy has no write-ahead log yet, and gets one by the first read after this.
         _ = try file.prepare(connection)
+        _ = try file.state(connection)
         identity = try file.identity()
         earlier = []
         isRenewalUnfinished = false
