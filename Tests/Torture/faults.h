@@ -13,7 +13,7 @@ enum call {
 enum manner {
     FAIL,      /* with the error */
     SHORT,     /* a write takes half of what it is given, and succeeds */
-    TORN,      /* a write takes half of what it is given, and the next fails with the error */
+    TORN,      /* a write takes half of what it is given, and the next fails, as other calls do */
     DELAYED,   /* as ever, after a while */
     COUNTED,   /* as ever */
     LAST,      /* not at all: the process is killed before it */

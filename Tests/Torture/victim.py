@@ -25,20 +25,23 @@ class Failed(Exception):
 class Victim:
     """One daemon under one fault."""
 
-    def __init__(self, ground: Ground, faults: Faults, before: int = 20):
-        """Starts it, and has it write `before` values to disk, some of them large."""
+    def __init__(self, ground: Ground, faults: Faults,
+                 prepare: Callable[["Victim"], None] = lambda victim: None):
+        """Starts it, and has it write some values to disk."""
         self.desktop = UnprivilegedDesktop(ground, faults)
         self.faults = faults
         self.random = ground.random
         self.ledger: dict[str, str] = {}
         """What was acknowledged: every key with its value."""
-        self.refused = 0
+        self.attempted = ""
+        """The value of the last change that was asked for."""
         self.told: list[str] = []
         """What the property StorageError was changed to, in order."""
         self.signalled: list[int] = []
         """The generations of the Changed signals."""
+        prepare(self)
         self.start()
-        for number in range(before):
+        for number in range(20):
             self.set(f"before {number}", size=20_000 if number % 5 == 0 else 20)
         self.synchronize()
 
@@ -81,7 +84,7 @@ class Victim:
 
     def set(self, key: str, size: int = 20) -> None:
         """Makes a change; raises Refused."""
-        value = f"{self.random.getrandbits(64):x}".ljust(size, ".")
+        value = self.attempted = f"{self.random.getrandbits(64):x}".ljust(size, ".")
         self.client.call("SetValue", "(ssv)", DOMAIN, key, GLib.Variant("s", value))
         self.ledger[key] = value
 
@@ -104,7 +107,6 @@ class Victim:
             check(refused.name == STORAGE_FAILED, "StorageFailed", refused)
         else:
             raise Failed(f"expected the change of '{key}' to be refused, and it was taken")
-        self.refused += 1
         self.hear()
         properties = self.properties()
         check(properties["Generation"] == generation, f"generation {generation} to stay",
@@ -170,6 +172,15 @@ class Victim:
         check(not lost, "every acknowledged value", f"others for {lost[:5]} ({len(lost)} in all)")
         extra = [key for key in values if key not in self.ledger]
         check(not extra, "no value that was not acknowledged", extra[:5])
+
+    def expect_either(self, key: str, values: tuple[str | None, ...]) -> None:
+        """One of these holds, of a change that was neither acknowledged nor refused; from now on
+        it alone does."""
+        value = self.value(key)
+        check(value in values, f"'{key}' as it was or as it was to be", "another value")
+        self.ledger.pop(key, None)
+        if value is not None:
+            self.ledger[key] = value
 
     def expect_trouble(self, pending: int) -> None:
         """The disk's refusal is told by the properties, and each change waits."""

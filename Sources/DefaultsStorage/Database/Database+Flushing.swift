@@ -33,10 +33,9 @@ extension Database {
     public func beginFlush() -> FlushBatch? {
         guard needsFlush else { return nil }
         flushesBegun += 1
-        tidyJournal {
+        tidyJournal(.beginning) {
             try renewWhatIsLost()
             try journal.rotate(at: counter)
-            isJournalUntidy = false
         }
         return FlushBatch(
             generation: counter.current, changes: contents.overlay.beginFlush(),
@@ -53,22 +52,32 @@ extension Database {
         }
         counter.noteDurable(batch)
         if let last = batch.lastSegment {
-            tidyJournal { try journal.remove(through: last) }
+            tidyJournal(.removing) { try journal.remove(through: last) }
         }
         // What the flush has written is in there still where no new segment could be begun.
-        if contents.overlay.isEmpty { tidyJournal { try journal.clear() } }
+        if contents.overlay.isEmpty { tidyJournal(.emptying) { try journal.clear() } }
     }
 
     /// Does work on the journal that can be put off: where it fails, the journal holds more than
     /// it need, and a later attempt makes up for it.
     ///
-    /// The log is told once, until a flush finds the journal well.
-    func tidyJournal(_ work: () throws -> Void) {
+    /// The log is told once, until an attempt succeeds.
+    func tidyJournal(_ work: JournalWork, _ attempt: () throws -> Void) {
         do {
-            try work()
+            try attempt()
+            untidied.remove(work)
         } catch {
-            if !isJournalUntidy { report(.journalNotTidied(error)) }
-            isJournalUntidy = true
+            if untidied.insert(work).inserted { report(.journalNotTidied(error)) }
         }
     }
+}
+
+/// Work on the journal that can be put off.
+enum JournalWork: Hashable {
+    /// Beginning a segment.
+    case beginning
+    /// Removing segments, or all that stands in one.
+    case removing, emptying
+    /// Writing the journal anew.
+    case rewriting
 }

@@ -43,8 +43,8 @@ public final class Database {
     var counter: GenerationCounter
     /// How many flushes have begun since the database was opened.
     public internal(set) var flushesBegun: UInt64 = 0
-    /// Whether the log knows that the journal could not be tidied up.
-    var isJournalUntidy = false
+    /// The work on the journal that failed, as the log knows.
+    var untidied: Set<JournalWork> = []
 
     /// Opens the database, or makes a new one, and takes up what the last process left.
     ///

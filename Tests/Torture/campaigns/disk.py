@@ -7,6 +7,7 @@ daemon killed and the session's memory gone.
 
 import contextlib
 import errno
+import itertools
 import os
 import pathlib
 import shutil
@@ -15,110 +16,46 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from desktop import Ended, Refused
-from faults import (
-    ALLOCATE, CHANGING, COUNTED, DELAYED, FAIL, LAST, MKDIR, OPEN, RENAME, SHORT, SYNC, TORN,
-    TRUNCATE, UNLINK, WRITE, Faults)
+from faults import CHANGING, DELAYED, LAST, SHORT, SYNC, TORN, TRUNCATE, WRITE, Faults
 from ground import Ground, Outcome
-from victim import STORAGE_FAILED, Failed, Victim, check
+from trials import (
+    ONLY_ROOT, Begin, Fault, Trials, clear, disarm, expect_no_start, expect_sentence, fill, nothing,
+    on_disk, points, small)
+from victim import STORAGE_FAILED, Victim, check
 
 NAME = "disk"
 FAULTS = "a disk full, read-only or failing, permission taken away, files removed or replaced"
 INJECTIONS = ("lost-database", "lost-change")
 
-Begin = Callable[[Victim], None]
-"""Begins a fault, or ends it."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What is done to a daemon that runs, and how it is undone."""
-
-    name: str
-    begin: Begin
-    end: Begin = lambda victim: None
-    skipped: str | None = None
-    """Why it cannot be tried here."""
-
-
 def run(ground: Ground) -> list[Outcome]:
-    faults = Faults(ground)
-    trials = Trials(ground, faults)
+    trials = Trials(ground, Faults(ground))
     for fault in REFUSING:
         for way in (demanded, waited, killed, restarted):
             trials.take(fault, way, is_quick=(fault, way) in QUICK)
-    trials.take(FULL, bounded)
+    for way in (demanded, waited, killed, restarted):
+        trials.take(SMALL, way, is_quick=way is killed)
     trials.take(FULL, backing_off)
+    trials.take(FULL, bounded, is_quick=False)
     trials.take(SLOW, served)
     for fault in HARMLESS:
-        trials.take(fault, unnoticed)
+        trials.take(fault, unnoticed, is_quick=fault is HARMLESS[0])
     for fault in CHECKPOINTS:
-        trials.take(fault, checkpointed)
+        trials.take(fault, checkpointed, is_quick=fault is CHECKPOINTS[0])
     for fault in FORBIDDEN:
         trials.take(fault, permitted_later)
     for fault in TAKEN:
         for way in (made_anew, made_anew_at_the_end):
             trials.take(fault, way, is_quick=way is made_anew)
-    trials.take(NO_PARENT, demanded)
-    trials.take(NO_PARENT, waited, is_quick=False)
+    for way in (demanded, waited, restarted):
+        trials.take(NO_PARENT, way, is_quick=way is demanded)
     trials.take(DESCRIPTORS, unnoticed)
     trials.take(READ_ONLY, started_later)
     trials.take(Fault("each call of a flush fails once", nothing), at_each_point)
     trials.take(Fault("each call of making it anew fails once", remove_directory), at_each_point)
     trials.take(Fault("killed before each call of making it anew", replace_by_copy), killed_at_each)
-    return list(trials.outcomes.values())
-
-
-class Trials:
-    """The trials of all faults, and what came of them."""
-
-    def __init__(self, ground: Ground, faults: Faults):
-        self.ground = ground
-        self.faults = faults
-        self.outcomes: dict[str, Outcome] = {}
-
-    def take(self, fault: Fault, way: Callable, is_quick: bool = True) -> None:
-        """One trial of a fault, in one of the ways in which it may go on."""
-        if not (is_quick or self.ground.thorough):
-            return
-        outcome = self.outcomes.setdefault(
-            fault.name, Outcome(fault.name, 0, skipped=fault.skipped))
-        if fault.skipped:
-            return
-        began = time.monotonic()
-        if self.ground.inject:
-            way = broken(way, self.ground.inject)
-        with Victim(self.ground, self.faults) as victim, around(fault, victim):
-            try:
-                outcome.trials += way(victim, fault) or 1
-            except (Failed, Ended, Refused, TimeoutError) as failure:
-                outcome.trials += 1
-                outcome.findings.append(
-                    f"{way.__name__.replace('_', ' ')}: {failure}\n"
-                    f"The log:\n{victim.daemon.log()}")
-        self.ground.say(
-            f"{fault.name}, {way.__name__.replace('_', ' ')}: {time.monotonic() - began:.1f} s")
-
-
-def broken(way: Callable, break_: str) -> Callable:
-    """The same trial with a deliberate break behind its back."""
-    def broken_way(victim: Victim, fault: Fault):
-        if break_ == "lost-change":
-            victim.ledger["never made"] = "lost"
-            return way(victim, fault)
-        start = victim.desktop.start
-
-        def start_without(*arguments, **named):
-            for file in victim.desktop.data.glob("defaults.db*"):
-                file.unlink()
-            return start(*arguments, **named)
-
-        victim.desktop.start = start_without
-        return way(victim, fault)
-    broken_way.__name__ = way.__name__
-    return broken_way
+    return trials.all
 
 
 # How a trial goes on
@@ -249,6 +186,7 @@ def unnoticed(victim: Victim, fault: Fault) -> None:
         if number % 10 == 0:
             victim.synchronize()
     victim.synchronize()
+    check(victim.faults.hit > 0 or fault is DESCRIPTORS, "the fault to happen", "no such call")
     victim.expect_recovery()
     victim.expect_told(0, 0)
     check(len(victim.lines(4)) <= 1, "one warning in the log at most", victim.lines(4))
@@ -308,6 +246,10 @@ def made_anew(victim: Victim, fault: Fault) -> None:
     fault.begin(victim)
     victim.synchronize()
     expect_own_files(victim)
+    told = [line for line in victim.lines(4) if "was made anew" in line]
+    check(len(told) == (0 if fault is LOCK else 2), "a warning of each time", victim.lines(4))
+    check(bool(list(victim.desktop.data.glob("*.aside"))) == ("replaced" in fault.name),
+          "what was put there to be kept, and nothing else", list(victim.desktop.data.iterdir()))
     fault.end(victim)
     on_disk(victim)
     victim.expect_taken("afterwards")
@@ -327,8 +269,7 @@ def made_anew_at_the_end(victim: Victim, fault: Fault) -> None:
 
 def at_each_point(victim: Victim, fault: Fault) -> int:
     """One call after the other fails once: the flush fails with a reason, or goes well."""
-    number = 0
-    while True:
+    for tried, number in enumerate(points(victim), 1):
         victim.set(f"key {number % 7}", size=3000)
         fault.begin(victim)
         with victim.faults.armed(CHANGING, config(victim), errno.EIO, skipped=number, count=1):
@@ -339,18 +280,16 @@ def at_each_point(victim: Victim, fault: Fault) -> int:
             is_over = victim.faults.hit == 0
         victim.synchronize()
         victim.expect_recovery()
-        if is_over or number % 3 == 0:
+        if is_over or tried % 3 == 0:
             victim.restart_elsewhere()
             victim.expect_all()
-        number += 1
         if is_over:
-            return number
+            return tried
 
 
 def killed_at_each(victim: Victim, fault: Fault) -> int:
     """Killed before one call after the other, it leaves what the next daemon goes on with."""
-    number = 0
-    while True:
+    for tried, number in enumerate(points(victim), 1):
         victim.set(f"key {number % 7}", size=3000)
         victim.synchronize()
         fault.begin(victim)
@@ -362,42 +301,18 @@ def killed_at_each(victim: Victim, fault: Fault) -> int:
         victim.restart()
         # The copy that was put there is as good as what it was put in the place of.
         victim.expect_all()
-        number += 1
         if is_over:
             on_disk(victim)
-            return number
+            return tried
 
 
 # What is judged
 
-def on_disk(victim: Victim) -> None:
-    """All that was acknowledged is on disk when Synchronize says so, and nowhere else need it be."""
-    if not victim.daemon.has_ended:
-        victim.synchronize()
-    victim.restart_elsewhere()
-    victim.expect_all()
-
-
-def expect_no_start(victim: Victim) -> None:
-    try:
-        victim.start()
-    except Ended:
-        expect_sentence(victim)
-    else:
-        raise Failed("expected the daemon not to start, and it serves")
-
-
-def expect_sentence(victim: Victim) -> None:
-    """A daemon that could not start has told why."""
-    status = victim.daemon.wait()
-    check(status == 74, "exit status 74", status)
-    check(len(victim.lines(2)) == 1, "one critical line in the log", victim.daemon.log())
-
-
 def expect_own_files(victim: Victim) -> None:
     """The directory, the database and its lock are there, this user's alone, and in use."""
     data = victim.desktop.data
-    for path, mode in ((data, 0o40700), (data / "defaults.db", 0o100600), (data / "lock", 0o100600)):
+    for path, mode in ((data, 0o40700), (data / "defaults.db", 0o100600), (data / "lock", 0o100600),
+                       (data / "defaults.db-wal", 0o100600)):
         check(path.exists(), f"{path.name} to be there", "nothing")
         check(path.stat().st_mode == mode, f"mode {mode:o} of {path.name}", f"{path.stat().st_mode:o}")
     free = subprocess.run(["flock", "--nonblock", data / "lock", "true"]).returncode == 0
@@ -417,27 +332,6 @@ def arm(*arguments, pattern: str = "/*", **named) -> Begin:
         arguments[0], f"{victim.desktop.config}{pattern}", *arguments[1:], **named)
 
 
-def disarm(victim: Victim) -> None:
-    victim.faults.disarm()
-
-
-def nothing(victim: Victim) -> None:
-    pass
-
-
-@contextlib.contextmanager
-def around(fault: Fault, victim: Victim) -> Iterator[None]:
-    """What a trial needs that a fault is made of, put away whatever comes."""
-    try:
-        yield
-    finally:
-        for directory in (victim.desktop.config, victim.desktop.data):
-            if directory.is_dir():
-                directory.chmod(0o700)
-        subprocess.run(["umount", "--lazy", "--quiet", victim.desktop.config],
-                       stderr=subprocess.DEVNULL)
-
-
 FULL = Fault("full: ENOSPC on write", arm(WRITE, errno.ENOSPC), disarm)
 REFUSING = [
     FULL,
@@ -450,13 +344,13 @@ REFUSING = [
 QUICK = [(REFUSING[0], killed), (REFUSING[0], demanded), (REFUSING[1], restarted),
          (REFUSING[2], killed), (REFUSING[3], demanded), (REFUSING[4], waited),
          (REFUSING[5], demanded)]
-SLOW = Fault("an fsync that takes 2 s", arm(SYNC, 0, DELAYED, count=1, milliseconds=2000), disarm)
+SMALL = Fault("full: a small file system", fill("config"), clear("config"), ONLY_ROOT,
+              prepare=small("config"))
+SLOW = Fault("an fsync that takes 1 s", arm(SYNC, 0, DELAYED, count=1, milliseconds=1000), disarm)
 HARMLESS = [
     Fault("short writes", arm(WRITE, 0, SHORT), disarm),
     Fault("EINTR on write", arm(WRITE, errno.EINTR, count=10), disarm),
     Fault("EIO on ftruncate", arm(TRUNCATE, errno.EIO), disarm),
-    Fault("EIO on unlink", arm(UNLINK, errno.EIO), disarm),
-    Fault("EIO on rename", arm(RENAME, errno.EIO), disarm),
 ]
 CHECKPOINTS = [
     Fault("ENOSPC on write in a checkpoint", arm(WRITE, errno.ENOSPC, pattern="/*/defaults.db"), disarm),
@@ -489,7 +383,6 @@ def chown_back(victim: Victim) -> None:
         victim.desktop.own(file)
 
 
-ONLY_ROOT = None if os.geteuid() == 0 else "only root may"
 FORBIDDEN = [
     Fault("chmod 0 of the directory", chmod(0, "."), chmod(0o700, ".")),
     Fault("chmod 0 of the files", chmod(0, "defaults.db", "lock"),
@@ -550,12 +443,13 @@ def make_parent(victim: Victim) -> None:
     victim.desktop.own(victim.desktop.config)
 
 
+LOCK = Fault("the lock removed", unlink("lock"))
 TAKEN = [
     Fault("the directory removed", remove_directory),
     Fault("the directory moved away", move_away),
     Fault("the database removed", unlink("defaults.db")),
     Fault("the write-ahead log removed", unlink("defaults.db-wal")),
-    Fault("the lock removed", unlink("lock")),
+    LOCK,
     Fault("the database replaced by garbage", replace("defaults.db", lambda path: path.write_bytes(
         b"garbage" * 1000))),
     Fault("the database replaced by another program's", replace("defaults.db", make_foreign)),
