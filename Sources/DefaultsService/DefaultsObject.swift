@@ -46,8 +46,10 @@ public actor DefaultsObject {
     var mending = Mending()
     /// Backups that are made or wait to be.
     var upkeep = Upkeep()
-    /// The sentence of the last flush that the disk refused; empty while it takes them.
-    var storageError = ""
+    /// Why changes are not written to disk, or not even taken.
+    var trouble = StorageTrouble() {
+        didSet { if trouble != oldValue { announceTrouble() } }
+    }
 
     /// A service over an open database; it answers nobody before ``start()``.
     ///

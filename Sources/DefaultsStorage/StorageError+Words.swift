@@ -66,6 +66,21 @@ extension StorageError {
         return .storeFailure(path, cause, .cannotOpen)
     }
 
+    static func storeGone(_ path: String) -> StorageError {
+        StorageError(
+            .cannotOpen, "\(path) was removed or replaced while it was being opened. Start again.")
+    }
+
+    static func storeLost(_ path: String, _ cause: any Error) -> StorageError {
+        // A StorageError is a sentence.
+        let reason = cause is StorageError ? "\(cause)" : "\(cause)."
+        return StorageError(
+            .cannotWrite,
+            "\(path) was removed or replaced while it was in use, and cannot be made anew: "
+                + "\(reason) Until it can, all that it held lives in this process alone.",
+            cause: cause)
+    }
+
     static func notOurDatabase(_ path: String) -> StorageError {
         StorageError(
             .notOurDatabase,

@@ -115,9 +115,9 @@ extension DefaultsObject {
         statistics.flushes += 1
         schedule.flushSucceeded()
         Memory.returnFreePages()
-        if !storageError.isEmpty {
+        if !trouble.disk.isEmpty {
             logger.notice("The disk takes changes again; everything pending is written.")
-            report(storageError: "")
+            trouble.disk = ""
         }
         let durable = database.durableGeneration
         // No flush has begun since, so the last that was begun is the one that has ended.
@@ -136,9 +136,9 @@ extension DefaultsObject {
         isFlushing = false
         statistics.failedFlushes += 1
         schedule.flushFailed(at: .now)
-        if storageError != error.description {
+        if trouble.disk != error.description {
             logger.error("\(error)")
-            report(storageError: error.description)
+            trouble.disk = error.description
         }
         // Those who wait wait for the store that is made anew.
         if !error.isDamage || !mend(because: error.description) {
@@ -148,17 +148,5 @@ extension DefaultsObject {
         }
         scheduleFlush()
         endAwaitingRoom()
-    }
-
-    private func report(storageError message: String) {
-        storageError = message
-        do {
-            try connection.assumeIsolated {
-                try $0.propertiesChanged(
-                    Contract.objectPath, Contract.interface, [Contract.storageError.name])
-            }
-        } catch {
-            logger.warning("Cannot tell of the storage error on the bus: \(error)")
-        }
     }
 }

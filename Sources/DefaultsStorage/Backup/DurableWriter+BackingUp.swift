@@ -25,7 +25,7 @@ extension DurableWriter {
         precondition(backup == nil, "one backup at a time")
         guard let connection else { return .givenUp }
         let work = try BackupWork(
-            kind, at: date, of: (connection, path), in: backups, sparing: spared,
+            kind, at: date, of: (connection, file.path), in: backups, sparing: spared,
             leaving: reserve)
         backup = work
         defer { if backup === work { backup = nil } }

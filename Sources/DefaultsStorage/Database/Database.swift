@@ -36,9 +36,10 @@ public final class Database {
     public let fileSystem: FileSystem
 
     let location: DatabaseLocation
-    let directory: PrivateDirectory
+    let place: StorePlace
+    /// Which files of the store are read.
+    var identity: StoreIdentity
     let boot: UniqueID
-    private var lock: DatabaseLock?
     let report: (Notice) -> Void
     let journal: Journal
     /// Where clients see that something has changed.
@@ -47,6 +48,8 @@ public final class Database {
     var counter: GenerationCounter
     /// How many flushes have begun since the database was opened.
     public internal(set) var flushesBegun: UInt64 = 0
+    /// The work on the journal that failed, as the log knows.
+    var untidied: Set<JournalWork> = []
 
     /// Opens the database, or makes a new one, and takes up what the last process left.
     ///
@@ -69,16 +72,15 @@ public final class Database {
         at location: DatabaseLocation, boot: UniqueID, damage: String? = nil,
         report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        directory = try PrivateDirectory(
-            making: location.directory, isOurs: location.isStandard)
-        fileSystem = FileSystem(of: directory)
-        lock = try DatabaseLock.take(in: directory, on: fileSystem)
+        place = try StorePlace(at: location)
+        fileSystem = place.fileSystem
         let opening = try DatabaseOpening(
-            of: directory, at: location, boot: boot, wasLeftOpen: lock?.wasLeftOpen ?? true,
+            of: place.directory, at: location, boot: boot, wasLeftOpen: place.wasLeftOpen,
             damage: damage, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
         path = opening.file.path
         lastRescue = opening.store.lastRescue
+        identity = beginning.identity
         self.location = location
         self.boot = boot
         self.report = report
@@ -88,6 +90,10 @@ public final class Database {
         counter = beginning.counter
         if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem)) }
     }
+
+    var directory: PrivateDirectory { place.directory }
+
+    var file: StoreFile { StoreFile(path: path) }
 
     /// The generation of the database: that of its last change.
     public var generation: Generation { counter.current }
@@ -106,9 +112,10 @@ public final class Database {
 
     /// What the store takes up, in bytes, its write-ahead log included.
     public var storeSize: Int {
-        [path, "\(path)-wal"].reduce(0) { size, path in
-            let file = try? File(path, O_RDONLY)
-            return size + ((try? file?.size()) ?? 0)
+        [file.path, file.logPath].reduce(0) { size, path in
+            // A file that is opened and closed here would take SQLite's lock with it.
+            var status = stat()
+            return stat(path, &status) == 0 ? size + Int(status.st_size) : size
         }
     }
 
@@ -123,11 +130,11 @@ public final class Database {
         if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
         do {
             try contents.close()
-            lock?.noteClosed()
+            place.noteClosed()
         } catch {
             // Everything is in the WAL and on disk; the next process folds it back.
             report(.notFoldedBack(error))
         }
-        lock = nil
+        place.giveUp()
     }
 }

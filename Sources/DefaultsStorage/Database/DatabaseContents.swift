@@ -59,6 +59,11 @@ struct DatabaseContents {
         return totals
     }
 
+    /// Reads from another store from now on, which has all that this one had.
+    mutating func move(to store: StoreReader) {
+        opened = store
+    }
+
     /// Folds the write-ahead log back and closes the store.
     mutating func close() throws(StorageError) {
         defer { opened = nil }

@@ -18,6 +18,7 @@ struct DatabaseOpening {
         let journal: Journal
         let pages: CounterPages
         let contents: DatabaseContents
+        let identity: StoreIdentity
         let counter: GenerationCounter
     }
 
@@ -66,6 +67,6 @@ struct DatabaseOpening {
             replayed: recovery.replayed)
         return Beginning(
             journal: journal, pages: pages, contents: recovery.contents,
-            counter: recovery.counter)
+            identity: try file.identity(), counter: recovery.counter)
     }
 }

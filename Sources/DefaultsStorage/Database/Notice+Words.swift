@@ -76,6 +76,21 @@ extension Notice {
                 + "the database yet stands in \(now) now.")
     }
 
+    static func storeRenewed(_ path: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(path) or a file beside it was removed or replaced while it was in use. "
+                + "It was made anew with all that it had held. Any other file that stood in its "
+                + "place is kept beside it, with a name that ends in .aside.")
+    }
+
+    static func storeNotFollowed(_ path: String, _ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(path) was made anew, and cannot be read yet: \(error) The one before "
+                + "is read meanwhile, with all changes since.")
+    }
+
     static func journalBesideDatabase(_ path: String, _ error: StorageError) -> Notice {
         Notice(
             severity: .warning,

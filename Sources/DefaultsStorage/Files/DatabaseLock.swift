@@ -14,15 +14,21 @@ struct DatabaseLock: ~Copyable {
     /// Whether the process that had the lock before has ended without `noteClosed()`.
     let wasLeftOpen: Bool
     private let file: File
+    /// Which file it is, whatever its name.
+    private let identity: FileIdentity
 
     deinit {
         file.unlock()
     }
 
-    private init(holding file: consuming File, wasLeftOpen: Bool) {
+    private init(holding file: consuming File, wasLeftOpen: Bool) throws(SystemError) {
+        identity = FileIdentity(try file.status())
         self.file = file
         self.wasLeftOpen = wasLeftOpen
     }
+
+    /// Whether another process could take the lock beside us: somebody has removed its file.
+    var isLost: Bool { identity.hasLost(file.path) }
 
     /// Takes the lock and writes down who holds it, where there is space for that.
     ///
@@ -46,7 +52,11 @@ struct DatabaseLock: ~Copyable {
         guard isOurs else { throw .inUse(directory.path, holder: holder(in: file)) }
         let wasLeftOpen = (try? file.size()) != 0
         noteHolder(in: file, isSeenFromAfar: fileSystem.isNetwork)
-        return DatabaseLock(holding: file, wasLeftOpen: wasLeftOpen)
+        do {
+            return try DatabaseLock(holding: file, wasLeftOpen: wasLeftOpen)
+        } catch {
+            throw .lockFailed(directory.path, error)
+        }
     }
 
     /// Checks that the lock can be taken, but for a process that holds it.

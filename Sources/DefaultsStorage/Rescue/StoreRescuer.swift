@@ -36,6 +36,7 @@ struct StoreRescuer {
     /// - Parameter damage: What was found to be wrong with it before; nil where nothing was.
     /// - Returns: The store, and whether it was made anew.
     func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+        try file.finishRenewal(in: directory)
         if try putInPlace() { return (try OpenStore(file, report: report), true) }
         let condition = try StoreCondition(
             of: file.path, wasLeftOpen: wasLeftOpen, hasTraces: hasTraces || !backups.isEmpty,

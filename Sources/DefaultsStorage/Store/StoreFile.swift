@@ -19,6 +19,8 @@ struct StoreFile: Sendable {
     static let suffixes = ["", "-wal", "-journal"]
 
     let path: String
+    /// The write-ahead log.
+    var logPath: String { "\(path)-wal" }
 
     /// Makes the file where there is none, readable by its owner alone.
     ///

@@ -16,24 +16,44 @@ internal import SQLite
 ///     }
 /// }
 /// ```
+///
+/// Invariants:
+/// 1. What `write(_:)` has written stands in files that bear the store's names, so that the next
+///    process finds it, whatever somebody has done to those names before.
+/// 2. Nothing is written before this process has the lock of the directory that bears the store.
 public actor DurableWriter {
     nonisolated let thread: WriterThread
-    let path: String
+    let file: StoreFile
+    let place: StorePlace
     let backups: BackupFolder
-    private(set) var connection: Connection?
+    var connection: Connection?
     /// The backup under way.
     var backup: BackupWork?
+    /// Which files the connection has open.
+    var identity: StoreIdentity
+    /// The files that stood, or were to stand, for the store before these.
+    var earlier: [FileIdentity] = []
+    /// Whether the store was to be made anew and was not, and a copy may be left.
+    var isRenewalUnfinished = false
 
     /// Starts the thread and opens a second connection to the store of an open database.
-    init(to file: StoreFile, backups: BackupFolder) throws(StorageError) {
-        path = file.path
-        self.backups = backups
+    ///
+    /// - Parameter identity: Which files the database has open.
+    init(
+        to file: StoreFile, _ identity: StoreIdentity, in place: StorePlace
+    ) throws(StorageError) {
+        self.file = file
+        self.identity = identity
+        self.place = place
+        backups = BackupFolder(of: place.directory)
         do {
             thread = try WriterThread()
         } catch {
-            throw .cannotOpen(path, error)
+            throw .cannotOpen(file.path, error)
         }
         connection = try file.connect()
+        // Or what is written through it would not be what the database reads.
+        guard try file.identity() == identity else { throw .storeGone(file.path) }
     }
 
     /// The writer's own thread.
@@ -43,14 +63,24 @@ public actor DurableWriter {
 
     /// Writes a batch in one transaction; it is on disk, fsync done, when this returns.
     ///
+    /// A store that somebody has removed or replaced is made anew before, or, where that happens
+    /// meanwhile, with the batch in it.
+    ///
     /// - Throws: The disk's refusal. Nothing of the batch was written then.
     public func write(_ batch: FlushBatch) throws(StorageError) {
-        guard let connection else { preconditionFailure("the writer was closed") }
+        try renewStoreIfLost()
         do {
-            try FlushTransaction(on: connection).write(batch)
+            try FlushTransaction(on: openConnection).write(batch)
         } catch {
-            throw .storeFailure(path, error, .cannotWrite)
+            throw .storeFailure(file.path, error, .cannotWrite)
         }
+        try renewStoreIfLost()
+    }
+
+    /// The connection of a writer that is in use.
+    var openConnection: Connection {
+        guard let connection else { preconditionFailure("the writer was closed") }
+        return connection
     }
 
     /// Closes the connection, after which the database can be closed.
