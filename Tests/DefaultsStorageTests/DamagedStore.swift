@@ -88,7 +88,7 @@ extension Scratch {
     /// The files of damaged stores.
     func damagedFiles() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: location.directory)
-            .filter { $0.contains(".damaged-") }.sorted()
+            .filter { $0.contains(".aside-") }.sorted()
     }
 }
 

@@ -149,13 +149,13 @@ import Testing
     @Test("A start that is cut off at any point of a replacement is followed by one that ends it")
     func interrupted() async throws {
         let scratch = try await filled()
-        let ready = scratch.location.directory + "/defaults.db.rescued"
+        let ready = scratch.location.directory + "/defaults.db.renewed"
         let damaged = Data("damaged".utf8)
         // The rescued store is whole and has its second name; how far its place is made differs.
         for isSetAside in [false, true] {
             let copy = try scratch.copyWithoutRuntime()
             let files = FileManager.default
-            let readyCopy = copy.location.directory + "/defaults.db.rescued"
+            let readyCopy = copy.location.directory + "/defaults.db.renewed"
             try files.moveItem(atPath: copy.store, toPath: readyCopy)
             if !isSetAside {
                 try damaged.write(to: URL(fileURLWithPath: copy.store))

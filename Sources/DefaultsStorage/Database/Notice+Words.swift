@@ -81,7 +81,7 @@ extension Notice {
             severity: .warning,
             description: "\(path) or a file beside it was removed or replaced while it was in use. "
                 + "It was made anew with all that it had held. Any other file that stood in its "
-                + "place is kept beside it, with a name that ends in .aside.")
+                + "place is kept beside it, under another name.")
     }
 
     static func storeNotFollowed(_ path: String, _ error: StorageError) -> Notice {

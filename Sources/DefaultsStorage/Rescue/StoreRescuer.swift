@@ -36,7 +36,6 @@ struct StoreRescuer {
     /// - Parameter damage: What was found to be wrong with it before; nil where nothing was.
     /// - Returns: The store, and whether it was made anew.
     func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
-        try file.finishRenewal(in: directory)
         if try putInPlace() { return (try OpenStore(file, report: report), true) }
         let condition = try StoreCondition(
             of: file.path, wasLeftOpen: wasLeftOpen, hasTraces: hasTraces || !backups.isEmpty,
@@ -69,27 +68,6 @@ struct StoreRescuer {
         }
     }
 
-    private func openRescued(
-        because reason: String
-    ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
-        report(.rescued(try rescue(because: reason)))
-        _ = try putInPlace()
-        return (try OpenStore(file, report: report), true)
-    }
-
-    /// - Returns: Whether there was a rescued store.
-    private func putInPlace() throws(StorageError) -> Bool {
-        do {
-            guard let aside = try StoreReplacement(directory: directory).finish() else {
-                return false
-            }
-            report(.setAside(aside))
-            return true
-        } catch {
-            throw .cannotOpen(file.path, error)
-        }
-    }
-
     /// - Throws: `.damagedDatabase` where the store is not all of it.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
         if condition.isNew { try file.make(in: directory) }
@@ -100,5 +78,26 @@ struct StoreRescuer {
             throw .olderThanBackup(file.path)
         }
         return store
+    }
+
+    private func openRescued(
+        because reason: String
+    ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+        report(.rescued(try rescue(because: reason)))
+        _ = try putInPlace()
+        return (try OpenStore(file, report: report), true)
+    }
+
+    /// - Returns: Whether there was a store that was made anew.
+    private func putInPlace() throws(StorageError) -> Bool {
+        do {
+            let replacement = StoreReplacement(directory: directory)
+            try replacement.removeUnfinished()
+            guard case .replaced(let aside) = try replacement.finish() else { return false }
+            if let aside { report(.setAside(aside)) }
+            return true
+        } catch {
+            throw .cannotOpen(file.path, error)
+        }
     }
 }

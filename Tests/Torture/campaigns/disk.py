@@ -248,7 +248,7 @@ def made_anew(victim: Victim, fault: Fault) -> None:
     expect_own_files(victim)
     told = [line for line in victim.lines(4) if "was made anew" in line]
     check(len(told) == (0 if fault is LOCK else 2), "a warning of each time", victim.lines(4))
-    check(bool(list(victim.desktop.data.glob("*.aside"))) == ("replaced" in fault.name),
+    check(bool(list(victim.desktop.data.glob("*.aside-*"))) == ("replaced" in fault.name),
           "what was put there to be kept, and nothing else", list(victim.desktop.data.iterdir()))
     fault.end(victim)
     on_disk(victim)
