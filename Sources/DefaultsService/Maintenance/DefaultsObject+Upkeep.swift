@@ -31,8 +31,9 @@ extension DefaultsObject {
     func endUpkeep() async {
         upkeep.isEnding = true
         await writer.giveUpBackup()
-        guard upkeep.isUnderWay else { return }
         await withCheckedContinuation { continuation in
+            // Looked at here and not before: others of the loop may have had their turn since.
+            guard upkeep.isUnderWay else { return continuation.resume() }
             upkeep.whenOver = { continuation.resume() }
         }
     }
