@@ -33,7 +33,7 @@ import Testing
         desktop.tool("write", "org.example.App", "Key", "-int", "0")
         desktop.tool("sync")
         let first = try desktop.waitForDailyBackup()
-        try killAndWait()
+        try desktop.stopDaemon()
         // As if it had been made at other times; they say so by their names alone.
         let source = "\(desktop.backupsPath)/\(first).db"
         for day in 1...8 {
@@ -218,7 +218,7 @@ import Testing
         }
         let good = try desktop.tool("backup", "now").requireOutput()
             .trimmingCharacters(in: .newlines)
-        try killAndWait()
+        try desktop.stopDaemon()
         desktop.run(
             "python3", "-c",
             """
@@ -240,15 +240,6 @@ import Testing
         for key in ["Bad", "Good"] {
             #expect(desktop.tool("read", "org.example.App", key).output == "in the backup\n")
         }
-    }
-
-    private func killAndWait() throws {
-        kill(try desktop.daemonPID(), SIGTERM)
-        try wait {
-            try desktop.askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(false,)\n"
-        }
-        // The name goes before the lock does.
-        desktop.run("flock", desktop.directory.path + "/config/defaultsd/lock", "true")
     }
 
     private func isTraced(_ process: pid_t) throws -> Bool {

@@ -162,6 +162,13 @@ extension Desktop {
         return daemon
     }
 
+    /// Ends the daemon in order, and waits until it has closed the database.
+    func stopDaemon() throws {
+        try killDaemon(SIGTERM)
+        // The name goes before the lock does.
+        run("flock", directory.path + "/config/defaultsd/lock", "true")
+    }
+
     /// Starts the daemon as a child of the tests, so that its end can be waited for.
     ///
     /// - Parameter command: A program that runs it.
