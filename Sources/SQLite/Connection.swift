@@ -97,9 +97,7 @@ public final class Connection {
 
     private func check(_ code: Int32, _ sql: String) throws(SQLiteError) {
         guard code == SQLITE_OK else {
-            throw SQLiteError(
-                extendedCode: ResultCode(rawValue: code),
-                message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+            throw SQLiteError(ofLastCallOn: handle, code: code, sql: sql)
         }
     }
 }
