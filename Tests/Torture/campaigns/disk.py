@@ -279,6 +279,7 @@ def at_each_point(victim: Victim, fault: Fault) -> int:
                 check(refused.name == STORAGE_FAILED, "StorageFailed", refused)
             is_over = victim.faults.hit == 0
         victim.synchronize()
+        expect_own_files(victim)
         victim.expect_recovery()
         if is_over or tried % 3 == 0:
             victim.restart_elsewhere()
