@@ -17,6 +17,7 @@ extension DefaultsObject {
     ///
     /// - Throws: ``StorageError`` where the disk refuses. The crash journal keeps the changes.
     public func stop() async throws {
+        await endUpkeep()
         _ = await durability()
         await patiently { connection in
             // Where the bus is gone, or there is none, there is no name to give back.
@@ -61,7 +62,8 @@ extension DefaultsObject {
         }
     }
 
-    private func durability() async -> Result<Generation, StorageError> {
+    /// Waits until every change made so far is on disk, or the disk has refused.
+    func durability() async -> Result<Generation, StorageError> {
         await withCheckedContinuation { continuation in
             waitUntilDurable { continuation.resume(returning: $0) }
         }

@@ -22,11 +22,12 @@ public actor DefaultsObject {
     }
 
     nonisolated let connection: Connection
-    let database: Database
-    let writer: DurableWriter
+    var database: Database
+    var writer: DurableWriter
     /// This machine, which the suffix `@host` means.
     let host: HostID
     let logger: Logger
+    let abandon: @Sendable (any Error) -> Void
 
     /// When the next flush is due.
     var schedule = FlushSchedule()
@@ -41,16 +42,24 @@ public actor DefaultsObject {
     var waiters: [DurabilityWaiter] = []
     var announcements = Announcements()
     var statistics = Statistics()
+    /// What is found to be damaged, and what is done about it.
+    var mending = Mending()
+    /// Backups that are made or wait to be.
+    var upkeep = Upkeep()
     /// Why changes are not written to disk, or not even taken.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }
     }
 
     /// A service over an open database; it answers nobody before ``start()``.
+    ///
+    /// - Parameter abandon: Called on the loop where the database cannot be used any more. What is
+    ///   acknowledged stands in the crash journal for the next process.
     public init(
         connection: Connection, database: sending Database, writer: DurableWriter, host: HostID,
-        logger: Logger
+        logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
+        self.abandon = abandon
         self.connection = connection
         self.database = database
         self.writer = writer

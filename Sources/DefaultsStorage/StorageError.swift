@@ -33,6 +33,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         public static let changeTooLarge = Code(description: "changeTooLarge")
         /// The ceiling of generations is reached; the change did not happen.
         public static let generationsExhausted = Code(description: "generationsExhausted")
+        /// A backup cannot be made.
+        public static let cannotBackUp = Code(description: "cannotBackUp")
         /// There is no page of counters to be had.
         public static let noPage = Code(description: "noPage")
         /// The names of a domain's keys would be too long together; the change did not happen.

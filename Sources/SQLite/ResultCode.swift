@@ -24,6 +24,8 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringConv
 
     /// The operation succeeded.
     public static let ok = ResultCode(rawValue: SQLITE_OK)
+    /// The statement is none, or names what is not there.
+    public static let error = ResultCode(rawValue: SQLITE_ERROR)
     /// Another connection holds a lock that is needed.
     public static let busy = ResultCode(rawValue: SQLITE_BUSY)
     /// The file system is full.

@@ -36,6 +36,8 @@ final class Desktop {
         environment["HOME"] = directory.path
         environment["XDG_CONFIG_HOME"] = directory.path + "/config"
         environment["XDG_RUNTIME_DIR"] = directory.path + "/runtime"
+        // The machine's own has no part in tests.
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(directory.path)/no-system-bus"
         let log = directory.path + "/log"
         try """
         [D-BUS Service]

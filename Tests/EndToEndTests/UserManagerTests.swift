@@ -75,6 +75,7 @@ final class UserManager {
         environment["XDG_DATA_HOME"] = path + "/.local/share"
         environment["XDG_RUNTIME_DIR"] = path + "/runtime"
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(path)/runtime/bus"
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(path)/no-system-bus"
         self.environment = environment
         try FileManager.default.createDirectory(
             atPath: path + "/runtime", withIntermediateDirectories: false,

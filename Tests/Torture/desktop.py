@@ -205,7 +205,9 @@ class Desktop:
             name: value for name, value in os.environ.items()
             if not name.startswith(("XDG_", "DBUS_"))
         } | {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.config),
-             "XDG_RUNTIME_DIR": str(self.runtime), "DBUS_SESSION_BUS_ADDRESS": self.address}
+             "XDG_RUNTIME_DIR": str(self.runtime), "DBUS_SESSION_BUS_ADDRESS": self.address,
+             # The machine's own is nothing to try this on.
+             "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.directory}/system-bus"}
         self.daemons: list[Daemon] = []
         self.clients: list[Client] = []
         self.daemon: Daemon | None = None

@@ -30,8 +30,9 @@ public actor Connection {
     /// The loop that runs the connection.
     public nonisolated let loop: EventLoop
 
-    /// The name that the bus has given the connection, and nobody else ever gets; nil without a bus.
-    public nonisolated let uniqueName: BusName?
+    /// The name that the bus has given the connection, and nobody else ever gets; nil without a bus,
+    /// and before it has answered.
+    public nonisolated var uniqueName: BusName? { link.isDirect ? nil : link.uniqueName }
 
     /// Used on the loop's thread only.
     ///
@@ -82,10 +83,9 @@ public actor Connection {
         try self.init(Link(serving: socket, on: loop))
     }
 
-    private init(_ link: Link) throws {
+    init(_ link: Link) throws {
         loop = link.loop
         self.link = link
-        uniqueName = link.isDirect ? nil : try link.uniqueName ?? { throw DBusError.disconnected }()
         try assumeIsolated { try $0.start() }
     }
 

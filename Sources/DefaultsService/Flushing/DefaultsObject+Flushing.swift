@@ -34,6 +34,23 @@ extension DefaultsObject {
         demandFlush()
     }
 
+    /// Flushes, and waits until every change made so far is on disk, the disk refuses, or the time is
+    /// over.
+    ///
+    /// - Returns: The durable generation or what the disk said; nil where the time is over.
+    func durability(within limit: Duration) async -> Result<Generation, StorageError>? {
+        await withCheckedContinuation { continuation in
+            var waiting: CheckedContinuation? = continuation
+            let timer = connection.loop.schedule(after: limit) {
+                waiting.take()?.resume(returning: nil)
+            }
+            waitUntilDurable { outcome in
+                timer.cancel()
+                waiting.take()?.resume(returning: outcome)
+            }
+        }
+    }
+
     /// Has what is pending written at once; during a flush, what is not in it right after.
     func demandFlush() {
         // The schedule was not told of a ceiling that is to be raised.
@@ -55,7 +72,9 @@ extension DefaultsObject {
     /// A timer that was set for an earlier change fires, sees that a later one has moved the time,
     /// and is set again: cheaper than to move it at each change.
     func scheduleFlush() {
-        guard !isFlushing, let due = schedule.due else { return }
+        guard !isFlushing else { return }
+        if mending.isDue { return beginMending() }
+        guard let due = schedule.due else { return }
         let delay = ContinuousClock.now.duration(to: due)
         guard delay > .zero else { return flush() }
         guard flushTimer == nil else { return }
@@ -108,6 +127,7 @@ extension DefaultsObject {
         for waiter in reached { waiter.resume(.success(durable)) }
         scheduleFlush()
         endAwaitingRoom()
+        backUpDaily()
     }
 
     /// The changes stay pending, readable and in the crash journal; whoever waits is told, and
@@ -120,9 +140,12 @@ extension DefaultsObject {
             logger.error("\(error)")
             trouble.disk = error.description
         }
-        let refused = waiters
-        waiters = []
-        for waiter in refused { waiter.resume(.failure(error)) }
+        // Those who wait wait for the store that is made anew.
+        if !error.isDamage || !mend(because: error.description) {
+            let refused = waiters
+            waiters = []
+            for waiter in refused { waiter.resume(.failure(error)) }
+        }
         scheduleFlush()
         endAwaitingRoom()
     }

@@ -114,7 +114,7 @@ extension Daemon {
         let writer = try database.makeWriter()
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer, host: .ofThisMachine(),
-            logger: logger)
+            logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
         if callers == .bus { try await connection.takeName(from: .nobody) }
@@ -124,6 +124,12 @@ extension Daemon {
         let summary = await object.summary
         logger.info("\(summary)")
         ServiceManager.notifyReady(status: summary)
+        if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
+    }
+
+    /// Nobody waits for it: it goes on beside all that follows.
+    private func follow(_ suspend: SuspendWatch) {
+        Task(executorPreference: loop) { await suspend.follow() }
     }
 
     /// Opens the database, waiting for a daemon before us that is about to give it up.
@@ -193,6 +199,14 @@ extension Daemon {
         logger.notice("Another daemon takes over; answering what came before it.")
         isReplaced = true
         if isServing { Task(executorPreference: loop) { await self.end(with: .success) } }
+    }
+
+    /// Ends without the database, which cannot be used any more.
+    private func abandon(_ error: any Error) {
+        logger.critical("\(error) The crash journal keeps the changes for the next start.")
+        isEnding = true
+        status = ExitStatus(of: error)
+        loop.stop()
     }
 
     private func end(with status: ExitStatus) async {

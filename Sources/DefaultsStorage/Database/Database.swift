@@ -30,6 +30,11 @@ public final class Database {
     /// The file of the store.
     public let path: String
 
+    /// The last rescue from a damaged store; nil where there was none.
+    public let lastRescue: RescueRecord?
+    /// What the database stands on.
+    public let fileSystem: FileSystem
+
     let location: DatabaseLocation
     let place: StorePlace
     /// Which files of the store are read.
@@ -50,24 +55,31 @@ public final class Database {
     ///
     /// - Parameters:
     ///   - location: Where it stands. Directories that are missing are made.
+    ///   - damage: What the process has found to be wrong with the store, which is made anew then;
+    ///     nil where nothing was. What is found while opening is mended in the same way.
     ///   - report: Takes what the log should tell; it is called on the thread of the database.
-    /// - Throws: `.inUse` where another process has it; `.newerSchema`, `.notOurDatabase` or
-    ///   `.damagedDatabase` where the store is nothing to work with; `.directoryUnusable` or
-    ///   `.cannotOpen` where the system refuses.
+    /// - Throws: `.inUse` where another process has it; `.newerSchema` or `.notOurDatabase` where
+    ///   the store is nothing to work with; `.directoryUnusable` or `.cannotOpen` where the system
+    ///   refuses.
     public convenience init(
-        at location: DatabaseLocation, report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, damage: String? = nil, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        try self.init(at: location, boot: .ofThisBoot(), report: report)
+        try self.init(at: location, boot: .ofThisBoot(), damage: damage, report: report)
     }
 
     /// Opens the database as in a given boot of the machine.
     init(
-        at location: DatabaseLocation, boot: UniqueID, report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, boot: UniqueID, damage: String? = nil,
+        report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         place = try StorePlace(at: location)
-        let opening = try DatabaseOpening(of: place.directory, report: report)
+        fileSystem = place.fileSystem
+        let opening = try DatabaseOpening(
+            of: place.directory, at: location, boot: boot, wasLeftOpen: place.wasLeftOpen,
+            damage: damage, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
         path = opening.file.path
+        lastRescue = opening.store.lastRescue
         identity = beginning.identity
         self.location = location
         self.boot = boot
@@ -76,6 +88,7 @@ public final class Database {
         pages = beginning.pages
         contents = beginning.contents
         counter = beginning.counter
+        if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem)) }
     }
 
     var directory: PrivateDirectory { place.directory }
@@ -113,9 +126,11 @@ public final class Database {
     /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
     /// where the next process takes it.
     public func close() {
-        pages.close()
+        // On another machine a daemon may be next, and show its changes on a page of its own.
+        if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
         do {
             try contents.close()
+            place.noteClosed()
         } catch {
             // Everything is in the WAL and on disk; the next process folds it back.
             report(.notFoldedBack(error))

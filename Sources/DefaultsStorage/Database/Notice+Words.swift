@@ -30,6 +30,16 @@ extension Notice {
                 + "passed over, and with them one change or more. What follows was read.")
     }
 
+    static func rescued(_ report: RescueReport) -> Notice {
+        Notice(severity: .warning, description: report.description)
+    }
+
+    static func setAside(_ path: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The damaged database is kept as \(path), its write-ahead log beside it.")
+    }
+
     static func replayed(_ count: Int) -> Notice {
         Notice(
             severity: .information,
@@ -128,6 +138,15 @@ extension Notice {
             description:
                 "The page of counters is gone or was cut while it was in use. There is a new "
                 + "one in \(directory).")
+    }
+
+    static func onNetwork(_ path: String, _ fileSystem: FileSystem) -> Notice {
+        Notice(
+            severity: .information,
+            description:
+                "The database in \(path) is on a network file system (\(fileSystem.name)). "
+                + "Its server has to keep the lock by which one machine at a time has the database, "
+                + "and decides when a write outlives a power cut.")
     }
 
     static func indexNotMade(_ error: StorageError) -> Notice {

@@ -5,6 +5,10 @@ internal import Synchronization
 /// The database's thread and the writer's share it.
 final class StorePlace: Sendable {
     let directory: PrivateDirectory
+    /// What the directory stands on.
+    let fileSystem: FileSystem
+    /// Whether the process before has ended without `noteClosed()`.
+    let wasLeftOpen: Bool
     private let isStandard: Bool
     /// Nil when the directory was given up.
     private let lock: Mutex<DatabaseLock?>
@@ -16,7 +20,10 @@ final class StorePlace: Sendable {
         directory = try PrivateDirectory(
             making: location.directory, isOurs: location.isStandard)
         isStandard = location.isStandard
-        lock = Mutex(try DatabaseLock.take(in: directory))
+        fileSystem = FileSystem(of: directory)
+        let lock = try DatabaseLock.take(in: directory, on: fileSystem)
+        wasLeftOpen = lock.wasLeftOpen
+        self.lock = Mutex(lock)
     }
 
     /// Whether another process could become the owner: somebody has removed the lock.
@@ -30,8 +37,13 @@ final class StorePlace: Sendable {
         try lock.withLock { (lock) throws(StorageError) in
             guard lock?.isLost == true else { return }
             let made = try PrivateDirectory(making: directory.path, isOurs: isStandard)
-            lock = try DatabaseLock.take(in: made)
+            lock = try DatabaseLock.take(in: made, on: FileSystem(of: made))
         }
+    }
+
+    /// Notes that everything is in the database and its log is folded back.
+    func noteClosed() {
+        lock.withLock { $0?.noteClosed() }
     }
 
     /// Gives the lock up.

@@ -13,6 +13,11 @@ struct StoreFile: Sendable {
     /// checkpoints.
     private static let walSizeLimit = 4 << 20
 
+    static let name = "defaults.db"
+    /// What the names of its files end with: the database, its log, and a journal of SQLite's that
+    /// is there while a new database is made.
+    static let suffixes = ["", "-wal", "-journal"]
+
     let path: String
     /// The write-ahead log.
     var logPath: String { "\(path)-wal" }
@@ -44,6 +49,9 @@ struct StoreFile: Sendable {
     func connect() throws(StorageError) -> Connection {
         do throws(SQLiteError) {
             let connection = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")
+            try connection.pragma("page_size", "\(PageSize.ours.whole)")
+            // What was removed is gone, and cannot come back by a rescue.
+            try connection.pragma("secure_delete", "ON")
             try connection.pragma("trusted_schema", "OFF")
             try connection.pragma("cache_size", "-\(StoreFile.cacheKiB)")
             try connection.pragma("synchronous", "FULL")
@@ -56,16 +64,28 @@ struct StoreFile: Sendable {
 }
 
 extension StoreFile {
+    /// What the database takes up without its log, in bytes.
+    static func size(by connection: Connection) throws(SQLiteError) -> Int {
+        let pages = try connection.pragma("page_count").flatMap { Int($0) } ?? 0
+        let pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 0
+        return pages.multipliedReportingOverflow(by: pageSize).partialValue
+    }
+
     /// The store of a directory.
     init(in directory: PrivateDirectory) {
-        self.init(path: directory.file("defaults.db"))
+        self.init(path: directory.file(StoreFile.name))
     }
 
     /// Checks that the file, if there is one, is ours to open, while another process may have it open.
     ///
-    /// - Throws: `.cannotOpen`, `.damagedDatabase`, `.notOurDatabase` or `.newerSchema`.
+    /// A damaged one can be rescued.
+    ///
+    /// - Throws: `.cannotOpen`, `.notOurDatabase` or `.newerSchema`.
     func check() throws(StorageError) {
-        guard let header = try StoreHeader(inFile: path) else { return }
-        _ = try header.migrations(at: path)
+        do throws(StorageError) {
+            _ = try StoreHeader(inFile: path)?.migrations(at: path)
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+        }
     }
 }

@@ -22,10 +22,13 @@ internal import SQLite
 ///    process finds it, whatever somebody has done to those names before.
 /// 2. Nothing is written before this process has the lock of the directory that bears the store.
 public actor DurableWriter {
-    private nonisolated let thread: WriterThread
+    nonisolated let thread: WriterThread
     let file: StoreFile
     let place: StorePlace
+    let backups: BackupFolder
     var connection: Connection?
+    /// The backup under way.
+    var backup: BackupWork?
     /// Which files the connection has open.
     var identity: StoreIdentity
     /// The files that stood, or were to stand, for the store before these.
@@ -42,6 +45,7 @@ public actor DurableWriter {
         self.file = file
         self.identity = identity
         self.place = place
+        backups = BackupFolder(of: place.directory)
         do {
             thread = try WriterThread()
         } catch {
@@ -81,8 +85,10 @@ public actor DurableWriter {
 
     /// Closes the connection, after which the database can be closed.
     ///
-    /// Nothing is written later.
+    /// Nothing is written later. A backup that is under way is given up.
+    /// A backup that is under way is given up.
     public func close() {
+        giveUpBackup()
         connection = nil
     }
 }

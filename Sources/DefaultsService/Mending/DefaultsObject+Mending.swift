@@ -1,0 +1,71 @@
+import DBus
+import DefaultsModel
+import DefaultsStorage
+import Logging
+
+/// A store that is found to be damaged is made anew while everybody goes on: the call that has met
+/// the damage waits, and is answered from the new store.
+extension DefaultsObject {
+    /// Has the store made anew.
+    ///
+    /// - Parameter damage: What was found.
+    /// - Returns: Whether it will be: not where that was done a moment ago.
+    @discardableResult
+    func mend(because damage: String) -> Bool {
+        let isNew = !mending.isDue && !mending.isUnderWay
+        guard mending.note(damage) else { return false }
+        if isNew {
+            logger.error("\(damage)")
+            // The call that has met it comes to its end first.
+            Task(executorPreference: connection.loop) { await self.scheduleFlush() }
+        }
+        return true
+    }
+
+    /// Begins; no flush is under way, and none begins before the end.
+    func beginMending() {
+        isFlushing = true
+        flushTimer?.cancel()
+        flushTimer = nil
+        let damage = mending.begin()
+        Task(executorPreference: connection.loop) { await self.mend(damage) }
+    }
+
+    private func mend(_ damage: String) async {
+        await writer.close()
+        do {
+            let touched = try makeAnew(because: damage)
+            writer = try database.makeWriter()
+            announce(touched, at: database.generation)
+        } catch {
+            return abandon(error)
+        }
+        mending.end()
+        isFlushing = false
+        // Those who wait for the disk waited for a flush of the database before.
+        let waiting = waiters
+        waiters = []
+        for waiter in waiting { waitUntilDurable(waiter.resume) }
+        if database.needsFlush { noteChange() }
+        await connection.resumePostponedCalls()
+    }
+
+    /// - Returns: The domains that are not as they were; none where it was not possible.
+    private func makeAnew(because damage: String) throws -> [RescuedDomain] {
+        let touched: [RescuedDomain]
+        do {
+            touched = try database.rescue(because: damage)
+        } catch {
+            logger.error("\(error)")
+            return []
+        }
+        database = try database.reopened()
+        statistics.rescues += 1
+        return touched
+    }
+}
+
+extension StorageError {
+    /// Whether it tells that the store is damaged.
+    var isDamage: Bool { code == .damagedRow || code == .damagedDatabase }
+}

@@ -1,0 +1,104 @@
+internal import DefaultsModel
+
+/// Opens a store, and where it is damaged makes it anew first.
+struct StoreRescuer {
+    private let file: StoreFile
+    private let directory: PrivateDirectory
+    private let journals: [PrivateDirectory]
+    private let backups: [Backup]
+    private let wasLeftOpen: Bool
+    private let hasTraces: Bool
+    private let mayBeTorn: Bool
+    private let report: (Notice) -> Void
+
+    /// - Parameters:
+    ///   - journals: Where journals may stand, which tell the identity of the database.
+    ///   - wasLeftOpen: Whether the process before has not closed the store.
+    ///   - hasTraces: Whether there are signs that there was a database here.
+    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    init(
+        of file: StoreFile, in directory: PrivateDirectory, journals: [PrivateDirectory],
+        wasLeftOpen: Bool, hasTraces: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
+    ) {
+        self.file = file
+        self.directory = directory
+        self.journals = journals
+        // A folder that cannot be read has none to give.
+        backups = (try? BackupFolder(of: directory).backups()) ?? []
+        self.wasLeftOpen = wasLeftOpen
+        self.hasTraces = hasTraces
+        self.mayBeTorn = mayBeTorn
+        self.report = report
+    }
+
+    /// Opens the store.
+    ///
+    /// - Parameter damage: What was found to be wrong with it before; nil where nothing was.
+    /// - Returns: The store, and whether it was made anew.
+    func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+        try file.finishRenewal(in: directory)
+        if try putInPlace() { return (try OpenStore(file, report: report), true) }
+        let condition = try StoreCondition(
+            of: file.path, wasLeftOpen: wasLeftOpen, hasTraces: hasTraces || !backups.isEmpty,
+            mayBeTorn: mayBeTorn)
+        if let reason = damage ?? condition.damage {
+            return try openRescued(because: reason)
+        }
+        do throws(StorageError) {
+            return (try openSound(condition), false)
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+            return try openRescued(because: error.description)
+        }
+    }
+
+    /// Makes the store anew, so that the next opening finds it made anew.
+    ///
+    /// Somebody may have the damaged one open for reading.
+    func rescue(because reason: String) throws(StorageError) -> RescueReport {
+        let replacement = StoreReplacement(directory: directory)
+        do {
+            let made = try Rescue.make(
+                from: file.path, at: try replacement.begin(), because: reason,
+                backups: backups.map(\.path), mayBeTorn: mayBeTorn,
+                orElse: JournalHistory.database(in: journals))
+            try replacement.commit()
+            return made
+        } catch {
+            throw .rescueFailed(file.path, error)
+        }
+    }
+
+    private func openRescued(
+        because reason: String
+    ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+        report(.rescued(try rescue(because: reason)))
+        _ = try putInPlace()
+        return (try OpenStore(file, report: report), true)
+    }
+
+    /// - Returns: Whether there was a rescued store.
+    private func putInPlace() throws(StorageError) -> Bool {
+        do {
+            guard let aside = try StoreReplacement(directory: directory).finish() else {
+                return false
+            }
+            report(.setAside(aside))
+            return true
+        } catch {
+            throw .cannotOpen(file.path, error)
+        }
+    }
+
+    /// - Throws: `.damagedDatabase` where the store is not all of it.
+    private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
+        if condition.isNew { try file.make(in: directory) }
+        let store = try OpenStore(file, report: report)
+        if condition.lacksLog, let backup = backups.first,
+            backup.generation > store.state.generation
+        {
+            throw .olderThanBackup(file.path)
+        }
+        return store
+    }
+}
