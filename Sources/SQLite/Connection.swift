@@ -114,10 +114,8 @@ public final class Connection {
         guard code == SQLITE_OK else { throw failure(code, sql) }
     }
 
-    /// The failure of the last call, in SQLite's words for it.
+    /// The failure of the last call.
     func failure(_ code: Int32, _ sql: String) -> SQLiteError {
-        SQLiteError(
-            extendedCode: ResultCode(rawValue: code),
-            message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+        SQLiteError(ofLastCallOn: handle, code: code, sql: sql)
     }
 }

@@ -23,36 +23,6 @@ final class FullDiskTests {
         desktop.run("umount", "--lazy", disk)
     }
 
-    @Test func `Changes stay readable and pending, the error is told, and a freed disk gets them`()
-        throws
-    {
-        #expect(desktop.call("SetValue", "org.example.App", "Before", "<1>").status == 0)
-        #expect(desktop.call("Synchronize").status == 0)
-        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
-
-        #expect(desktop.call("SetValue", "org.example.App", "After", "<2>").status == 0)
-        let refused = desktop.call("Synchronize")
-        #expect(refused.errorName == BadInputTests.own("StorageFailed"))
-        #expect(
-            desktop.call("GetValue", "org.example.App", "After").output
-                == "(<int64 2>, uint64 3)\n")
-        #expect(try desktop.property("StorageError") != "<''>")
-        #expect(try desktop.property("PendingChanges") == "<uint32 1>")
-        #expect(try desktop.property("DurableGeneration") == "<uint64 2>")
-
-        _ = try desktop.killDaemon(SIGKILL)
-        #expect(
-            desktop.call("GetValue", "org.example.App", "After").output
-                == "(<int64 2>, uint64 3)\n")
-        #expect(desktop.call("Synchronize").errorName == BadInputTests.own("StorageFailed"))
-
-        try FileManager.default.removeItem(atPath: disk + "/filler")
-        #expect(desktop.call("Synchronize").output == "(uint64 3,)\n")
-        #expect(try desktop.property("StorageError") == "<''>")
-        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
-        #expect(log.split(separator: "\n").filter { $0.hasPrefix("<3>") }.count == 2, "\(log)")
-    }
-
     @Test func `SIGHUP tries at once where the next attempt is a minute away`() throws {
         #expect(desktop.call("SetValue", "org.example.App", "Before", "<1>").status == 0)
         #expect(desktop.call("Synchronize").status == 0)

@@ -35,7 +35,7 @@ class Faults:
         self.library = ground.directory / "faults.so"
         subprocess.run(
             ["cc", "-std=c11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden",
-             "-o", self.library, HERE / "faults.c"], check=True)
+             "-o", self.library, HERE / "c" / "faults.c"], check=True)
         self.file = ground.directory / "faults"
         self.file.write_bytes(bytes(PAGE_SIZE))
         self.file.chmod(0o666)

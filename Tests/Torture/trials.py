@@ -5,6 +5,7 @@ import itertools
 import os
 import subprocess
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -58,10 +59,12 @@ class Trials:
         with Victim(self.ground, self.faults, fault.prepare) as victim, around(victim):
             try:
                 outcome.trials += way(victim, fault) or 1
-            except (Failed, Ended, Refused, TimeoutError) as failure:
+            except Exception as failure:
                 outcome.trials += 1
+                is_expected = isinstance(failure, (Failed, Ended, Refused, TimeoutError))
                 outcome.findings.append(
-                    f"{way.__name__.replace('_', ' ')}: {failure}\n"
+                    f"{way.__name__.replace('_', ' ')}: "
+                    f"{failure if is_expected else traceback.format_exc()}\n"
                     f"The log:\n{victim.daemon.log()}")
         self.ground.say(
             f"{fault.name}, {way.__name__.replace('_', ' ')}: {time.monotonic() - began:.1f} s")

@@ -18,6 +18,8 @@ extension DurableWriter {
             throw .storeLost(file.path, error)
         }
         guard identity.isLost(from: file) else { return try forgetRenewal() }
+        // It copies by the connection that is to be closed.
+        giveUpBackup()
         isRenewalUnfinished = true
         try file.copy(openConnection, in: place.directory)
         earlier += [identity.database, identity.log]

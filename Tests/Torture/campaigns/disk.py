@@ -48,7 +48,7 @@ def run(ground: Ground) -> list[Outcome]:
     for fault in TAKEN:
         for way in (made_anew, made_anew_at_the_end):
             trials.take(fault, way, is_quick=way is made_anew)
-    for way in (demanded, waited, restarted):
+    for way in (demanded, waited):
         trials.take(NO_PARENT, way, is_quick=way is demanded)
     trials.take(DESCRIPTORS, unnoticed)
     trials.take(READ_ONLY, started_later)
@@ -145,7 +145,7 @@ def backing_off(victim: Victim, fault: Fault) -> None:
     """Each attempt comes after twice the time that the one before came after."""
     fault.begin(victim)
     victim.expect_taken("during")
-    attempts = victim.desktop.ground.scale(3, 6)
+    attempts = victim.desktop.ground.scale(3, 5)
     victim.wait_until(lambda: len(moments(victim.faults.times)) >= attempts)
     times = moments(victim.faults.times)
     waits = [later - earlier for earlier, later in zip(times, times[1:])]
@@ -279,6 +279,7 @@ def at_each_point(victim: Victim, fault: Fault) -> int:
                 check(refused.name == STORAGE_FAILED, "StorageFailed", refused)
             is_over = victim.faults.hit == 0
         victim.synchronize()
+        expect_own_files(victim)
         victim.expect_recovery()
         if is_over or tried % 3 == 0:
             victim.restart_elsewhere()
@@ -350,12 +351,12 @@ SLOW = Fault("an fsync that takes 1 s", arm(SYNC, 0, DELAYED, count=1, milliseco
 HARMLESS = [
     Fault("short writes", arm(WRITE, 0, SHORT), disarm),
     Fault("EINTR on write", arm(WRITE, errno.EINTR, count=10), disarm),
-    Fault("EIO on ftruncate", arm(TRUNCATE, errno.EIO), disarm),
 ]
 CHECKPOINTS = [
     Fault("ENOSPC on write in a checkpoint", arm(WRITE, errno.ENOSPC, pattern="/*/defaults.db"), disarm),
     Fault("EIO in the middle of a checkpoint",
           arm(WRITE, errno.EIO, pattern="/*/defaults.db", skipped=100), disarm),
+    Fault("EIO on ftruncate after a checkpoint", arm(TRUNCATE, errno.EIO), disarm),
     Fault("EIO on fsync in a checkpoint", arm(SYNC, errno.EIO, pattern="/*/defaults.db"), disarm),
 ]
 
