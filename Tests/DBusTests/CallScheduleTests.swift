@@ -223,7 +223,7 @@ import Testing
         var callers: [Caller<String>] = []
         for number in 1...4 {
             let caller = Self.caller(BusName(stringLiteral: ":1.\(number)"), isOpen: false)
-            add(["1"], of: caller, to: &schedule)
+            schedule.add("1", Schedule.Load(size: 1), of: caller)
             callers.append(caller)
         }
         let new = Self.caller(":1.9")
