@@ -105,7 +105,8 @@ class Trials:
         daemons = [self.desktop.daemon]
         match kind:
             case "writing" | "starting":
-                Fate(self.within(0.025), *daemons).wait()
+                self.reach(writers, self.chance.randint(0, 80))
+                Fate(self.within(0.01), *daemons).wait()
             case "flushing":
                 self.flush(writers)
             case "ending":
