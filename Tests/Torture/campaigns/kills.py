@@ -13,7 +13,8 @@ from contextlib import closing
 
 from desktop import Daemon, Desktop, Refused
 from ground import Ground, Outcome
-from ledger import Counter, Found, Ledger, Writer, expect_death
+from ledger import Found, Ledger
+from writers import Counter, Writer, expect_death
 
 NAME = "kills"
 FAULTS = "SIGKILL at random moments: of writing, flushing, starting, ending, handing over"
