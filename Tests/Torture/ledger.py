@@ -26,6 +26,12 @@ from page import Page
 
 KEYS = tuple(f"key{number}" for number in range(6))
 SHARED = "org.example.Torture.Shared"
+GONE = {
+    "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.ServiceUnknown",
+    "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.Disconnected",
+}
+"""What a caller hears of a daemon that died."""
+
 VOID = (1 << 64) - 1
 """What the words of a page show that nobody is to believe any more."""
 

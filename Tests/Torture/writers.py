@@ -3,13 +3,7 @@
 from changes import APPLY, Change
 from desktop import ERROR, NO_ANSWER, Client, Pending, Refused
 from gi.repository import GLib
-from ledger import SHARED, Found, Ledger
-
-GONE = {
-    "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.ServiceUnknown",
-    "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.Disconnected",
-}
-"""What a caller hears of a daemon that died."""
+from ledger import GONE, SHARED, Found, Ledger
 
 
 class Writer:
