@@ -1,5 +1,6 @@
 """A desktop of our own: a bus, a home, a runtime directory, and the daemon as our child."""
 
+import contextlib
 import itertools
 import os
 import pathlib
@@ -141,8 +142,10 @@ class Client:
         return plain(body)
 
     def begin(self, method: str, signature: str = "()", *arguments, timeout: float = PATIENCE,
-              interface: str = NAME, name: str = NAME, path: str = OBJECT) -> Pending:
-        """Sends a call; its answer comes while Desktop.wait_until runs."""
+              interface: str = NAME, name: str = NAME, path: str = OBJECT,
+              done: Callable[[Pending], None] | None = None) -> Pending:
+        """Sends a call; its answer comes while Desktop.wait_until runs, which hands it to `done`,
+        too, and raises what that raises."""
         pending = Pending()
 
         def finish(connection, result):
@@ -150,6 +153,8 @@ class Client:
                 pending.answer = plain(connection.call_finish(result))
             except GLib.Error as error:
                 pending.answer = _refused(error)
+            if done is not None:
+                _guarded(done, pending)
 
         self.connection.call(
             name, path, interface, method, packed(signature, arguments), None,
@@ -161,7 +166,7 @@ class Client:
         """Gives the arguments of every such signal to `heard`, while Desktop.wait_until runs."""
         self.connection.signal_subscribe(
             sender, interface, member, None, None, Gio.DBusSignalFlags.NONE,
-            lambda *signal: heard(*plain(signal[5])))
+            lambda *signal: _guarded(heard, *plain(signal[5])))
 
     def properties(self) -> dict[str, object]:
         """The daemon's properties."""
@@ -187,9 +192,11 @@ class Desktop:
     `directory` holds config, runtime and home, the bus's socket and the daemons' logs.
     """
 
-    def __init__(self, ground: Ground, limits: dict[str, int] = LIMITS):
+    def __init__(
+        self, ground: Ground, limits: dict[str, int] = LIMITS, is_in_memory: bool = False
+    ):
         self.ground = ground
-        self.directory = _new_directory(ground.directory)
+        self.directory = _new_directory(ground.memory if is_in_memory else ground.directory)
         self.config = self._made("config")
         self.runtime = self._made("runtime")
         self.home = self._made("home")
@@ -320,18 +327,30 @@ class Desktop:
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"what was waited for has not come after {timeout} s")
                 context.iteration(True)
+                if raised:
+                    raise raised.pop(0)
         finally:
             GLib.source_remove(ticker)
+
+    def pass_time(self, seconds: float) -> None:
+        """Hands out what comes while that time passes."""
+        with contextlib.suppress(TimeoutError):
+            self.wait_until(lambda: False, seconds)
 
     def settle(self) -> None:
         """Hands out what is there already."""
         while GLib.MainContext.default().iteration(False):
-            pass
+            if raised:
+                raise raised.pop(0)
 
     def forget_session(self) -> None:
         """Empties the runtime directory, as it is at the first start after a boot."""
-        for entry in self.runtime.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        _empty(self.runtime)
+
+    def forget_all(self) -> None:
+        """Removes the database, too."""
+        self.forget_session()
+        _empty(self.config)
 
     def _note_owner(self, name: str, _: str, owner: str) -> None:
         if name == NAME:
@@ -341,6 +360,22 @@ class Desktop:
         path = self.directory / name
         path.mkdir(mode=0o700)
         return path
+
+
+def _empty(directory: pathlib.Path) -> None:
+    for entry in directory.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+raised: list[Exception] = []
+"""What callbacks have raised: GLib's main loop would swallow it."""
+
+
+def _guarded(callback: Callable[..., None], *arguments) -> None:
+    try:
+        callback(*arguments)
+    except Exception as error:
+        raised.append(error)
 
 
 def _new_directory(parent: pathlib.Path) -> pathlib.Path:

@@ -32,7 +32,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Ground:
-    """The programs, a scratch directory and the chances of one campaign.
+    """The programs, scratch directories and the chances of one campaign.
+
+    `directory` is on a disk, or wherever temporary files are; `memory` is in memory, where there
+    is such a file system, for those to whom the disk is nothing but slow. There, programs may not
+    be allowed to run.
 
     `inject` is a break of its `INJECTIONS`, which it must then find; nil in an earnest run.
     """
@@ -40,6 +44,7 @@ class Ground:
     programs: pathlib.Path
     thorough: bool
     directory: pathlib.Path
+    memory: pathlib.Path
     random: random.Random
     say: Callable[[str], None]
     inject: str | None = None
