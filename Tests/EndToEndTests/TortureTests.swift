@@ -25,7 +25,8 @@ import Testing
 
     @Test(arguments: [
         ("kills", "lost-journal"), ("kills", "lost-row"), ("syscalls", "lost-journal"),
-        ("power", "no-fsync"),
+        ("power", "no-fsync"), ("load", "nothing-expected"), ("load", "lost-journal"),
+        ("abuse", "killed-under-abuse"), ("soak", "growing"),
     ])
     func `A break that loses something is found`(campaign: String, fault: String) {
         let result = torture("--inject", fault, "--seed", "1", campaign)

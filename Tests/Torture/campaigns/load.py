@@ -11,7 +11,7 @@ from ground import Ground, Outcome
 
 NAME = "load"
 FAULTS = "64 clients at once, against one key and many; then SIGKILL"
-INJECTIONS = ("nothing-expected", "lost-load-journal")
+INJECTIONS = ("nothing-expected", "lost-journal")
 
 CLIENTS = 64
 
@@ -69,7 +69,7 @@ def trial(ground: Ground, program: pathlib.Path, crowd: Crowd) -> Outcome:
             for domain, key, number, generation in map(str.split, lines)}
         compare(desktop, expected, "as acknowledged", outcome)
         desktop.daemon.end()
-        if ground.inject == "lost-load-journal":
+        if ground.inject == "lost-journal":
             desktop.forget_session()
         desktop.start()
         compare(desktop, expected, "after SIGKILL", outcome)
