@@ -18,109 +18,26 @@ Invariants that a Ledger checks, at each reply and, by `judge`, at each start of
 import itertools
 import os
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from desktop import ERROR, NO_ANSWER, Client, Pending, Refused
-from gi.repository import GLib
+from changes import Book, Change, Contents, possibilities, shortened, text_of
+from desktop import ERROR, Client, Refused
 from page import Page
 
 KEYS = tuple(f"key{number}" for number in range(6))
 SHARED = "org.example.Torture.Shared"
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-VOID = (1 << 64) - 1
-"""What the words of a page show that nobody is to believe any more."""
-
 GONE = {
     "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.ServiceUnknown",
     "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.Disconnected",
 }
 """What a caller hears of a daemon that died."""
 
+VOID = (1 << 64) - 1
+"""What the words of a page show that nobody is to believe any more."""
+
 
 class Found(Exception):
     """Something does not hold: what was expected, and what came."""
-
-
-@dataclass(eq=False)
-class Change:
-    """A change of a domain as it was sent: what it sets, and what it removes."""
-
-    number: int
-    domain: str
-    sets: dict[str, str]
-    removes: tuple[str, ...] = ()
-    token: str = ""
-    floor: int = 0
-    """The highest generation that had been replied when it was sent."""
-    generation: int = 0
-    """What its reply told, or what its entries show; 0 where neither is known."""
-    is_acknowledged: bool = False
-    is_durable: bool = False
-    """Whether the reply is to come when it is on disk."""
-
-    def __str__(self) -> str:
-        parts = [f"{key} = {text.split()[0]}" for key, text in self.sets.items()]
-        parts += [f"no {key}" for key in self.removes]
-        token = f", token {self.token}" if self.token else ""
-        return (f"change {self.number} of {self.domain} ({', '.join(parts)}{token}; "
-                f"{f'generation {self.generation}' if self.generation else 'not answered'})")
-
-    def applied_to(self, contents: "Contents") -> "Contents":
-        made = {key: (text, self) for key, text in self.sets.items()}
-        return {key: contents[key] for key in contents if key not in self.removes} | made
-
-    def send(
-        self, client: Client, done: Callable[[Pending], None] | None = None
-    ) -> Pending:
-        """Sends it by the method that fits it."""
-        if not self.token and not self.is_durable and len(self.sets) + len(self.removes) == 1:
-            for key, text in self.sets.items():
-                return client.begin("SetValue", "(ssv)", self.domain, key,
-                                    GLib.Variant("s", text), done=done)
-            return client.begin("Remove", "(ss)", self.domain, self.removes[0], done=done)
-        return client.begin("ApplyValues", APPLY, *self.arguments, done=done)
-
-    def repeat(self, client: Client) -> int:
-        """Asks by its token what it did: the generation."""
-        return client.call("ApplyValues", APPLY, *self.arguments)[0]
-
-    @property
-    def arguments(self) -> tuple:
-        options = {"token": GLib.Variant("s", self.token)} if self.token else {}
-        if self.is_durable:
-            options["durable"] = GLib.Variant("b", True)
-        sets = {key: GLib.Variant("s", text) for key, text in self.sets.items()}
-        return self.domain, sets, self.removes, {}, options
-
-
-APPLY = "(sa{sv}asa{st}a{sv})"
-Contents = dict[str, tuple[str, Change]]
-
-
-@dataclass
-class Book:
-    """A domain with one writer: what it held when it was judged last, and what was sent since."""
-
-    domain: str
-    contents: Contents = field(default_factory=dict)
-    sent: list[Change] = field(default_factory=list)
-    with_token: list[Change] = field(default_factory=list)
-    """Acknowledged changes with a token, the latest."""
-    known: tuple[int, dict[str, str]] = (0, {})
-    """A generation, and what the domain held then."""
-    last: int = 0
-    """The generation of its last change, as far as that is known."""
-    missing: list[Change] = field(default_factory=list)
-    """Those that were sent and had not happened when it was judged."""
-
-    @property
-    def expected(self) -> Contents:
-        """What it holds where all that was sent has happened."""
-        contents = self.contents
-        for change in self.sent:
-            contents = change.applied_to(contents)
-        return contents
 
 
 class Ledger:
@@ -291,12 +208,12 @@ class Ledger:
         self, book: Book, texts: dict[str, str], in_order: bool
     ) -> tuple[Contents, list[Change]]:
         """Which changes have happened, so that the domain holds this (1)."""
-        for happened, contents in _possibilities(book, in_order):
+        for happened, contents in possibilities(book, in_order):
             if {key: text for key, (text, _) in contents.items()} == texts:
                 return contents, happened
         told = "\n".join(f"  {change}" for change in book.sent)
         held = {key: text.split()[0] for key, (text, _) in book.contents.items()}
-        has = {key: _short(text) for key, text in texts.items()}
+        has = {key: shortened(text) for key, text in texts.items()}
         raise Found(f"{book.domain} held {held}, then were sent\n{told}\nand now it holds {has}, "
                     "which no choice of the unanswered ones explains")
 
@@ -380,122 +297,3 @@ def read_domain(client: Client, domain: str) -> dict[str, tuple[str, int]]:
 
 def read_texts(client: Client, domain: str) -> dict[str, str]:
     return {key: text for key, (text, _) in read_domain(client, domain).items()}
-
-
-def text_of(number: int, length: int) -> str:
-    """A text that no other change sets, and of which a part is not a whole one."""
-    if length == 0:
-        return f"{number} ."
-    start = number % len(ALPHABET)
-    return f"{number} {(ALPHABET * (length // len(ALPHABET) + 2))[start:start + length]}."
-
-
-def _short(text: str) -> str:
-    number, _, rest = text.partition(" ")
-    return number if text == text_of(int(number), len(rest) - 1) else f"{text[:20]}..."
-
-
-def _possibilities(
-    book: Book, in_order: bool
-) -> Iterator[tuple[list[Change], Contents]]:
-    """The ways in which unanswered changes may be missing, the fewest first."""
-    if in_order:
-        states = [book.contents]
-        for change in book.sent:
-            states.append(change.applied_to(states[-1]))
-        while states:
-            count = len(states) - 1
-            yield book.sent[:count], states.pop()
-            if count and book.sent[count - 1].is_acknowledged:
-                return
-        return
-    unanswered = [change for change in book.sent if not change.is_acknowledged]
-    for count in range(len(unanswered) + 1):
-        for missing in itertools.combinations(unanswered, count):
-            happened = [change for change in book.sent if change not in missing]
-            contents = book.contents
-            for change in happened:
-                contents = change.applied_to(contents)
-            yield happened, contents
-
-
-class Writer:
-    """Sends changes of a domain of its own, several at a time, until it is stopped."""
-
-    def __init__(self, ledger: Ledger, client: Client, domain: str, depth: int, largest: int):
-        self.ledger, self.client, self.domain = ledger, client, domain
-        self.depth, self.largest = depth, largest
-        self.in_flight = 0
-        self.is_stopped = False
-        self.acknowledged = 0
-
-    def go_on(self) -> None:
-        while not self.is_stopped and self.in_flight < self.depth:
-            change = self.ledger.change(self.domain, self.largest)
-            self.in_flight += 1
-            change.send(self.client, lambda call, change=change: self._finish(change, call))
-
-    def _finish(self, change: Change, call: Pending) -> None:
-        self.in_flight -= 1
-        if isinstance(call.answer, Refused):
-            self.is_stopped = True
-            expect_death(str(change), call.answer)
-        else:
-            self.acknowledged += 1
-            self.ledger.acknowledge(change, call.answer[0])
-            self.go_on()
-
-
-class Counter:
-    """Raises the shared counter by one again and again, each time from what it reads."""
-
-    def __init__(self, ledger: Ledger, client: Client):
-        self.ledger, self.client = ledger, client
-        self.in_flight = 0
-        self.is_stopped = False
-        self.acknowledged = 0
-
-    def go_on(self) -> None:
-        if not self.is_stopped:
-            self.in_flight = 1
-            self.client.begin("GetValue", "(ss)", SHARED, "count", done=self._raise)
-
-    def _raise(self, call: Pending) -> None:
-        self.in_flight = 0
-        match call.answer:
-            case Refused(name=name) if name == ERROR + "NotFound":
-                value, expected = 0, 0
-            case Refused() as refusal:
-                self.is_stopped = True
-                return expect_death("reading the counter", refusal)
-            case (value, expected):
-                pass
-        if self.is_stopped:
-            return
-        floor = self.ledger.highest
-        self.ledger.count_sent(value + 1)
-        self.in_flight = 1
-        self.client.begin(
-            "ApplyValues", APPLY, SHARED, {"count": GLib.Variant("x", value + 1)}, [],
-            {"count": expected}, {},
-            done=lambda call: self._finish(value + 1, floor, call))
-
-    def _finish(self, value: int, floor: int, call: Pending) -> None:
-        self.in_flight = 0
-        match call.answer:
-            case Refused(name=name) if name == ERROR + "Conflict":
-                self.go_on()
-            case Refused() as refusal:
-                self.is_stopped = True
-                expect_death(f"raising the counter to {value}", refusal)
-            case (generation,):
-                self.acknowledged += 1
-                self.ledger.count_acknowledged(value, generation, floor)
-                self.go_on()
-
-
-def expect_death(what: str, refusal: Refused) -> None:
-    """Raises Found where a call was refused for any other reason than that the daemon has died."""
-    if refusal.name not in GONE:
-        what_came = "no answer" if refusal.name == NO_ANSWER else str(refusal)
-        raise Found(f"{what} was sent to a daemon that served, and came back with {what_came}")

@@ -2,17 +2,23 @@
 //
 // 1. The calls of one caller are carried out in the order in which they came.
 // 2. A call waits only where an earlier one of its caller does, where its caller is not open, where
-//    its caller keeps the loop busy, or where all calls are held.
-// 3. Between two calls of a caller that waits for its turn, every other one has had one.
+//    its process keeps the loop busy or rests, or where all calls are held.
+// 3. Between two calls of a process that waits for its turn, every other one that does has had one,
+//    and between two calls of a caller every other one of its process.
 // 4. What waits is counted: when the schedule is full, room is made before a call is added. One that
 //    is put back has had room before.
 // 5. Where nobody waits a call passes without anything being allocated for it.
+// 6. A process that has had its `grace` in calls longer than `allowance` rests after each further one,
+//    while others make shorter ones: so of those hardly one in a hundred meets a long call, however
+//    many one process makes. Where nobody else calls, and where room is needed, it does not.
 
 /// Which call is next: whose must wait, and who has the next turn.
 ///
-/// It knows no bus and no clock. Callers come in by reference and are kept while calls of theirs
-/// wait.
+/// It knows no bus, and no clock but by the times that it is given. Callers come in by reference and
+/// are kept while calls of theirs wait.
 struct CallSchedule<Call> {
+    typealias Instant = SuspendingClock.Instant
+
     /// What of the bound a call takes up.
     struct Load {
         /// Bytes of the message.
@@ -25,9 +31,6 @@ struct CallSchedule<Call> {
         fileprivate var calls = Queue<(call: Call, load: Load)>()
         fileprivate var size = 0
         fileprivate var hasTurn = false
-        /// How long its calls have kept the loop in ``period``.
-        fileprivate var used = Duration.zero
-        fileprivate var period: UInt64 = 0
 
         var hasCalls: Bool { !calls.isEmpty }
     }
@@ -39,8 +42,11 @@ struct CallSchedule<Call> {
         var withDescriptors = MessageLimits.maximumWaitingWithDescriptors
     }
 
-    /// How long the calls of one caller may keep the loop until others go first.
+    /// How long the calls of one process may keep the loop until others go first.
     static var allowance: Duration { .milliseconds(1) }
+
+    /// For how long after a call somebody is taken to make more.
+    static var attention: Duration { .milliseconds(250) }
 
     /// Whether all calls wait.
     var isHeld = false
@@ -51,7 +57,11 @@ struct CallSchedule<Call> {
 
     private var waiting: [ObjectIdentifier: Caller<Call>] = [:]
     /// Those whose calls may be carried out, by turns.
-    private var turns = Queue<Caller<Call>>()
+    private var turns = Queue<CallerProcess<Call>>()
+    /// Those who rest, with calls that may be carried out then.
+    private var resting: [CallerProcess<Call>] = []
+    /// When each of the last two processes that made a short call did so; the later one first.
+    private var shortCalls: [(process: ObjectIdentifier, time: Instant)] = []
     /// A new one begins when nobody waits for a turn, or when those who do have had as much time as
     /// the others may have taken before them.
     private var period: UInt64 = 1
@@ -71,16 +81,29 @@ struct CallSchedule<Call> {
     /// Whether somebody's turn has come.
     var hasTurns: Bool { !isHeld && !turns.isEmpty }
 
+    /// When the first of those who rest has rested.
+    var nextRestEnd: Instant? { resting.compactMap(\.restEnd).min() }
+
     /// The callers of which calls wait, in no order.
     var waitingCallers: some Collection<Caller<Call>> { waiting.values }
 
     /// Whether a call that comes now is carried out at once.
-    func isDue(_ caller: Caller<Call>) -> Bool {
-        !isHeld && !caller.place.hasCalls && caller.isOpen && !isBusy(caller)
+    func isDue(_ caller: Caller<Call>, at now: @autoclosure () -> Instant) -> Bool {
+        !isHeld && !caller.place.hasCalls && caller.isOpen && !isBusy(caller.process)
+            && !rests(caller.process, at: now())
     }
 
-    private func isBusy(_ caller: Caller<Call>) -> Bool {
-        caller.place.period == period && caller.place.used > Self.allowance
+    private func isBusy(_ process: CallerProcess<Call>) -> Bool {
+        process.time(in: period) > Self.allowance
+    }
+
+    private func rests(_ process: CallerProcess<Call>, at now: @autoclosure () -> Instant) -> Bool {
+        guard let end = process.restEnd else { return false }
+        let now = now()
+        return now < end
+            && shortCalls.contains {
+                $0.process != ObjectIdentifier(process) && now < $0.time + Self.attention
+            }
     }
 }
 
@@ -102,6 +125,8 @@ extension CallSchedule {
     private mutating func noteAdded(_ load: Load, to caller: Caller<Call>) {
         if caller.place.calls.count == 1 { waiting[ObjectIdentifier(caller)] = caller }
         caller.place.size += load.size
+        caller.process.waiting += 1
+        caller.process.waitingSize += load.size
         (count, size) = (count + 1, size + load.size)
         if load.hasDescriptors { withDescriptors += 1 }
     }
@@ -121,26 +146,48 @@ extension CallSchedule {
     ) -> Call? {
         guard let (call, load) = taken else { return nil }
         caller.place.size -= load.size
+        caller.process.waiting -= 1
+        caller.process.waitingSize -= load.size
         (count, size) = (count - 1, size - load.size)
         if load.hasDescriptors { withDescriptors -= 1 }
         if !caller.place.hasCalls { waiting[ObjectIdentifier(caller)] = nil }
         return call
     }
 
-    /// Whose calls take up most of what may wait, a call that is yet to be added among them.
+    /// Notes whose connection a caller is, which is known only after calls of it wait.
+    mutating func note(_ process: CallerProcess<Call>, of caller: Caller<Call>) {
+        precondition(!caller.place.hasTurn, "A caller has a turn, and nobody knows who it is.")
+        for (process, sign) in [(caller.process, -1), (process, 1)] {
+            process.waiting += sign * caller.place.calls.count
+            process.waitingSize += sign * caller.place.size
+        }
+        caller.process = process
+    }
+
+    /// Whose calls take up most of what may wait, a call that is yet to be added among them: of the
+    /// process that takes up most the caller that does.
     ///
-    /// A caller that fills the room pays for it, not the one that comes last.
+    /// Who fills the room pays for it, not the one that comes last.
     func greediest(adding load: Load, of newcomer: Caller<Call>) -> Caller<Call> {
+        func portions(_ caller: Caller<Call>) -> (Double, Double) {
+            let (place, process) = (caller.place, caller.process)
+            let more = process === newcomer.process ? (1, load.size) : (0, 0)
+            let own = caller === newcomer ? (1, load.size) : (0, 0)
+            return (
+                portion(process.waiting + more.0, process.waitingSize + more.1),
+                portion(place.calls.count + own.0, place.size + own.1)
+            )
+        }
         var greediest = newcomer
-        var largest = share(newcomer.place.calls.count + 1, newcomer.place.size + load.size)
+        var largest = portions(newcomer)
         for caller in waiting.values {
-            let share = share(caller.place.calls.count, caller.place.size)
-            if share > largest { (greediest, largest) = (caller, share) }
+            let portions = portions(caller)
+            if portions > largest { (greediest, largest) = (caller, portions) }
         }
         return greediest
     }
 
-    private func share(_ count: Int, _ size: Int) -> Double {
+    private func portion(_ count: Int, _ size: Int) -> Double {
         max(Double(count) / Double(bounds.calls), Double(size) / Double(bounds.size))
     }
 }
@@ -152,27 +199,79 @@ extension CallSchedule {
     mutating func giveTurn(to caller: Caller<Call>) {
         guard caller.place.hasCalls, !caller.place.hasTurn else { return }
         caller.place.hasTurn = true
-        turns.append(caller)
+        caller.process.turns.append(caller)
+        giveTurn(to: caller.process)
+    }
+
+    private mutating func giveTurn(to process: CallerProcess<Call>) {
+        guard !process.hasTurn, !process.turns.isEmpty else { return }
+        process.hasTurn = true
+        turns.append(process)
     }
 
     /// The caller whose turn has come; it is given another one when this one is over.
-    mutating func takeTurn() -> Caller<Call>? {
-        guard !isHeld, let caller = turns.popFirst() else { return nil }
-        caller.place.hasTurn = false
-        return caller
+    mutating func takeTurn(at now: Instant) -> Caller<Call>? {
+        while !isHeld, let process = turns.popFirst() {
+            if rests(process, at: now) {
+                resting.append(process)
+                continue
+            }
+            process.hasTurn = false
+            guard let caller = process.turns.popFirst() else { continue }
+            giveTurn(to: process)
+            caller.place.hasTurn = false
+            return caller
+        }
+        return nil
+    }
+
+    /// Has those go on who have rested.
+    ///
+    /// - Parameter time: What time it is; nil where all are to go on, whatever the time.
+    /// - Returns: Whether there were any.
+    @discardableResult
+    mutating func endRests(at time: Instant?) -> Bool {
+        let before = resting.count
+        for process in resting where time.map({ !rests(process, at: $0) }) ?? true {
+            process.restEnd = nil
+            turns.append(process)
+        }
+        resting.removeAll { $0.restEnd == nil }
+        return resting.count < before
+    }
+
+    /// Takes all turns back, where calls are carried out no more.
+    mutating func dropTurns() {
+        while let process = turns.popFirst() { resting.append(process) }
+        for process in resting { (process.turns, process.hasTurn) = (Queue(), false) }
+        resting = []
     }
 
     /// Notes how long a call has kept the loop.
     ///
-    /// - Parameter inTurn: Whether it had waited.
-    mutating func note(_ time: Duration, of caller: Caller<Call>, inTurn: Bool) {
-        if caller.place.period != period {
-            (caller.place.period, caller.place.used) = (period, .zero)
+    /// - Parameters:
+    ///   - inTurn: Whether it had waited.
+    ///   - now: When it was over.
+    mutating func note(_ time: Duration, of caller: Caller<Call>, inTurn: Bool, at now: Instant) {
+        let process = caller.process
+        process.note(time, in: period)
+        if time > Self.allowance {
+            process.noteLongCall(time, at: now)
+        } else {
+            noteShortCall(of: ObjectIdentifier(process), at: now)
         }
-        caller.place.used += time
         guard inTurn else { return }
         usedByTurns += time
         if usedByTurns > Self.allowance { beginPeriod() }
+    }
+
+    private mutating func noteShortCall(of process: ObjectIdentifier, at now: Instant) {
+        if shortCalls.first?.process != process {
+            shortCalls.insert((process, now), at: 0)
+            if shortCalls.count > 2 { shortCalls.removeLast() }
+        } else {
+            shortCalls[0].time = now
+        }
     }
 
     /// Notes that all that came has been carried out or waits.

@@ -4,7 +4,8 @@
 //    waits is known to the schedule.
 // 2. Where calls of a caller wait that is not open, the bus has been asked about it, or a timer is set
 //    to ask, unless its first call was put back, or all calls are held.
-// 3. Where somebody has a turn and the link takes calls, a turn of the loop is due.
+// 3. Where somebody has a turn and the link takes calls, a turn of the loop is due; where somebody
+//    rests, a timer is set for the end of that.
 
 /// A call that came in and waits.
 ///
@@ -35,6 +36,8 @@ struct IncomingCalls {
     var putOff: [Caller<WaitingCall>] = []
     /// Whether a turn of the loop for calls that wait is due.
     var isTurnDue = false
+    /// Goes off when the first of those who rest has rested.
+    var restTimer: EventLoop.Timer?
     /// Those who wait until no call does.
     var ends: [CheckedContinuation<Void, Never>] = []
     /// How long the bus may take to answer what it is asked about callers.
@@ -92,7 +95,7 @@ extension Connection {
     /// Takes a call that came in.
     func admit(_ message: borrowing Message) {
         guard let caller = calls.caller(of: message) else { return }
-        if calls.schedule.isDue(caller) {
+        if calls.schedule.isDue(caller, at: calls.now()) {
             carryOut(message, of: caller, inTurn: false)
         } else {
             wait(Message(retaining: message.pointer), of: caller)
@@ -104,7 +107,8 @@ extension Connection {
     ) {
         let start = calls.now()
         serve(message, from: caller)
-        calls.schedule.note(calls.now() - start, of: caller, inTurn: inTurn)
+        let end = calls.now()
+        calls.schedule.note(end - start, of: caller, inTurn: inTurn, at: end)
     }
 }
 
@@ -133,7 +137,7 @@ extension Connection {
         for load: CallSchedule<WaitingCall>.Load, of newcomer: Caller<WaitingCall>
     ) -> Bool {
         while !calls.schedule.hasRoom(for: load) {
-            if takeTurn() { continue }
+            if takeTurn() || calls.schedule.endRests(at: nil) { continue }
             let payer = calls.schedule.greediest(adding: load, of: newcomer)
             guard calls.schedule.isFull, payer !== newcomer,
                 let last = calls.schedule.takeLast(of: payer)
@@ -183,13 +187,28 @@ extension Connection {
         let start = calls.now()
         while takeTurn(), calls.now() - start < IncomingCalls.turn {}
         takeTurnsSoon()
+        awaitRestEnd()
+    }
+
+    /// Has those go on who rest when they have rested.
+    private func awaitRestEnd() {
+        guard calls.restTimer == nil, let end = calls.schedule.nextRestEnd else { return }
+        calls.restTimer = loop.schedule(after: end - calls.now()) { [weak self] in
+            self?.assumeIsolated { connection in
+                connection.calls.restTimer = nil
+                connection.calls.schedule.endRests(at: connection.calls.now())
+                connection.takeTurnsSoon()
+                connection.awaitRestEnd()
+            }
+        }
     }
 
     /// Carries out one call that waited.
     ///
     /// - Returns: Whether there was one that may be carried out.
     private func takeTurn() -> Bool {
-        while isOpen, !link.isBacklogged, let caller = calls.schedule.takeTurn() {
+        let now = calls.now()
+        while isOpen, !link.isBacklogged, let caller = calls.schedule.takeTurn(at: now) {
             guard caller.isOpen else {
                 proceed(with: caller)
                 continue

@@ -13,7 +13,8 @@ from contextlib import closing
 
 from desktop import Daemon, Desktop, Refused
 from ground import Ground, Outcome
-from ledger import Counter, Found, Ledger, Writer, expect_death
+from ledger import Found, Ledger
+from writers import Counter, Writer, expect_death
 
 NAME = "kills"
 FAULTS = "SIGKILL at random moments: of writing, flushing, starting, ending, handing over"
@@ -40,7 +41,7 @@ def run(ground: Ground) -> list[Outcome]:
         with Trials(ground) as series:
             for _ in range(min(TRIALS_OF_A_DESKTOP, trials - done)):
                 done += 1
-                kind = ground.random.choice(list(KINDS))
+                kind = list(KINDS)[done % len(KINDS)]
                 outcomes[kind].trials += 1
                 try:
                     series.take(kind)
@@ -105,7 +106,8 @@ class Trials:
         daemons = [self.desktop.daemon]
         match kind:
             case "writing" | "starting":
-                Fate(self.within(0.025), *daemons).wait()
+                self.reach(writers, self.chance.randint(0, 80))
+                Fate(self.within(0.01), *daemons).wait()
             case "flushing":
                 self.flush(writers)
             case "ending":

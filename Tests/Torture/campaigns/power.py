@@ -9,16 +9,16 @@ import hashlib
 import pathlib
 import pickle
 import random
-import signal
 import subprocess
-import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from changes import APPLY
 from desktop import Desktop, Ended
 from ground import Ground, Outcome
-from ledger import APPLY, Book, Change, Contents, Found, Ledger
+from ledger import Found, Ledger
+from lives import (
+    FIRST, SECOND, SHORT_STORIES, STORIES, Life, Sent, large, no_runtime_directory, ordinary)
 from recording import (
     NAMED, STRICT, WHOLE, WRITTEN, Cut, Event, Image, Tree, Unknown, events, put, recorder, taken,
     torn)
@@ -29,9 +29,7 @@ FAULTS = "power cut after every change of the database's directory, with reorder
 INJECTIONS = ("no-fsync",)
 
 HERE = pathlib.Path(__file__).resolve().parent
-FIRST, SECOND, AFTER = (f"org.example.Torture.{name}" for name in ("First", "Second", "After"))
-LARGE = 3_000_000
-"""Bytes of a text of which some make the log be folded back and begun anew."""
+AFTER = "org.example.Torture.After"
 
 WINDOW = 2
 """Seconds after the first change in which its write begins at the latest."""
@@ -59,120 +57,6 @@ def run(ground: Ground) -> list[Outcome]:
         return outcomes + [CutsAfterCuts(ground, desktop, boot, ordinary).outcome()]
 
 
-@dataclass
-class Sent:
-    """When a change was sent and replied: sizes of the log, and a time."""
-
-    change: Change
-    sent: int
-    replied: int = 0
-    time: float = 0
-
-
-class Life:
-    """A life of the daemon that is recorded, and what was acknowledged when."""
-
-    def __init__(
-        self, ground: Ground, desktop: Desktop, environment: dict[str, str], image: Image = {},
-        ledger: Ledger | None = None
-    ):
-        """A life that begins with what an image holds, which the ledger knows."""
-        self.ground, self.desktop, self.environment = ground, desktop, environment
-        self.image = image
-        self.log = ground.memory / "calls"
-        self.log.unlink(missing_ok=True)
-        self.client = desktop.connect()
-        self.ledger = ledger or Ledger(random.Random(1))
-        self.before: dict[str, Contents] = {}
-        self.highest_before = 0
-        self.sent: list[Sent] = []
-        self.durable: list[tuple[int, int]] = []
-        """Sizes of the log, and how many of the changes were on disk by then."""
-
-    @property
-    def now(self) -> int:
-        return self.log.stat().st_size if self.log.exists() else 0
-
-    def look(self) -> None:
-        """Finds out what the image holds, which no later cut may change."""
-        self.ledger.judge(self.client, floor=0)
-        self.before = {domain: book.contents for domain, book in self.ledger.books.items()}
-        self.highest_before = self.ledger.highest
-
-    def start(self) -> None:
-        self.desktop.start(
-            wrapper=recorder(self.log) + ["--output-append-mode"], environment=self.environment)
-
-    def change(self, domain: str, *keys: str, **how) -> None:
-        """Makes a change that sets these keys."""
-        self.make(self.ledger.note(domain, keys, **how))
-
-    def draw(self, domain: str) -> None:
-        """Makes a change that is drawn by chance."""
-        self.make(self.ledger.change(domain, largest=20_000))
-
-    def make(self, change: Change) -> None:
-        record = Sent(change, self.now)
-        self.sent.append(record)
-        call = change.send(self.client)
-        self.desktop.wait_until(lambda: call.answer is not None)
-        if not isinstance(call.answer, tuple):
-            raise call.answer
-        record.replied, record.time = self.now, time.time()
-        self.ledger.acknowledge(change, call.answer[0])
-        if change.is_durable:
-            self.note_durable()
-
-    def synchronize(self) -> None:
-        self.client.call("Synchronize")
-        self.note_durable()
-
-    def note_durable(self) -> None:
-        """Says that everything sent so far is on disk."""
-        self.durable.append((self.now, len(self.sent)))
-
-    def end(self, number: int = signal.SIGTERM) -> None:
-        """Ends the daemon; where it ends cleanly, everything is on disk."""
-        status = self.desktop.daemon.end(number)
-        if number == signal.SIGTERM:
-            if status != 0:
-                raise Found(f"the daemon ended with {status}: {self.desktop.daemon.log()}")
-            self.note_durable()
-
-    def ledger_at(self, moment: int, chance: random.Random) -> tuple[Ledger, list[Sent]]:
-        """What must hold after a cut at that size of the log, and what had been replied."""
-        count = max((count for at, count in self.durable if at <= moment), default=0)
-        sent = [record for record in self.sent if record.sent < moment]
-        for place, record in enumerate(sent):
-            record.change.is_acknowledged = place < count
-        replied = [record for record in sent if 0 < record.replied <= moment]
-        ledger = Ledger(chance, first_number=self.sent[-1].change.number + 1)
-        ledger.highest = max(
-            [record.change.generation for record in replied], default=self.highest_before)
-        ledger.owners = {record.change.generation: record.change for record in replied}
-        for domain in (FIRST, SECOND):
-            changes = [record.change for record in sent if record.change.domain == domain]
-            tokens = [change for change in changes if change.token and change.is_acknowledged]
-            contents = self.before.get(domain, {})
-            ledger.books[domain] = Book(
-                domain, contents, changes, tokens,
-                self.known(contents, changes, replied, chance))
-        return ledger, replied
-
-    def known(
-        self, contents: Contents, changes: list[Change], replied: list[Sent],
-        chance: random.Random
-    ) -> tuple[int, dict[str, str]]:
-        """A state of a domain that a client may have seen before the cut."""
-        count = sum(record.change in changes for record in replied)
-        if count == 0:
-            return 0, {}
-        seen = changes[:chance.randint(1, count)]
-        for change in seen:
-            contents = change.applied_to(contents)
-        return seen[-1].generation, {key: text for key, (text, _) in contents.items()}
-
-
 class Cuts:
     """Power cuts in one life."""
 
@@ -187,8 +71,12 @@ class Cuts:
         self.oldest = 0.0
         self.longest_flush = 0.0
 
+    @property
+    def fault(self) -> str:
+        return f"power cut in {self.story.__doc__}"
+
     def outcome(self) -> Outcome:
-        outcome = Outcome(f"power cut in {self.story.__doc__}", 0)
+        outcome = Outcome(self.fault, 0)
         try:
             self.cut_lives()
         except (Found, Unknown) as found:
@@ -198,7 +86,7 @@ class Cuts:
         outcome.trials = self.trials
         outcome.note = (f"{self.recorded} moments; the oldest acknowledged change that was lost "
                         f"was {self.oldest:.1f} s old")
-        self.ground.say(f"{self.trials} cuts in {self.story.__doc__}: {outcome.note}")
+        self.ground.say(f"{self.trials} times a {self.fault}: {outcome.note}")
         return outcome
 
     def cut_lives(self) -> None:
@@ -236,7 +124,9 @@ class Cuts:
 
     def chosen(self, moments: list[str]) -> set[int]:
         """The numbers of the moments to cut at."""
-        numbers = choice([f"after {what}" for what in moments], 1)
+        # A large text is written by rows of calls that are all alike.
+        numbers = choice(
+            [f"after {what}" for what in moments], 1, ends=1 if self.story is large else 4)
         if self.ground.thorough:
             return set(numbers)
         return set(self.ground.random.sample(numbers, min(len(numbers), 5)))
@@ -266,7 +156,7 @@ class Cuts:
     def cut(self, way: Cut, tree: Tree, event: Event, life: Life) -> None:
         """Starts a daemon on what a cut leaves, and judges."""
         image = way.image(tree.root)
-        ledger, replied = life.ledger_at(event.end, self.ground.random)
+        ledger = life.ledger_at(event.end, self.ground.random)
         required = [change.generation for book in ledger.books.values() for change in book.sent
                     if change.is_acknowledged]
         # The same files, of which the same is expected, need not be looked at again.
@@ -285,7 +175,7 @@ class Cuts:
         self.count_on(ledger, life)
         self.desktop.daemon.end()
         if way is STRICT:
-            self.look_at_window(ledger, replied, event)
+            self.look_at_window(ledger, life.replied_by(event.end), event)
 
     def new_boot(self) -> dict[str, str]:
         """The environment of a daemon that is to find itself in another boot."""
@@ -300,8 +190,9 @@ class Cuts:
 
     def look_at_window(self, ledger: Ledger, replied: list[Sent], event: Event) -> None:
         """Checks that nothing is lost that is older than the time within which it is written."""
-        missing = {change for book in ledger.books.values() for change in book.missing}
-        lost = [record for record in replied if record.change in missing]
+        missing = {
+            change.number for book in ledger.books.values() for change in book.missing}
+        lost = [record for record in replied if record.change.number in missing]
         if not lost:
             return
         age = event.time - min(record.time for record in lost)
@@ -324,10 +215,7 @@ def _without_page(image: dict) -> dict:
 class CutsAfterCuts(Cuts):
     """Power cuts in a life that begins with what another one has left."""
 
-    def outcome(self) -> Outcome:
-        outcome = super().outcome()
-        outcome.fault = "power cut in a life that begins with what another cut has left"
-        return outcome
+    fault = "power cut in a life that begins with what another cut has left"
 
     def cut_lives(self) -> None:
         first = self.live(self.story)
@@ -340,8 +228,8 @@ class CutsAfterCuts(Cuts):
             if tree.follow(event) is not None:
                 number += 1
                 if number in numbers:
-                    ledger, _ = first.ledger_at(event.end, random.Random(1))
-                    beginnings.append((torn(self.ground.random).image(tree.root), ledger))
+                    beginnings.append((torn(self.ground.random).image(tree.root),
+                                       first.ledger_at(event.end, random.Random(1))))
         first.client.close()
         for image, ledger in beginnings:
             self.cut_after(image, ledger)
@@ -362,71 +250,3 @@ class CutsAfterCuts(Cuts):
         life.draw(FIRST)
         life.draw(SECOND)
         life.end()
-
-
-# The lives
-
-
-def ordinary(life: Life) -> None:
-    """a life with flushes, restarts and a kill"""
-    life.start()
-    life.change(FIRST, "key0", "key1")
-    life.change(SECOND, "key0")
-    life.synchronize()
-    for domain in (FIRST, SECOND) * 4:
-        life.draw(domain)
-    life.change(FIRST, "key0", "key4", has_token=True)
-    life.change(FIRST, "key2", "key3", is_durable=True)
-    for domain in (FIRST, SECOND) * 2:
-        life.draw(domain)
-    life.end()
-    life.start()
-    life.change(SECOND, "key0", "key5", length=20_000)
-    life.synchronize()
-    life.change(FIRST, "key0", "key1", length=20_000)
-    life.change(SECOND, "key0", "key1", has_token=True)
-    life.end(signal.SIGKILL)
-    life.start()
-    life.change(SECOND, "key1", "key2")
-    life.synchronize()
-    for domain in (FIRST, SECOND) * 2:
-        life.draw(domain)
-    life.end()
-
-
-def large(life: Life) -> None:
-    """a life with large values: the log is folded back and begun anew"""
-    life.start()
-    life.change(FIRST, "key0", "key1")
-    life.synchronize()
-    for key in ("key1", "key2"):
-        life.change(FIRST, key, length=LARGE)
-        life.change(SECOND, "key0", "key1")
-        life.synchronize()
-    for _ in range(3):
-        life.change(SECOND, "key0", "key1", length=100)
-        life.synchronize()
-    life.change(FIRST, "key1", "key2")
-    life.change(SECOND, "key1", "key2")
-    life.end()
-
-
-def steady(life: Life) -> None:
-    """a life in which nobody asks for the disk"""
-    life.start()
-    end = time.monotonic() + life.ground.scale(3, 15)
-    while time.monotonic() < end:
-        for domain in (FIRST, SECOND):
-            life.draw(domain)
-        # A writer who takes his time, but less than a quiet period.
-        life.desktop.pass_time(0.05)
-    life.end()
-
-
-def no_runtime_directory(life: Life) -> None:
-    """a life without a runtime directory: the journal stands on the disk"""
-    ordinary(life)
-
-
-SHORT_STORIES = ordinary, steady, no_runtime_directory
-STORIES = *SHORT_STORIES, large

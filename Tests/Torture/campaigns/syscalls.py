@@ -10,10 +10,12 @@ import signal
 from collections.abc import Callable
 from contextlib import contextmanager
 
+from changes import Change
 from desktop import Client, Daemon, Desktop, Ended, Pending, Refused
 from ground import Ground, Outcome
-from ledger import Change, Found, Ledger, expect_death
+from ledger import Found, Ledger
 from stepper import Stepper, choice
+from writers import expect_death
 
 NAME = "syscalls"
 FAULTS = "SIGKILL before and after every system call with an effect"
