@@ -44,9 +44,10 @@ def run(ground: Ground) -> list[Outcome]:
         outcome = Outcome(damage.name, 0)
         outcomes.append(outcome)
         rescued = 0
-        for number in range(ground.scale(1, 40) * len(damage.ends)):
+        for number in range(ground.scale(1, 100)):
             outcome.trials += 1
-            trial = Trial(ground, damage, damage.ends[number % len(damage.ends)], number % 4 < 2)
+            trial = Trial(
+                ground, damage, ground.random.choice(damage.ends), ground.random.random() < 0.5)
             try:
                 rescued += trial.take()
             except (Ended, Refused, TimeoutError, AssertionError) as error:
