@@ -26,8 +26,9 @@ import Testing
     @Test(arguments: [
         ("kills", "lost-journal"), ("kills", "lost-row"), ("syscalls", "lost-journal"),
         ("power", "no-fsync"), ("session", "journal-removed"), ("suspend", "sleep-at-once"),
-        ("load", "nothing-expected"), ("load", "lost-journal"),
-        ("abuse", "killed-under-abuse"), ("soak", "growing"), ("damage", "silent-loss"),
+        ("load", "nothing-expected"), ("load", "lost-journal"), ("abuse", "killed-under-abuse"),
+        ("soak", "growing"), ("damage", "silent-loss"), ("disk", "lost-database"),
+        ("runtime", "lost-change"),
     ])
     func `A break that loses something is found`(campaign: String, fault: String) {
         let result = torture("--inject", fault, "--seed", "1", campaign)

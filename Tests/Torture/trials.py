@@ -49,6 +49,9 @@ class Trials:
         """One trial of a fault, in one of the ways in which it may go on."""
         if not (is_quick or self.ground.thorough):
             return
+        if self.ground.inject and any(outcome.findings for outcome in self.all):
+            # The break was found.
+            return
         outcome = self.outcomes.setdefault(
             fault.name, Outcome(fault.name, 0, skipped=fault.skipped))
         if fault.skipped:
