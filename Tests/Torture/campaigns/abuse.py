@@ -23,7 +23,10 @@ DESCRIPTORS = 8192
 """That a bus needs for 1 000 connections."""
 
 RATIO = 5
-"""How much longer 99 of 100 calls of the one who is served may take while another offends."""
+"""How much longer 99 of 100 calls of the one who is served may take while another offends.
+
+Where calls to the bus itself take as much longer, it is the bus that is busy, or the machine.
+"""
 
 ATTEMPTS = 3
 """Others use this machine too: what they slow down is no finding unless it is so each time."""
@@ -222,7 +225,7 @@ class Trial:
         self.outcome.note = (
             f"{figures}; the bus alone {ratios['Ping']:.1f}; {during['Get'].count} rounds; "
             f"{self.memory}")
-        return max(ratios["Set"], ratios["Get"]) > RATIO
+        return max(ratios["Set"], ratios["Get"]) > max(RATIO, ratios["Ping"])
 
     # Figures
 
