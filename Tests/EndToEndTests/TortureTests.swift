@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: [
         ("kills", "lost-journal"), ("kills", "lost-row"), ("syscalls", "lost-journal"),
-        ("power", "no-fsync"),
+        ("power", "no-fsync"), ("backups", "lost-backup-row"), ("backups", "truncated-backup"),
     ])
     func `A break that loses something is found`(campaign: String, fault: String) {
         let result = torture("--inject", fault, "--seed", "1", campaign)
