@@ -28,7 +28,7 @@ import Testing
         ("power", "no-fsync"), ("session", "journal-removed"), ("suspend", "sleep-at-once"),
         ("load", "nothing-expected"), ("load", "lost-journal"), ("abuse", "killed-under-abuse"),
         ("soak", "growing"), ("damage", "silent-loss"), ("disk", "lost-database"),
-        ("runtime", "lost-change"),
+        ("runtime", "lost-change"), ("backups", "lost-backup-row"), ("backups", "truncated-backup"),
     ])
     func `A break that loses something is found`(campaign: String, fault: String) {
         let result = torture("--inject", fault, "--seed", "1", campaign)
