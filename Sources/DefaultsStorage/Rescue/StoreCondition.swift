@@ -35,6 +35,8 @@ struct StoreCondition {
     private static func damage(
         of path: String, size: Int, _ log: WriteAheadLog?
     ) throws(SystemError) -> String? {
+        // A database whose making was interrupted, which SQLite takes back.
+        if try StoreCondition.size(of: "\(path)-journal") > 0 { return nil }
         if size == 0 { return "The database \(path) was missing or empty." }
         if log?.isDamaged == true {
             return "The write-ahead log of \(path) was damaged."
