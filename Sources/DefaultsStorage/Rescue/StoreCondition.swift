@@ -7,8 +7,6 @@ internal import Glibc
 struct StoreCondition {
     /// Why the store is not to be opened as it is; nil where nothing speaks against it.
     let damage: String?
-    /// Whether nothing was ever stored here.
-    let isNew: Bool
     /// Whether the process before has not closed the store, and its log is not there.
     let lacksLog: Bool
 
@@ -22,11 +20,10 @@ struct StoreCondition {
     ) throws(StorageError) {
         do throws(SystemError) {
             let log = try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn)
-            let pages = try StoreCondition.size(of: path)
+            let size = try StoreCondition.size(of: path)
             lacksLog = wasLeftOpen && log == nil
-            isNew = pages == 0 && log == nil && !hasTraces
-            damage =
-                isNew ? nil : try StoreCondition.damage(of: path, size: pages, log)
+            let isNew = size == 0 && log == nil && !hasTraces
+            damage = isNew ? nil : try StoreCondition.damage(of: path, size: size, log)
         } catch {
             throw .cannotOpen(path, error)
         }

@@ -70,7 +70,7 @@ struct StoreRescuer {
 
     /// - Throws: `.damagedDatabase` where the store is not all of it.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
-        if condition.isNew { try file.make(in: directory) }
+        try file.make(in: directory)
         let store = try OpenStore(file, report: report)
         if condition.lacksLog, let backup = backups.first,
             backup.generation > store.state.generation
