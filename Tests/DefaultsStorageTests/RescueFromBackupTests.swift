@@ -171,6 +171,17 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: ready))
     }
 
+    @Test("Where the whole directory is gone, what is pending in the journal is not")
+    func directoryGone() throws {
+        let scratch = try Scratch()
+        let before = try scratch.process { try $0.set(["key": [1]]).generation }
+        try FileManager.default.removeItem(atPath: scratch.location.directory)
+        let database = try scratch.open()
+        #expect(try database.archive("key") == [1])
+        #expect(try database.set(["key": [2]]).generation > before)
+        #expect(scratch.rescue?.contains("missing or empty") == true)
+    }
+
     @Test("Of damaged stores the newest five are kept")
     func kept() async throws {
         let scratch = try await filled()

@@ -3,9 +3,11 @@
 import threading
 import time
 
+from changes import Change
 from desktop import NO_ANSWER, Daemon, Desktop, Pending, Refused
 from ground import Ground
-from ledger import Change, Counter, Ledger, Writer
+from ledger import Ledger
+from writers import Counter, Writer
 
 FSYNC = "fsync,fdatasync"
 

@@ -14,7 +14,7 @@ extension Database {
         let report = try StoreRescuer(
             of: StoreFile(path: path), in: directory,
             journals: location.journalDirectories(now: journal.directory, last: last?.journal),
-            wasLeftOpen: true, hasTraces: true, mayBeTorn: false, report: self.report
+            wasLeftOpen: true, hasNote: true, mayBeTorn: false, report: self.report
         ).rescue(because: damage)
         self.report(.rescued(report))
         return report.domains

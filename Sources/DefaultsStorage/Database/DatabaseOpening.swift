@@ -39,7 +39,7 @@ struct DatabaseOpening {
         let rescuer = StoreRescuer(
             of: file, in: directory,
             journals: try location.journalDirectories(now: place, last: last?.journal),
-            wasLeftOpen: wasLeftOpen, hasTraces: last != nil, mayBeTorn: last?.journal.boot != boot,
+            wasLeftOpen: wasLeftOpen, hasNote: last != nil, mayBeTorn: last?.journal.boot != boot,
             report: report)
         (store, isRescued) = try rescuer.open(damage: damage)
     }

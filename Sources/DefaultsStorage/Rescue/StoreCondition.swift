@@ -16,13 +16,13 @@ struct StoreCondition {
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     /// - Throws: `.cannotOpen`.
     init(
-        of path: String, wasLeftOpen: Bool, hasTraces: Bool, mayBeTorn: Bool
+        of path: String, wasLeftOpen: Bool, hasTraces: @autoclosure () -> Bool, mayBeTorn: Bool
     ) throws(StorageError) {
         do throws(SystemError) {
             let log = try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn)
             let size = try StoreCondition.size(of: path)
             lacksLog = wasLeftOpen && log == nil
-            let isNew = size == 0 && log == nil && !hasTraces
+            let isNew = size == 0 && log == nil && !hasTraces()
             damage = isNew ? nil : try StoreCondition.damage(of: path, size: size, log)
         } catch {
             throw .cannotOpen(path, error)

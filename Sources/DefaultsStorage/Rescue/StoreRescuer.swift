@@ -7,18 +7,18 @@ struct StoreRescuer {
     private let journals: [PrivateDirectory]
     private let backups: [Backup]
     private let wasLeftOpen: Bool
-    private let hasTraces: Bool
+    private let hasNote: Bool
     private let mayBeTorn: Bool
     private let report: (Notice) -> Void
 
     /// - Parameters:
     ///   - journals: Where journals may stand, which tell the identity of the database.
     ///   - wasLeftOpen: Whether the process before has not closed the store.
-    ///   - hasTraces: Whether there are signs that there was a database here.
+    ///   - hasNote: Whether a process before has left a note of its places.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     init(
         of file: StoreFile, in directory: PrivateDirectory, journals: [PrivateDirectory],
-        wasLeftOpen: Bool, hasTraces: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
+        wasLeftOpen: Bool, hasNote: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
     ) {
         self.file = file
         self.directory = directory
@@ -26,7 +26,7 @@ struct StoreRescuer {
         // A folder that cannot be read has none to give.
         backups = (try? BackupFolder(of: directory).backups()) ?? []
         self.wasLeftOpen = wasLeftOpen
-        self.hasTraces = hasTraces
+        self.hasNote = hasNote
         self.mayBeTorn = mayBeTorn
         self.report = report
     }
@@ -38,7 +38,8 @@ struct StoreRescuer {
     func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
         if try putInPlace() { return (try OpenStore(file, report: report), true) }
         let condition = try StoreCondition(
-            of: file.path, wasLeftOpen: wasLeftOpen, hasTraces: hasTraces || !backups.isEmpty,
+            of: file.path, wasLeftOpen: wasLeftOpen,
+            hasTraces: hasNote || !backups.isEmpty || JournalHistory.database(in: journals) != nil,
             mayBeTorn: mayBeTorn)
         if let reason = damage ?? condition.damage {
             return try openRescued(because: reason)

@@ -17,8 +17,8 @@ from changes import APPLY
 from desktop import Desktop, Ended
 from ground import Ground, Outcome
 from ledger import Found, Ledger
-from lives import (
-    FIRST, SECOND, SHORT_STORIES, STORIES, Life, Sent, large, no_runtime_directory, ordinary)
+from recorded import (
+    FIRST, SECOND, SHORT_STORIES, STORIES, RecordedLife, Sent, large, no_runtime_directory, ordinary)
 from recording import (
     NAMED, STRICT, WHOLE, WRITTEN, Cut, Event, Image, Tree, Unknown, events, put, recorder, taken,
     torn)
@@ -61,7 +61,7 @@ class Cuts:
     """Power cuts in one life."""
 
     def __init__(
-        self, ground: Ground, desktop: Desktop, boot: pathlib.Path, story: Callable[[Life], None]
+        self, ground: Ground, desktop: Desktop, boot: pathlib.Path, story: Callable[[RecordedLife], None]
     ):
         self.ground, self.desktop, self.story = ground, desktop, story
         self.boot, self.boot_id = boot, ground.directory / "boot-id"
@@ -95,16 +95,16 @@ class Cuts:
         self.cut_at(self.chosen(self.moments(life)), life)
         life.client.close()
 
-    def live(self, story: Callable[[Life], None], *beginning) -> Life:
+    def live(self, story: Callable[[RecordedLife], None], *beginning) -> RecordedLife:
         """Records a life."""
         self.desktop.forget_all()
         self.seen.clear()
-        life = Life(self.ground, self.desktop, self.environment, *beginning)
+        life = RecordedLife(self.ground, self.desktop, self.environment, *beginning)
         put(life.image, self.desktop.config)
         story(life)
         return life
 
-    def moments(self, life: Life) -> list[str]:
+    def moments(self, life: RecordedLife) -> list[str]:
         """All that changed the directory; checks that it explains what is there."""
         tree, found, began = Tree(self.desktop.config, life.image), [], None
         for event in events(life.log):
@@ -131,7 +131,7 @@ class Cuts:
             return set(numbers)
         return set(self.ground.random.sample(numbers, min(len(numbers), 5)))
 
-    def cut_at(self, numbers: set[int], life: Life) -> None:
+    def cut_at(self, numbers: set[int], life: RecordedLife) -> None:
         """Follows the life once more, and cuts at these moments in every way."""
         tree, number = Tree(self.desktop.config, life.image), 0
         for event in events(life.log):
@@ -153,7 +153,7 @@ class Cuts:
                                 f"of what was not synchronised {way.name} is left: {found}"
                                 ) from None
 
-    def cut(self, way: Cut, tree: Tree, event: Event, life: Life) -> None:
+    def cut(self, way: Cut, tree: Tree, event: Event, life: RecordedLife) -> None:
         """Starts a daemon on what a cut leaves, and judges."""
         image = way.image(tree.root)
         ledger = life.ledger_at(event.end, self.ground.random)
@@ -186,7 +186,7 @@ class Cuts:
         self.boot_id.write_text(f"{identity}\n")
         return {"LD_PRELOAD": str(self.boot), "BOOT_ID": str(self.boot_id)}
 
-    def count_on(self, ledger: Ledger, life: Life) -> None:
+    def count_on(self, ledger: Ledger, life: RecordedLife) -> None:
         """Makes a change, whose generation is above all that were replied before the cut."""
         change = ledger.note(AFTER, ["key0"])
         ledger.acknowledge(change, life.client.call("ApplyValues", APPLY, *change.arguments)[0])
@@ -244,7 +244,7 @@ class CutsAfterCuts(Cuts):
         self.cut_at(self.chosen(self.moments(life)), life)
         life.client.close()
 
-    def awake(self, life: Life) -> None:
+    def awake(self, life: RecordedLife) -> None:
         life.start()
         life.look()
         life.change(FIRST, "key0", "key1")

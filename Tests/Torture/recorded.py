@@ -26,7 +26,7 @@ class Sent:
     time: float = 0
 
 
-class Life:
+class RecordedLife:
     """A life of the daemon that is recorded, and what was acknowledged when."""
 
     def __init__(
@@ -133,7 +133,7 @@ class Life:
         return seen[-1].generation, {key: text for key, (text, _) in contents.items()}
 
 
-def ordinary(life: Life) -> None:
+def ordinary(life: RecordedLife) -> None:
     """a life with flushes, restarts and a kill"""
     life.start()
     life.change(FIRST, "key0", "key1")
@@ -160,7 +160,7 @@ def ordinary(life: Life) -> None:
     life.end()
 
 
-def large(life: Life) -> None:
+def large(life: RecordedLife) -> None:
     """a life with large values: the log is folded back and begun anew"""
     life.start()
     life.change(FIRST, "key0", "key1")
@@ -177,7 +177,7 @@ def large(life: Life) -> None:
     life.end()
 
 
-def steady(life: Life) -> None:
+def steady(life: RecordedLife) -> None:
     """a life in which nobody asks for the disk"""
     life.start()
     end = time.monotonic() + life.ground.scale(3, 15)
@@ -189,7 +189,7 @@ def steady(life: Life) -> None:
     life.end()
 
 
-def no_runtime_directory(life: Life) -> None:
+def no_runtime_directory(life: RecordedLife) -> None:
     """a life without a runtime directory: the journal stands on the disk"""
     ordinary(life)
 
