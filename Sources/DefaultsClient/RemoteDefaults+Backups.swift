@@ -23,7 +23,7 @@ public struct RestorationOutcome: Sendable, Hashable {
     public let set: UInt64
     /// How many keys were removed.
     public let removed: UInt64
-    /// How many values of the backup were damaged; their keys are as they were.
+    /// How many values of the backup were damaged; their keys are as they were, and none was removed.
     public let damaged: UInt64
 }
 

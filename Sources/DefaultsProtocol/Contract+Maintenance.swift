@@ -34,7 +34,7 @@ extension Contract {
     ///
     /// Replies when all is on disk. `undo` is the name of a backup that was made of what was there
     /// before, empty where that was damaged; `damaged` counts the values of the backup that cannot
-    /// be read, whose keys are as they were.
+    /// be read; their keys are as they were, and none is removed, as nobody knows which those are.
     public static let restoreBackup = MethodDeclaration(
         "RestoreBackup", in: [Argument("name", "s")],
         out: [

@@ -43,11 +43,10 @@ import Testing
                 #expect(try database.value(domain, value.key)?.archive == value.archive)
             }
             #expect(own.map(\.isLast) == own.indices.map { $0 == own.count - 1 })
-            #expect(own.allSatisfy { $0.lastKey == $0.values.last?.key })
         }
         #expect(Set(parts.map(\.domain)) == Set(try database.domains()))
         #expect(parts.count > 6)
-        #expect(parts.allSatisfy { $0.damaged == [] && !$0.values.isEmpty })
+        #expect(parts.allSatisfy { !$0.values.isEmpty })
     }
 
     @Test("It tells the domains that have no values in it")
@@ -84,8 +83,6 @@ import Testing
         #expect(await reader.damage.rowCount == 2)
         let part = try #require(try await reader.next())
         #expect(part.values.map(\.key.name) == ["b"])
-        #expect(Set(part.damaged.map(\.name)) == ["a", "c"])
-        #expect(part.lastKey?.name == "b")
         await writer.close()
     }
 

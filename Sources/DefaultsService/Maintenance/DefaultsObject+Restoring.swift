@@ -61,12 +61,16 @@ extension DefaultsObject {
     private func restore(
         from reader: BackupReader, by origin: String, in report: inout RestorationReport
     ) async throws {
+        // A damaged row may have lost its key, too: who is not found may be the one.
+        let mayRemove = report.damaged == 0
         var difference: DomainDifference?
         while let part = try await reader.next() {
             try checkNotEnding()
             var current =
                 if let difference, difference.domain == part.domain { difference } else {
-                    DomainDifference(of: part.domain, from: try database.keys(of: part.domain))
+                    DomainDifference(
+                        of: part.domain,
+                        removing: mayRemove ? try database.keys(of: part.domain) : [])
                 }
             difference = nil
             report.damaged += try current.take(part) { try differs(part.domain, $0, from: $1) }
@@ -75,7 +79,7 @@ extension DefaultsObject {
             }
             difference = current
         }
-        try await removeDomains(notIn: reader, by: origin, in: &report)
+        if mayRemove { try await removeDomains(notIn: reader, by: origin, in: &report) }
     }
 
     private func removeDomains(

@@ -9,14 +9,15 @@ struct DomainDifference {
     private static let bytesAtOnce = 8 << 20
 
     let domain: Domain
-    /// The keys of now that were not compared yet, in the order of their bytes.
+    /// The keys that were not looked for yet, in the order of their bytes.
     private var keys: ArraySlice<Key>
     private var changed: [ChangeProposal.Assignment] = []
     private var removed: [Key] = []
     private var bytes = 0
 
-    /// - Parameter keys: The keys that the domain has, in the order of their bytes.
-    init(of domain: Domain, from keys: [Key]) {
+    /// - Parameter keys: The keys that are removed where the backup does not have them, in the order
+    ///   of their bytes.
+    init(of domain: Domain, removing keys: [Key]) {
         self.domain = domain
         self.keys = keys[...]
     }
@@ -55,8 +56,9 @@ struct DomainDifference {
 
     /// Removes the keys of now that the backup does not have, as far as the part reaches.
     private mutating func removeKeys(missingIn part: BackupPart) {
-        let kept = part.damaged.union(part.values.map(\.key))
-        while let key = keys.first, part.isLast || part.lastKey.map({ key <= $0 }) ?? false {
+        let kept = Set(part.values.map(\.key))
+        while let key = keys.first, part.isLast || part.values.last.map({ key <= $0.key }) ?? false
+        {
             keys = keys.dropFirst()
             if !kept.contains(key) { removed.append(key) }
         }

@@ -85,6 +85,8 @@ public actor BackupReader {
         }
     }
 
+    /// Rows in the order in which they are given.
+    ///
     /// CROSS keeps SQLite from another order of the tables, for which it would have to sort. What is
     /// longer than a change can be was not written by this program, and is not loaded.
     private static let rows = """

@@ -54,7 +54,9 @@ struct BackupCommands: AsyncParsableCommand {
             let outcome = try await defaults.restoreBackup(backup.name)
             print("\(backup.name): \(outcome.set) keys set, \(outcome.removed) removed")
             if outcome.damaged > 0 {
-                print("\(outcome.damaged) values in it are damaged; their keys are as they were")
+                print(
+                    "\(outcome.damaged) values in it are damaged; their keys are as they were, "
+                        + "and no others were removed")
             }
             print(
                 outcome.undo.isEmpty
