@@ -38,7 +38,7 @@ struct StoreCondition {
         if log?.isDamaged == true {
             return "The write-ahead log of \(path) was damaged."
         }
-        let header = try File(path, O_RDONLY).read(100, at: 0)
+        let header = try File.regular(path, O_RDONLY).read(100, at: 0)
         guard header.starts(with: Array("SQLite format 3\0".utf8)),
             let pageSize = header.uint16(at: 16).flatMap(PageSize.init(claimed:)),
             let pages = header.uint32(at: 28), header.count == 100
