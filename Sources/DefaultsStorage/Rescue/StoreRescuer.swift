@@ -55,18 +55,16 @@ struct StoreRescuer {
     /// Makes the store anew, so that the next opening finds it made anew.
     ///
     /// Somebody may have the damaged one open for reading.
+    ///
+    /// - Throws: `.cannotOpen`, and nothing was done; or `.replacementUndecided`.
     func rescue(because reason: String) throws(StorageError) -> RescueReport {
-        let replacement = StoreReplacement(directory: directory)
-        do {
-            let made = try Rescue.make(
-                from: file.path, at: try replacement.begin(), because: reason,
-                backups: backups.map(\.path), mayBeTorn: mayBeTorn,
-                orElse: JournalHistory.database(in: journals))
-            try replacement.commit()
-            return made
-        } catch {
-            throw .rescueFailed(file.path, error)
+        var report = RescueReport(reason: reason)
+        try StoreReplacement(of: file).make(orThrow: { .rescueFailed(file.path, $0) }) { path in
+            report = try Rescue.make(
+                from: file.path, at: path, because: reason, backups: backups.map(\.path),
+                mayBeTorn: mayBeTorn, orElse: JournalHistory.database(in: journals))
         }
+        return report
     }
 
     /// - Throws: `.damagedDatabase` where the store is not all of it.
@@ -92,9 +90,9 @@ struct StoreRescuer {
     /// - Returns: Whether there was a store that was made anew.
     private func putInPlace() throws(StorageError) -> Bool {
         do {
-            let replacement = StoreReplacement(directory: directory)
-            try replacement.removeUnfinished()
-            guard case .replaced(let aside) = try replacement.finish() else { return false }
+            guard case .replaced(let aside) = try StoreReplacement(of: file).finish() else {
+                return false
+            }
             if let aside { report(.setAside(aside)) }
             return true
         } catch {

@@ -21,6 +21,10 @@ struct StoreFile: Sendable {
     let path: String
     /// The write-ahead log.
     var logPath: String { "\(path)-wal" }
+    /// The directory that its files stand in.
+    var directory: PrivateDirectory { PrivateDirectory(existing: PrivateDirectory.parent(of: path)) }
+    /// What it is called there.
+    var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// Makes the file where there is none, readable by its owner alone.
     ///

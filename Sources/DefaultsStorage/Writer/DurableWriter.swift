@@ -21,6 +21,7 @@ internal import SQLite
 /// 1. What `write(_:)` has written stands in files that bear the store's names, so that the next
 ///    process finds it, whatever somebody has done to those names before.
 /// 2. Nothing is written before this process has the lock of the directory that bears the store.
+/// 3. Nothing is written to a store while the next process may take another one for it.
 public actor DurableWriter {
     nonisolated let thread: WriterThread
     let file: StoreFile
@@ -33,8 +34,6 @@ public actor DurableWriter {
     var identity: StoreIdentity
     /// The files that stood, or were to stand, for the store before these.
     var earlier: [FileIdentity] = []
-    /// Whether the store was to be made anew and was not, and a copy may be left.
-    var isRenewalUnfinished = false
 
     /// Starts the thread and opens a second connection to the store of an open database.
     ///
