@@ -72,22 +72,29 @@ struct StoreReplacement {
     /// - Throws: `.replacementUndecided` where a power cut may bring it back.
     func cancel() throws(StorageError) {
         do throws(SystemError) {
-            if exists(ready) { try directory.rename(ready, to: unfinished) }
-            guard exists(unfinished) else { return }
-            try directory.synchronize()
-            try remove(unfinished)
+            try removeAll()
         } catch {
             throw .replacementUndecided(path, error)
         }
+    }
+
+    private func removeAll() throws(SystemError) {
+        if exists(ready) { try directory.rename(ready, to: unfinished) }
+        guard exists(unfinished) else { return }
+        try directory.synchronize()
+        try remove(unfinished)
     }
 
     /// Puts the new store in its place, be it of this process or of one that was interrupted.
     ///
     /// - Parameter earlier: Files that are not kept; any other that stands there is.
     func finish(forgetting earlier: [FileIdentity] = []) throws(SystemError) -> Outcome {
-        // What an interrupted process has not ended.
+        guard exists(ready) else {
+            // What an interrupted process has not ended.
+            try removeAll()
+            return .nothing
+        }
         try remove(unfinished)
-        guard exists(ready) else { return .nothing }
         let aside = try setAside(but: earlier)
         // Or a power cut could leave the new store with the log of the one before.
         try directory.synchronize()
