@@ -65,7 +65,8 @@ public actor DurableWriter {
     /// A store that somebody has removed or replaced is made anew before, or, where that happens
     /// meanwhile, with the batch in it.
     ///
-    /// - Throws: The disk's refusal. Nothing of the batch was written then.
+    /// - Throws: The disk's refusal. The batch stays pending then, and the next process finds nothing
+    ///   of it in the store, or all.
     public func write(_ batch: FlushBatch) throws(StorageError) {
         try renewStoreIfLost()
         do {
@@ -85,7 +86,6 @@ public actor DurableWriter {
     /// Closes the connection, after which the database can be closed.
     ///
     /// Nothing is written later. A backup that is under way is given up.
-    /// A backup that is under way is given up.
     public func close() {
         giveUpBackup()
         connection = nil
