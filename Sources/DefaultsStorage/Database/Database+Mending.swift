@@ -14,7 +14,7 @@ extension Database {
     public func rescue(because damage: String) throws(StorageError) -> [RescuedDomain] {
         let last = PlaceNote(in: directory)
         let report = try StoreRescuer(
-            of: StoreFile(path: path), in: directory,
+            of: file, in: directory,
             journals: location.journalDirectories(now: journal.directory, last: last?.journal),
             wasLeftOpen: true, hasNote: true, mayBeTorn: false, report: self.report
         ).rescue(because: damage)

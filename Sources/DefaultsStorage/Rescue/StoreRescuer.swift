@@ -3,7 +3,6 @@ internal import DefaultsModel
 /// Opens a store, and where it is damaged makes it anew first.
 struct StoreRescuer {
     private let file: StoreFile
-    private let directory: PrivateDirectory
     private let journals: [PrivateDirectory]
     private let backups: [Backup]
     private let wasLeftOpen: Bool
@@ -21,7 +20,6 @@ struct StoreRescuer {
         wasLeftOpen: Bool, hasNote: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
     ) {
         self.file = file
-        self.directory = directory
         self.journals = journals
         // A folder that cannot be read has none to give.
         backups = (try? BackupFolder(of: directory).backups()) ?? []
@@ -69,7 +67,7 @@ struct StoreRescuer {
 
     /// - Throws: `.damagedDatabase` where the store is not all of it.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
-        try file.make(in: directory)
+        try file.make()
         let store = try OpenStore(file, report: report)
         if condition.lacksLog, let backup = backups.first,
             backup.generation > store.state.generation

@@ -24,7 +24,6 @@ internal import SQLite
 /// 3. Nothing is written to a store while the next process may take another one for it.
 public actor DurableWriter {
     nonisolated let thread: WriterThread
-    let file: StoreFile
     let place: StorePlace
     let backups: BackupFolder
     var connection: Connection?
@@ -38,10 +37,8 @@ public actor DurableWriter {
     /// Starts the thread and opens a second connection to the store of an open database.
     ///
     /// - Parameter identity: Which files the database has open.
-    init(
-        to file: StoreFile, _ identity: StoreIdentity, in place: StorePlace
-    ) throws(StorageError) {
-        self.file = file
+    init(to identity: StoreIdentity, in place: StorePlace) throws(StorageError) {
+        let file = StoreFile(in: place.directory)
         self.identity = identity
         self.place = place
         backups = BackupFolder(of: place.directory)
@@ -54,6 +51,9 @@ public actor DurableWriter {
         // Or what is written through it would not be what the database reads.
         guard try file.identity() == identity else { throw .storeGone(file.path) }
     }
+
+    /// The file of the store, by the links that there are now.
+    nonisolated var file: StoreFile { StoreFile(in: place.directory) }
 
     /// The writer's own thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
