@@ -1,8 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Watches what this process has put on the medium below a directory, SQLite's calls among them,
-/// and lets it fail.
+/// Watches what this program has put on the medium below a directory, and lets it fail.
+///
+/// SQLite's own calls are not seen.
 ///
 /// The calls of the whole process are looked at, so that only those below the directory of one test
 /// are meant.
@@ -37,23 +38,18 @@ final class SyncWatch: Sendable {
         return hook?(path) ?? true
     }
 
-    fileprivate static func call(_ name: String, on file: Int32) -> Int32 {
+    fileprivate static func call(on file: Int32) -> Int32 {
         guard permits(file) else {
             errno = EIO
             return -1
         }
         // The next one after this program's is that of the C library; -1 is RTLD_NEXT.
-        let next = dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
+        let next = dlsym(UnsafeMutableRawPointer(bitPattern: -1), "fsync")
         return unsafeBitCast(next, to: (@convention(c) (Int32) -> Int32).self)(file)
     }
 }
 
 /// Stands before that of the C library.
 @_cdecl("fsync") public func watchedSync(_ file: Int32) -> Int32 {
-    SyncWatch.call("fsync", on: file)
-}
-
-/// Stands before that of the C library.
-@_cdecl("fdatasync") public func watchedDataSync(_ file: Int32) -> Int32 {
-    SyncWatch.call("fdatasync", on: file)
+    SyncWatch.call(on: file)
 }

@@ -22,6 +22,7 @@ internal import SQLite
 ///    process finds it, whatever somebody has done to those names before.
 /// 2. Nothing is written before this process has the lock of the directory that bears the store.
 /// 3. Nothing is written to a store while the next process may take another one for it.
+/// 4. What is written is not followed, in the log, by what is left of a transaction that failed.
 public actor DurableWriter {
     nonisolated let thread: WriterThread
     let place: StorePlace
@@ -31,6 +32,8 @@ public actor DurableWriter {
     var backup: BackupWork?
     /// Which files the connection has open.
     var identity: StoreIdentity
+    /// Whether the log may hold what was not written to its end, by this process or one before.
+    var mayHaveLeftovers = true
     /// The files that stood, or were to stand, for the store before these.
     var earlier: [FileIdentity] = []
 
@@ -70,7 +73,10 @@ public actor DurableWriter {
     public func write(_ batch: FlushBatch) throws(StorageError) {
         try renewStoreIfLost()
         do {
+            if mayHaveLeftovers { try openConnection.beginLogAnew() }
+            mayHaveLeftovers = true
             try FlushTransaction(on: openConnection).write(batch)
+            mayHaveLeftovers = false
         } catch {
             throw .storeFailure(file.path, error, .cannotWrite)
         }
