@@ -117,8 +117,8 @@ extension StorageError {
     static func rescueFailed(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotOpen,
-            "The damaged database \(path) could not be made anew: \(reason(of: cause)) It was left as it is; "
-                + "see that there is space beside it.", cause: cause)
+            "The damaged database \(path) could not be made anew: \(reason(of: cause)) It was left as "
+                + "it is; see that there is space beside it.", cause: cause)
     }
 
     static func olderThanBackup(_ path: String) -> StorageError {
