@@ -86,7 +86,7 @@ class UserManager:
         settings.parent.mkdir(exist_ok=True)
         settings.write_text("[Manager]\nDefaultStartLimitIntervalSec=0\n")
         self.process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", str(MANAGER), "--user"], env=self.environment,
+            ["setpriv", "--pdeathsig", "KILL", REPOSITORY / "Tests/Torture/user-manager"], env=self.environment,
             stdout=subprocess.DEVNULL, stderr=(self.desktop.directory / "manager.log").open("ab"),
             process_group=0)
         try:
