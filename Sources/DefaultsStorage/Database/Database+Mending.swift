@@ -9,10 +9,12 @@ extension Database {
     /// - Parameter damage: What was found, as a sentence.
     /// - Returns: What is not as it was, by domain.
     /// - Throws: `.cannotOpen` where the disk does not take the new store; nothing was done then.
+    /// `.replacementUndecided` where a new one may be there at the next start all the same: then this
+    /// one is not to be written any more.
     public func rescue(because damage: String) throws(StorageError) -> [RescuedDomain] {
         let last = PlaceNote(in: directory)
         let report = try StoreRescuer(
-            of: StoreFile(path: path), in: directory,
+            of: file, in: directory,
             journals: location.journalDirectories(now: journal.directory, last: last?.journal),
             wasLeftOpen: true, hasNote: true, mayBeTorn: false, report: self.report
         ).rescue(because: damage)

@@ -44,7 +44,7 @@ struct StoreCondition {
             if try StoreCondition.size(of: "\(path)-journal") > 0 { return nil }
             if size == 0 { return "The database \(path) was missing or empty." }
             if log?.isDamaged == true { return "The write-ahead log of \(path) was damaged." }
-            let header = try File(path, O_RDONLY).readable(100, at: 0) ?? []
+            let header = try File.regular(path, O_RDONLY).readable(100, at: 0) ?? []
             return damage(in: header, of: path, size: size, log)
         } catch {
             throw .cannotOpen(path, error)

@@ -4,7 +4,6 @@ internal import SQLite
 /// Opens a store, and where it is damaged makes it anew first.
 struct StoreRescuer {
     private let file: StoreFile
-    private let directory: PrivateDirectory
     private let journals: [PrivateDirectory]
     private let backups: [Backup]
     private let wasLeftOpen: Bool
@@ -22,7 +21,6 @@ struct StoreRescuer {
         wasLeftOpen: Bool, hasNote: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
     ) {
         self.file = file
-        self.directory = directory
         self.journals = journals
         // A folder that cannot be read has none to give.
         backups = (try? BackupFolder(of: directory).backups()) ?? []
@@ -56,23 +54,21 @@ struct StoreRescuer {
     /// Makes the store anew, so that the next opening finds it made anew.
     ///
     /// Somebody may have the damaged one open for reading.
+    ///
+    /// - Throws: `.cannotOpen`, and nothing was done; or `.replacementUndecided`.
     func rescue(because reason: String) throws(StorageError) -> RescueReport {
-        let replacement = StoreReplacement(directory: directory)
-        do {
-            let made = try Rescue.make(
-                from: file.path, at: try replacement.begin(), because: reason,
-                backups: backups.map(\.path), mayBeTorn: mayBeTorn,
-                journal: JournalHistory.database(in: journals))
-            try replacement.commit()
-            return made
-        } catch {
-            throw .rescueFailed(file.path, error)
+        var report = RescueReport(reason: reason)
+        try StoreReplacement(of: file).make(orThrow: { .rescueFailed(file.path, $0) }) { path in
+            report = try Rescue.make(
+                from: file.path, at: path, because: reason, backups: backups.map(\.path),
+                mayBeTorn: mayBeTorn, journal: JournalHistory.database(in: journals))
         }
+        return report
     }
 
     /// - Throws: `.damagedDatabase` where the store is not all of it, and a backup has more.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
-        try file.make(in: directory)
+        try file.make()
         let store = try OpenStore(file, report: report)
         guard condition.lacksLog else { return store }
         if let newest = newestBackup(of: store.state.uuid), newest > store.state.generation {
@@ -105,9 +101,9 @@ struct StoreRescuer {
     /// - Returns: Whether there was a store that was made anew.
     private func putInPlace() throws(StorageError) -> Bool {
         do {
-            let replacement = StoreReplacement(directory: directory)
-            try replacement.removeUnfinished()
-            guard case .replaced(let aside) = try replacement.finish() else { return false }
+            guard case .replaced(let aside) = try StoreReplacement(of: file).finish() else {
+                return false
+            }
             if let aside { report(.setAside(aside)) }
             return true
         } catch {

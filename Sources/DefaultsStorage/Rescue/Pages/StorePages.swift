@@ -19,7 +19,7 @@ final class StorePages {
     /// - Parameter mayBeTorn: As `WriteAheadLog` takes it.
     init(of path: String, mayBeTorn: Bool) throws(SystemError) {
         log = try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn)
-        file = access(path, F_OK) == 0 ? try File(path, O_RDONLY) : nil
+        file = access(path, F_OK) == 0 ? try File.regular(path, O_RDONLY) : nil
         let claimed = try file?.read(18, at: 0).uint16(at: 16) ?? 0
         pageSize = log?.pageSize ?? PageSize(claimed: claimed) ?? .ours
         let size = try file?.size() ?? 0

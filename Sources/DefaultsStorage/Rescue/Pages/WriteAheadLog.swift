@@ -39,7 +39,7 @@ final class WriteAheadLog {
     static func open(of store: String, mayBeTorn: Bool) throws(SystemError) -> WriteAheadLog? {
         let path = "\(store)-wal"
         guard access(path, F_OK) == 0 else { return nil }
-        let file = try File(path, O_RDONLY)
+        let file = try File.regular(path, O_RDONLY)
         let bytes = try file.read(WriteAheadLog.headerSize, at: 0)
         guard bytes.contains(where: { $0 != 0 }) else { return nil }
         let header = Header(decoding: bytes)
