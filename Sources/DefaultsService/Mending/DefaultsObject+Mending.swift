@@ -12,6 +12,7 @@ extension DefaultsObject {
     /// - Returns: Whether it will be: not where that was done a moment ago.
     @discardableResult
     func mend(because damage: String) -> Bool {
+        guard lastOutcome == nil else { return false }
         let isNew = !mending.isDue && !mending.isUnderWay
         guard mending.note(damage) else { return false }
         if isNew {
@@ -33,15 +34,15 @@ extension DefaultsObject {
 
     private func mend(_ damage: String) async {
         await writer.close()
-        do {
+        do throws(StorageError) {
             let touched = try makeAnew(because: damage)
             writer = try database.makeWriter()
             announce(touched, at: database.generation)
         } catch {
-            return abandon(error)
+            return abandon(because: error)
         }
         mending.end()
-        isFlushing = false
+        (isFlushing, isRoomAwaited) = (false, false)
         // Those who wait for the disk waited for a flush of the database before.
         let waiting = waiters
         waiters = []
@@ -51,9 +52,9 @@ extension DefaultsObject {
     }
 
     /// - Returns: The domains that are not as they were; none where it was not possible.
-    private func makeAnew(because damage: String) throws -> [RescuedDomain] {
+    private func makeAnew(because damage: String) throws(StorageError) -> [RescuedDomain] {
         let touched: [RescuedDomain]
-        do {
+        do throws(StorageError) {
             touched = try database.rescue(because: damage)
         } catch {
             logger.error("\(error)")
