@@ -5,6 +5,8 @@ struct StoreRescuer {
     private let file: StoreFile
     private let directory: PrivateDirectory
     private let journals: [PrivateDirectory]
+    /// The identity of the database, where that is known already.
+    private let database: UniqueID?
     private let backups: [Backup]
     private let wasLeftOpen: Bool
     private let hasNote: Bool
@@ -23,12 +25,24 @@ struct StoreRescuer {
         self.file = file
         self.directory = directory
         self.journals = journals
+        database = nil
         // A folder that cannot be read has none to give.
         backups = (try? BackupFolder(of: directory).backups()) ?? []
         self.wasLeftOpen = wasLeftOpen
         self.hasNote = hasNote
         self.mayBeTorn = mayBeTorn
         self.report = report
+    }
+
+    /// For a database that is open, which knows its identity and has lost no power.
+    init(of file: StoreFile, in directory: PrivateDirectory, database: UniqueID) {
+        self.file = file
+        self.directory = directory
+        self.database = database
+        journals = []
+        backups = (try? BackupFolder(of: directory).backups()) ?? []
+        (wasLeftOpen, hasNote, mayBeTorn) = (true, true, false)
+        report = { _ in }
     }
 
     /// Opens the store.
@@ -61,7 +75,7 @@ struct StoreRescuer {
             let made = try Rescue.make(
                 from: file.path, at: try replacement.begin(), because: reason,
                 backups: backups.map(\.path), mayBeTorn: mayBeTorn,
-                orElse: JournalHistory.database(in: journals))
+                orElse: database ?? JournalHistory.database(in: journals))
             try replacement.commit()
             return made
         } catch {
