@@ -50,7 +50,9 @@ import Testing
         #expect(try scratch.copyWithoutRuntime().open().keys() == ["early", "late"])
     }
 
-    @Test("1: where the disk does not confirm the end of a new store nothing is written before it does")
+    @Test(
+        "1: where the disk does not confirm the end of a new store nothing is written before it does"
+    )
     func undecided() async throws {
         let database = try await database()
         let place = directory

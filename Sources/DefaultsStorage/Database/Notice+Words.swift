@@ -37,7 +37,8 @@ extension Notice {
     static func logMissing(_ path: String) -> Notice {
         Notice(
             severity: .warning,
-            description: "The write-ahead log of \(path) was missing: what was only in it, if anything "
+            description:
+                "The write-ahead log of \(path) was missing: what was only in it, if anything "
                 + "was, is lost.")
     }
 

@@ -88,7 +88,9 @@ struct Rescue {
         // Where no value is missing, these were removals.
         var isWhole: [Domain: Bool] = [:]
         for domain in Set(missing.compactMap(\.domain)) {
-            isWhole[domain] = try domains[domain].map { try store.keyCount(of: domain) >= $0.keyCount }
+            isWhole[domain] = try domains[domain].map {
+                try store.keyCount(of: domain) >= $0.keyCount
+            }
         }
         missing = missing.filter { $0.domain.flatMap { isWhole[$0] } != true }
     }

@@ -92,7 +92,8 @@ extension RescueReport: CustomStringConvertible {
 
     private func sentence(_ filling: Filling) -> String {
         let name = filling.backup.split(separator: "/").last ?? ""
-        return "\(RescueReport.keys(filling.count, "was", "were")) taken from the backup \(name), as "
+        return
+            "\(RescueReport.keys(filling.count, "was", "were")) taken from the backup \(name), as "
             + "then: \(RescueReport.list(filling.names, filling.count))."
     }
 

@@ -125,7 +125,9 @@ struct Salvage {
                 continue
             }
             // What has overflow pages is an entry.
-            guard cell.overflow == 0, let record = try pages.record(of: cell)?.record else { continue }
+            guard cell.overflow == 0, let record = try pages.record(of: cell)?.record else {
+                continue
+            }
             if page.kind.isIndex {
                 noteIndexed(record)
             } else if let row = SalvagedRow(record, id: cell.row) {

@@ -51,21 +51,6 @@ struct StoreRescuer {
         }
     }
 
-    /// Makes the store anew, so that the next opening finds it made anew.
-    ///
-    /// Somebody may have the damaged one open for reading.
-    ///
-    /// - Throws: `.cannotOpen`, and nothing was done; or `.replacementUndecided`.
-    func rescue(because reason: String) throws(StorageError) -> RescueReport {
-        var report = RescueReport(reason: reason)
-        try StoreReplacement(of: file).make(orThrow: { .rescueFailed(file.path, $0) }) { path in
-            report = try Rescue.make(
-                from: file.path, at: path, because: reason, backups: backups.map(\.path),
-                mayBeTorn: mayBeTorn, journal: JournalHistory.database(in: journals))
-        }
-        return report
-    }
-
     /// - Throws: `.damagedDatabase` where the store is not all of it, and a backup has more.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
         try file.make()
@@ -93,7 +78,10 @@ struct StoreRescuer {
     private func openRescued(
         because reason: String
     ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
-        report(.rescued(try rescue(because: reason)))
+        let made = try file.rescue(
+            because: reason, backups: backups, mayBeTorn: mayBeTorn,
+            journal: JournalHistory.database(in: journals))
+        report(.rescued(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)
     }

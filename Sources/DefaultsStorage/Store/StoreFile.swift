@@ -22,7 +22,9 @@ struct StoreFile: Sendable {
     /// The write-ahead log.
     var logPath: String { "\(path)-wal" }
     /// The directory that its files stand in.
-    var directory: PrivateDirectory { PrivateDirectory(existing: PrivateDirectory.parent(of: path)) }
+    var directory: PrivateDirectory {
+        PrivateDirectory(existing: PrivateDirectory.parent(of: path))
+    }
     /// What it is called there.
     var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 

@@ -119,7 +119,9 @@ extension StorePages {
         var next = cell.overflow
         while bytes.count < cell.length {
             // The chain is as long as the record, whatever its links say.
-            guard let page = try read(next)?.bytes, let link = page.uint32(at: 0) else { return nil }
+            guard let page = try read(next)?.bytes, let link = page.uint32(at: 0) else {
+                return nil
+            }
             bytes += page.dropFirst(4).prefix(cell.length - bytes.count)
             overflow.append(next)
             next = link
