@@ -14,7 +14,9 @@ public import Logging
 /// 3. At most one flush is under way.
 /// 4. Who waits for the disk is answered once, when every change acknowledged before the call is on
 ///    disk, or when the disk has refused them.
-/// 5. No archive and no part of one reaches a log line, a signal or an error message.
+/// 5. The store is not made anew while a flush is under way, nor written while it is made anew; and
+///    the service does not end during either. From ``lastOutcome`` on neither begins.
+/// 6. No archive and no part of one reaches a log line, a signal or an error message.
 public actor DefaultsObject {
     /// The loop of the connection.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -40,6 +42,8 @@ public actor DefaultsObject {
     var patienceTimer: EventLoop.Timer?
     var isFlushing = false
     var waiters: [DurabilityWaiter] = []
+    /// What the disk has said at the end, after which database and writer are closed; nil before.
+    var lastOutcome: Result<Generation, StorageError>?
     var announcements = Announcements()
     var statistics = Statistics()
     /// What is found to be damaged, and what is done about it.

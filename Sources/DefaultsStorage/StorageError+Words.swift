@@ -234,7 +234,12 @@ extension StorageError {
     static func storeFailure(
         _ path: String, _ cause: SQLiteError, _ code: Code
     ) -> StorageError {
-        switch (cause.code, code) {
+        // A medium that does not give a page back has lost it.
+        if cause.extendedCode == .inputOutputRead {
+            return StorageError(
+                .damagedDatabase, "\(path) cannot be read: \(cause.reason).", cause: cause)
+        }
+        return switch (cause.code, code) {
         case (.corrupt, _), (.notADatabase, _):
             StorageError(
                 .damagedDatabase, "\(path) is damaged or no database (\(cause.message)).",

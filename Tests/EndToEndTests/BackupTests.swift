@@ -55,6 +55,32 @@ import Testing
         #expect(try desktop.backupNames("manual").map { $0 + "\n" } == [manual])
     }
 
+    @Test func `A backup that is given up because the store was removed is made again`() throws {
+        let output = try desktop.python(
+            """
+            import os
+            \(Desktop.pythonEverything)
+            value = GLib.Variant("s", "x" * 4000000)
+            for number in range(10):
+                service.SetValue("(ssv)", "org.example.App", f"key{number}", value)
+                service.Synchronize()
+            # Behind the daily one.
+            maintenance.BackUp()
+            before = set(os.listdir(sys.argv[2]))
+            answers = []
+            maintenance.BackUp(result_handler=lambda _, answer, __: answers.append(answer))
+            while not set(os.listdir(sys.argv[2])) - before: GLib.MainContext.default().iteration(False)
+            os.remove(sys.argv[1])
+            service.SetValue("(ssv)", "org.example.App", "key", GLib.Variant("b", True))
+            service.Synchronize()
+            while not answers: GLib.MainContext.default().iteration(True)
+            backup = sqlite3.connect(f"{sys.argv[2]}/{answers[0]}.db")
+            print(backup.execute("SELECT count(*) FROM entries").fetchone()[0])
+            """, desktop.databasePath, desktop.backupsPath
+        ).requireOutput()
+        #expect(output == "11\n" || output == "10\n")
+    }
+
     @Test func `backup now has everything that was acknowledged before it`() throws {
         for number in 1...20 {
             desktop.call("SetValue", "org.example.App", "Key\(number)", "<\(number)>")

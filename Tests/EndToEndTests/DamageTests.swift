@@ -21,38 +21,18 @@ import Testing
         try FileManager.default.removeItem(atPath: desktop.backupsPath)
     }
 
-    /// Flips a bit in the stored value of a key.
-    private func damage(_ key: String, in desktop: Desktop) throws {
-        let output = ProgramResult.run(
-            [
-                "/usr/bin/python3", "-c",
-                """
-                import sqlite3, sys
-                connection = sqlite3.connect(sys.argv[1])
-                archive, = connection.execute(
-                    "SELECT archive FROM entries WHERE key = ?", (sys.argv[2],)).fetchone()
-                data = bytearray(open(sys.argv[1], "rb").read())
-                place = data.index(archive)
-                connection.close()
-                data[place + len(archive) // 2] ^= 1
-                with open(sys.argv[1], "r+b") as file:
-                    file.write(data)
-                """, desktop.databasePath, key,
-            ])
-        try #require(output.status == 0, "\(output.error)")
-    }
-
     @Test func `A value that is damaged comes from the backup, and status tells of it`() throws {
         let desktop = try Desktop()
         _ = try desktop.python(Self.fill).requireOutput()
         #expect(desktop.tool("backup", "now").status == 0)
         try desktop.stopDaemon()
-        try damage("key100", in: desktop)
+        try desktop.damage("key100")
         // The daemon starts without reading it, and meets the damage in this call.
         let read = desktop.tool("read", "org.example.App", "key100")
         #expect(read.output.contains("value 100 "))
         let status = desktop.tool("status").output
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("damage ") })
+        #expect(line.contains(/^damage +\d{4}-\d\d-\d\d \d\d:\d\d/), "\(line)")
         #expect(line.contains("'key100' in org.example.App is damaged"))
         #expect(line.contains("199 keys were read from it."))
         #expect(line.contains("1 key was taken from the backup"))
@@ -66,7 +46,7 @@ import Testing
         _ = try desktop.python(Self.fill).requireOutput()
         try removeBackups(of: desktop)
         try desktop.stopDaemon()
-        try damage("key7", in: desktop)
+        try desktop.damage("key7")
         let output = try desktop.python(
             """
             \(Desktop.pythonArchive)
@@ -86,6 +66,45 @@ import Testing
         let status = desktop.tool("status").output
         #expect(status.contains("1 key is lost: 'key7' of org.example.App."))
         #expect(try log(of: desktop).components(separatedBy: "made anew").count == 2, "told once")
+    }
+
+    @Test func `SIGTERM while the store is made anew waits for the end of that`() throws {
+        let desktop = try Desktop()
+        let large = #"GLib.Variant("s", "x" * 4000000)"#
+        let fill = """
+            \(Self.fill)
+            for number in range(5):
+                service.SetValue("(ssv)", "org.example.Large", f"key{number}", \(large))
+                service.Synchronize()
+            """
+        _ = try desktop.python(fill).requireOutput()
+        #expect(desktop.tool("backup", "now").status == 0)
+        try desktop.stopDaemon()
+        try desktop.damage("key7")
+        let output = try desktop.python(
+            """
+            import signal, subprocess, sys
+            from gi.repository import Gio, GLib
+            daemon = subprocess.Popen([sys.argv[1]], stderr=subprocess.PIPE, text=True)
+            def lines(until):
+                found = []
+                while not found or until not in found[-1]: found.append(daemon.stderr.readline())
+                return found
+            lines("Serving ")
+            bus, answers = Gio.bus_get_sync(Gio.BusType.SESSION), []
+            bus.call("org.defaultsd.Defaults1", "/org/defaultsd/Defaults1", "org.defaultsd.Defaults1",
+                     "GetAllValues", GLib.Variant("(s)", ("org.example.App",)), None, 0, -1, None,
+                     lambda _, answer: answers.append(bus.call_finish(answer).unpack()))
+            bus.flush_sync()
+            lines("is damaged")
+            daemon.send_signal(signal.SIGTERM)
+            while not answers: GLib.MainContext.default().iteration(True)
+            rest = daemon.stderr.read()
+            print(daemon.wait(), len(answers[0][0]), rest.count("made anew"))
+            """, Desktop.programs + "/defaultsd"
+        ).requireOutput()
+        #expect(output == "0 200 1\n")
+        #expect(desktop.call("GetValue", "org.example.App", "key7").status == 0)
     }
 
     @Test func `A file that is no database is set aside, and nothing is silent about it`() throws {

@@ -38,6 +38,20 @@ final class FullDiskTests {
         #expect(try desktop.daemonPID() == daemon)
     }
 
+    @Test func `A damaged store that cannot be made anew is told of by StorageError`() throws {
+        #expect(desktop.call("SetValue", "org.example.App", "Key", "<'to be damaged'>").status == 0)
+        try desktop.stopDaemon()
+        try desktop.damage("Key")
+        let daemon = try desktop.daemonPID()
+        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
+        #expect(try desktop.property("StorageError") == "<''>")
+        for _ in 1...2 { #expect(desktop.call("GetValue", "org.example.App", "Key").status != 0) }
+        #expect(try desktop.property("StorageError").contains("could not be made anew"))
+        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
+        #expect(log.components(separatedBy: "could not be made anew").count == 2, "tried once")
+        #expect(try desktop.daemonPID() == daemon)
+    }
+
     @Test func `A bus that ends during a Synchronize ends the daemon in order`() throws {
         let daemon = try desktop.startDaemon()
         desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")

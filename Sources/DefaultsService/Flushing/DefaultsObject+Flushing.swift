@@ -26,8 +26,12 @@ extension DefaultsObject {
     }
 
     /// Flushes, and calls back when every change made so far is on disk.
+    ///
+    /// It comes after the end of what is done to the store by now.
     func waitUntilDurable(_ resume: @escaping (Result<Generation, StorageError>) -> Void) {
-        guard let flush = database.flushOfPending else {
+        if let lastOutcome { return resume(lastOutcome) }
+        let isAtRest = !isFlushing && !mending.isDue
+        guard let flush = database.flushOfPending ?? (isAtRest ? nil : database.flushesBegun) else {
             return resume(.success(database.durableGeneration))
         }
         waiters.append(DurabilityWaiter(flush: flush, resume: resume))
@@ -72,7 +76,7 @@ extension DefaultsObject {
     /// A timer that was set for an earlier change fires, sees that a later one has moved the time,
     /// and is set again: cheaper than to move it at each change.
     func scheduleFlush() {
-        guard !isFlushing else { return }
+        guard !isFlushing, lastOutcome == nil else { return }
         if mending.isDue { return beginMending() }
         guard let due = schedule.due else { return }
         let delay = ContinuousClock.now.duration(to: due)
@@ -89,7 +93,7 @@ extension DefaultsObject {
     /// Begins to write everything that is pending, unless a flush is under way: the end of that
     /// one looks again (invariant 3).
     func flush() {
-        guard !isFlushing, let batch = database.beginFlush() else { return }
+        guard !isFlushing, lastOutcome == nil, let batch = database.beginFlush() else { return }
         flushTimer?.cancel()
         flushTimer = nil
         isFlushing = true

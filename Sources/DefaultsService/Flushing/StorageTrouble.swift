@@ -7,11 +7,17 @@ import Logging
 struct StorageTrouble: Equatable {
     /// Why the last flush failed, whose changes are pending; empty while the disk takes them.
     var disk = ""
+    /// What is damaged and could not be mended; empty while nothing is known to be.
+    var damage = ""
     /// Why changes are refused; empty while the crash journal takes them.
     var journal = ""
 
     /// All of it; empty where there is none.
-    var sentence: String { [disk, journal].filter { !$0.isEmpty }.joined(separator: " ") }
+    var sentence: String {
+        // A flush that meets the damage says the same of it.
+        [disk, damage == disk ? "" : damage, journal].filter { !$0.isEmpty }
+            .joined(separator: " ")
+    }
 }
 
 extension DefaultsObject {

@@ -28,6 +28,9 @@ extension DefaultsObject {
             try await restore(from: reader, by: origin, in: &report)
             _ = try await durability().get()
         } catch {
+            if let error = error as? StorageError, error.isDamage {
+                mend(because: error.description)
+            }
             throw DefaultsError(notRestored: backup, report, because: error)
         }
         logger.notice("Restored the backup \(backup.name): \(report).")
@@ -52,9 +55,8 @@ extension DefaultsObject {
     /// which may be why somebody restores.
     private func backupBeforeRestoring(_ backup: Backup) async throws -> Backup? {
         switch try await makeBackup(sparing: backup) {
-        case .made(let undo): undo
-        case .damaged: nil
-        case .givenUp: throw DefaultsError.isEnding
+        case .success(let undo): undo
+        case .failure: nil
         }
     }
 

@@ -68,19 +68,25 @@ extension DefaultsObject {
     /// Makes a backup of everything that is acknowledged by now.
     ///
     /// - Parameter spared: A backup that is not to be removed for this one.
+    /// - Returns: The backup, or that there is none of a database that is damaged.
     /// - Throws: Where the disk has refused, or the service is to end.
-    func makeBackup(sparing spared: Backup? = nil) async throws -> BackupOutcome {
-        try checkNotEnding()
-        _ = try await durability().get()
-        try checkNotEnding()
-        let outcome = try await writer.backUp(.manual, sparing: spared)
-        switch outcome {
-        case .made(let backup):
-            logger.info("Made the backup \(backup.name) of \(backup.size) bytes.")
-        case .damaged(let damage): note(damage)
-        case .givenUp: break
+    func makeBackup(sparing spared: Backup? = nil) async throws -> Result<Backup, DefaultsError> {
+        while true {
+            try checkNotEnding()
+            _ = try await durability().get()
+            try checkNotEnding()
+            switch try await writer.backUp(.manual, sparing: spared) {
+            case .made(let backup):
+                logger.info("Made the backup \(backup.name) of \(backup.size) bytes.")
+                trouble.damage = ""
+                return .success(backup)
+            case .damaged(let damage):
+                note(damage)
+                return .failure(DefaultsError(notBackedUp: damage))
+            // For the end of the service, or the store was made anew: then of the new one.
+            case .givenUp: continue
+            }
         }
-        return outcome
     }
 
     /// Several who wait for a backup at the same time get the same one: nothing that was
@@ -98,11 +104,7 @@ extension DefaultsObject {
     private func makeBackup(for answers: [(Result<Backup, any Error>) -> Void]) async {
         let outcome: Result<Backup, any Error>
         do {
-            switch try await makeBackup() {
-            case .made(let backup): outcome = .success(backup)
-            case .damaged(let damage): outcome = .failure(DefaultsError(notBackedUp: damage))
-            case .givenUp: outcome = .failure(DefaultsError.isEnding)
-            }
+            outcome = .success(try await makeBackup().get())
         } catch {
             outcome = .failure(error)
         }
@@ -116,6 +118,7 @@ extension DefaultsObject {
             case .made(let backup):
                 logger.info("Made the daily backup \(backup.name) of \(backup.size) bytes.")
                 (upkeep.isFailing, upkeep.pause) = (false, nil)
+                trouble.damage = ""
             case .damaged(let damage):
                 if !upkeep.isFailing { note(damage) }
                 pauseDailyBackups()

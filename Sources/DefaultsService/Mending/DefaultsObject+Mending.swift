@@ -3,17 +3,22 @@ import DefaultsModel
 import DefaultsStorage
 import Logging
 
-/// A store that is found to be damaged is made anew while everybody goes on: the call that has met
-/// the damage waits, and is answered from the new store.
+/// A store that is found to be damaged is made anew on the writer's thread while everybody goes on:
+/// the call that has met the damage waits, and is answered from the new store. All wait only while
+/// that is opened.
 extension DefaultsObject {
     /// Has the store made anew.
     ///
     /// - Parameter damage: What was found.
-    /// - Returns: Whether it will be: not where that was done a moment ago.
+    /// - Returns: Whether it will be: not where that was done, or tried, a moment ago.
     @discardableResult
     func mend(because damage: String) -> Bool {
+        guard lastOutcome == nil else { return false }
         let isNew = !mending.isDue && !mending.isUnderWay
-        guard mending.note(damage) else { return false }
+        guard mending.note(damage) else {
+            if trouble.damage.isEmpty { trouble.damage = damage }
+            return false
+        }
         if isNew {
             logger.error("\(damage)")
             // The call that has met it comes to its end first.
@@ -32,16 +37,14 @@ extension DefaultsObject {
     }
 
     private func mend(_ damage: String) async {
-        await writer.close()
-        do {
-            let touched = try makeAnew(because: damage)
+        do throws(StorageError) {
+            let touched = try await makeAnew(because: damage)
             writer = try database.makeWriter()
             announce(touched, at: database.generation)
         } catch {
-            return abandon(error)
+            return abandon(because: error)
         }
-        mending.end()
-        isFlushing = false
+        (isFlushing, isRoomAwaited) = (false, false)
         // Those who wait for the disk waited for a flush of the database before.
         let waiting = waiters
         waiters = []
@@ -51,17 +54,24 @@ extension DefaultsObject {
     }
 
     /// - Returns: The domains that are not as they were; none where it was not possible.
-    private func makeAnew(because damage: String) throws -> [RescuedDomain] {
-        let touched: [RescuedDomain]
-        do {
-            touched = try database.rescue(because: damage)
+    /// - Throws: Where the database cannot be used any more.
+    private func makeAnew(because damage: String) async throws(StorageError) -> [RescuedDomain] {
+        let rescue: CompletedRescue
+        do throws(StorageError) {
+            rescue = try await writer.rescue(database.identification, because: damage)
         } catch {
+            // Or the next start might find another store than is written from now on.
+            guard error.code == .cannotOpen else { throw error }
             logger.error("\(error)")
+            trouble.damage = error.description
+            mending.end(.failed)
             return []
         }
-        database = try database.reopened()
+        database = try database.reopened(after: rescue)
         statistics.rescues += 1
-        return touched
+        trouble.damage = ""
+        mending.end(.done)
+        return rescue.domains
     }
 }
 

@@ -51,6 +51,7 @@ extension Database {
             contents.overlay.abandonFlush()
         }
         counter.noteDurable(batch)
+        place.noteWritten()
         if let last = batch.lastSegment {
             tidyJournal(.removing) { try journal.remove(through: last) }
         }

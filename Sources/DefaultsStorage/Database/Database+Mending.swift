@@ -1,32 +1,17 @@
 public import DefaultsModel
 
 extension Database {
-    /// Makes the store anew where a read, a flush or a check has found it damaged.
-    ///
-    /// The writer is closed before. The database goes on as it was until ``reopened()`` takes up the
-    /// new store.
-    ///
-    /// - Parameter damage: What was found, as a sentence.
-    /// - Returns: What is not as it was, by domain.
-    /// - Throws: `.cannotOpen` where the disk does not take the new store; nothing was done then.
-    /// `.replacementUndecided` where a new one may be there at the next start all the same: then this
-    /// one is not to be written any more.
-    public func rescue(because damage: String) throws(StorageError) -> [RescuedDomain] {
-        let last = PlaceNote(in: directory)
-        let report = try StoreRescuer(
-            of: file, in: directory,
-            journals: location.journalDirectories(now: journal.directory, last: last?.journal),
-            wasLeftOpen: true, hasNote: true, mayBeTorn: false, report: self.report
-        ).rescue(because: damage)
-        self.report(.rescued(report))
-        return report.domains
+    /// What the writer needs to know to make the store anew.
+    public var identification: StoreIdentification {
+        StoreIdentification(uuid: journal.database)
     }
 
-    /// Closes the database and opens it anew, as the next process would.
+    /// Closes the database and opens the store that was made anew, as the next process would.
     ///
     /// - Returns: What to use from now on; this one is not used afterwards.
     /// - Throws: As the opening of any database.
-    public func reopened() throws(StorageError) -> Database {
+    public func reopened(after rescue: CompletedRescue) throws(StorageError) -> Database {
+        report(.rescued(rescue.report))
         close()
         return try Database(at: location, boot: boot, report: report)
     }

@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import SQLite
 
 /// Opens a store, and where it is damaged makes it anew first.
 struct StoreRescuer {
@@ -12,7 +13,7 @@ struct StoreRescuer {
 
     /// - Parameters:
     ///   - journals: Where journals may stand, which tell the identity of the database.
-    ///   - wasLeftOpen: Whether the process before has not closed the store.
+    ///   - wasLeftOpen: Whether the process before has left a log.
     ///   - hasNote: Whether a process before has left a note of its places.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     init(
@@ -50,37 +51,37 @@ struct StoreRescuer {
         }
     }
 
-    /// Makes the store anew, so that the next opening finds it made anew.
-    ///
-    /// Somebody may have the damaged one open for reading.
-    ///
-    /// - Throws: `.cannotOpen`, and nothing was done; or `.replacementUndecided`.
-    func rescue(because reason: String) throws(StorageError) -> RescueReport {
-        var report = RescueReport(reason: reason)
-        try StoreReplacement(of: file).make(orThrow: { .rescueFailed(file.path, $0) }) { path in
-            report = try Rescue.make(
-                from: file.path, at: path, because: reason, backups: backups.map(\.path),
-                mayBeTorn: mayBeTorn, orElse: JournalHistory.database(in: journals))
-        }
-        return report
-    }
-
-    /// - Throws: `.damagedDatabase` where the store is not all of it.
+    /// - Throws: `.damagedDatabase` where the store is not all of it, and a backup has more.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
         try file.make()
         let store = try OpenStore(file, report: report)
-        if condition.lacksLog, let backup = backups.first,
-            backup.generation > store.state.generation
-        {
+        guard condition.lacksLog else { return store }
+        if let newest = newestBackup(of: store.state.uuid), newest > store.state.generation {
             throw .olderThanBackup(file.path)
         }
-        return store
+        return store.noting(.logMissing(file.path), report: report)
+    }
+
+    /// The generation of the newest backup of a database; nil where there is none that can be read.
+    private func newestBackup(of database: UniqueID) -> Generation? {
+        for backup in backups {
+            let file = StoreFile(path: backup.path)
+            if let connection = try? Connection(path: backup.path, flags: .readOnly),
+                let state = try? file.state(connection), state.uuid == database
+            {
+                return state.generation
+            }
+        }
+        return nil
     }
 
     private func openRescued(
         because reason: String
     ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
-        report(.rescued(try rescue(because: reason)))
+        let made = try file.rescue(
+            because: reason, backups: backups, mayBeTorn: mayBeTorn,
+            journal: JournalHistory.database(in: journals))
+        report(.rescued(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)
     }
