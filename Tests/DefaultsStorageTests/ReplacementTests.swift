@@ -40,7 +40,7 @@ import Testing
         let watch = SyncWatch(below: place) { path in
             path != place || access(ready, F_OK) != 0
         }
-        let error = #expect(throws: StorageError.self) { try database.rescue(because: "Test.") }
+        let error = await #expect(throws: StorageError.self) { try await database.rescue() }
         #expect(error?.code == .cannotOpen)
         #expect(try leavesNothing())
         try database.set(["late": [2]])
@@ -57,7 +57,7 @@ import Testing
         let database = try await database()
         let place = directory
         let watch = SyncWatch(below: place) { $0 != place }
-        let error = #expect(throws: StorageError.self) { try database.rescue(because: "Test.") }
+        let error = await #expect(throws: StorageError.self) { try await database.rescue() }
         #expect(error?.code == .replacementUndecided)
         try database.set(["late": [2]])
         let refusal = await #expect(throws: StorageError.self) { try await database.flush() }
@@ -76,7 +76,7 @@ import Testing
         let database = try await database()
         let place = directory
         let watch = SyncWatch(below: place) { !$0.hasSuffix(".unfinished") }
-        #expect(throws: StorageError.self) { try database.rescue(because: "Test.") }
+        await #expect(throws: StorageError.self) { try await database.rescue() }
         #expect(try leavesNothing())
         watch.stop()
         let cause = SQLiteError(
