@@ -103,7 +103,8 @@ import Testing
             print(daemon.wait(), len(answers[0][0]), rest.count("made anew"))
             """, Desktop.programs + "/defaultsd"
         ).requireOutput()
-        #expect(output == "0 200 1\n")
+        // The damaged one is left out of this answer.
+        #expect(output == "0 199 1\n")
         #expect(desktop.call("GetValue", "org.example.App", "key7").status == 0)
     }
 
@@ -114,7 +115,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: desktop.backupsPath)
         try Data("no database".utf8).write(to: URL(fileURLWithPath: desktop.databasePath))
         #expect(desktop.call("GetValue", "org.example.App", "Key").status != 0)
-        #expect(desktop.tool("status").output.contains("There was no backup: it begins empty."))
+        #expect(desktop.tool("status").output.contains("no key could be read from it."))
         let directory = URL(fileURLWithPath: desktop.databasePath).deletingLastPathComponent()
         let aside = try #require(
             try FileManager.default.contentsOfDirectory(atPath: directory.path)

@@ -27,14 +27,19 @@ final class FullDiskTests {
         #expect(desktop.call("SetValue", "org.example.App", "Before", "<1>").status == 0)
         #expect(desktop.call("Synchronize").status == 0)
         desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
-        #expect(desktop.call("SetValue", "org.example.App", "After", "<2>").status == 0)
+        // More than the space that the log gives back.
+        let large = String(repeating: "x", count: 100_000)
+        for key in ["After", "Later", "Last"] {
+            #expect(
+                desktop.call("SetValue", "org.example.App", key, "<'\(large)'>").status == 0)
+        }
         // Each failure doubles the wait for the next attempt, from a second up to a minute.
         for _ in 1...8 { #expect(desktop.call("Synchronize").status != 0) }
         try FileManager.default.removeItem(atPath: disk + "/filler")
         let daemon = try desktop.daemonPID()
         kill(daemon, SIGHUP)
         // Gives up before that minute is over.
-        try wait { try desktop.property("DurableGeneration") == "<uint64 3>" }
+        try wait { try desktop.property("DurableGeneration") == "<uint64 5>" }
         #expect(try desktop.daemonPID() == daemon)
     }
 

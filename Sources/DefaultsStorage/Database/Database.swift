@@ -129,12 +129,14 @@ public final class Database {
         // On another machine a daemon may be next, and show its changes on a page of its own.
         if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
         do {
-            try contents.close()
+            try contents.store.checkpoint()
+            // SQLite removes the log when it is closed.
             place.noteClosed()
         } catch {
             // Everything is in the WAL and on disk; the next process folds it back.
             report(.notFoldedBack(error))
         }
+        contents.close()
         place.giveUp()
     }
 }

@@ -64,10 +64,9 @@ struct DatabaseContents {
         opened = store
     }
 
-    /// Folds the write-ahead log back and closes the store.
-    mutating func close() throws(StorageError) {
-        defer { opened = nil }
-        try store.checkpoint()
+    /// Closes the store.
+    mutating func close() {
+        opened = nil
     }
 
     /// The number of a domain's keys and the length of their names.

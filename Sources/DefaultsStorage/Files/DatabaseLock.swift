@@ -93,8 +93,10 @@ struct DatabaseLock: ~Copyable {
 
     /// Notes that everything is in the database and its log is folded back.
     func noteClosed() {
-        // Where that fails the next process misses a log that was not needed.
+        // Where that fails the next process misses a log that was not needed. It is on disk before
+        // the log is gone.
         try? file.truncate(to: 0)
+        if isNoted { try? file.synchronize() }
     }
 
     /// Writes down who holds the lock.
@@ -112,7 +114,8 @@ struct DatabaseLock: ~Copyable {
     /// file system lets nobody read what another has locked, as that of Windows does.
     private static func holder(in file: borrowing File) -> (host: String, process: String)? {
         guard let bytes = try? file.read(512, at: 0) else { return nil }
-        let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
-        return words.count >= 2 ? (String(words[0]), String(words[1])) : nil
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        let words = lines.first?.split(separator: " ") ?? []
+        return words.count == 2 ? (String(words[0]), String(words[1])) : nil
     }
 }

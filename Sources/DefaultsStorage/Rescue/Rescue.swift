@@ -162,8 +162,12 @@ struct Rescue {
     /// Whether a domain has had more keys than were found and are known to be missing.
     private func isShort(_ domain: Domain) throws -> Bool {
         guard let row = domains[domain] else { return true }
-        let named = missing.reduce(Int64(0)) { $0 + ($1.domain == domain ? 1 : 0) }
-        return try store.keyCount(of: domain) + named < row.keyCount
+        return try store.keyCount(of: domain) + missingCount(in: domain) < row.keyCount
+    }
+
+    /// How many keys of a domain are known to be missing.
+    private func missingCount(in domain: Domain) -> Int64 {
+        missing.reduce(0) { $0 + ($1.domain == domain ? 1 : 0) }
     }
 
     /// Whether nothing tells that a key was removed after a backup has had it.
@@ -201,12 +205,11 @@ extension Rescue {
         report.missing = missing.sorted()
         report.earlier.sort()
         for row in domains.values {
-            let count = try store.keyCount(of: row.domain)
-            guard count < row.keyCount else { continue }
-            report.unnamed += Int(clamping: row.keyCount - count)
+            guard try isShort(row.domain) else { continue }
+            let known = try store.keyCount(of: row.domain) + missingCount(in: row.domain)
+            report.unnamed += Int(clamping: row.keyCount - known)
             report.short.append(row.domain)
         }
-        report.unnamed = max(0, report.unnamed - report.missing.count)
         for touched in report.domains {
             try store.note(touched.domain, lastChange: landing)
             // A transaction that is told to be made may be lost.

@@ -4,8 +4,8 @@ A trial fills a database whose every value is known, damages its files, and has 
 there is. Whatever is not as it was must be told of, and what was removed must stay away.
 """
 
+import math
 import re
-import shutil
 import signal
 import sqlite3
 from collections.abc import Callable
@@ -23,6 +23,9 @@ INJECTIONS = ("silent-loss",)
 PAGE = 4096
 DOMAINS = [f"org.example.Damage{number}" for number in range(4)]
 TOLD = re.compile(r"(\d+) keys? (?:is|are|was|were) (?:lost|found as|taken from)")
+
+UNTOLD = "what was only in it", "What was changed after", "What else there was"
+"""Where nobody can know how many keys are lost, this is told."""
 
 ENDS = {"closed": "ended in order", "killed": "killed", "running": "running"}
 
@@ -186,6 +189,8 @@ class Trial:
             report = statistics["LastRescue"]
             if self.ground.inject == "silent-loss":
                 report = ""
+            if any(words in report for words in UNTOLD):
+                return math.inf
             return sum(int(number) for number in TOLD.findall(report))
         raise AssertionError(f"it is damaged again and again: {self.desktop.daemon.log()}")
 
