@@ -78,7 +78,7 @@ import Testing
             print(backup.execute("SELECT count(*) FROM entries").fetchone()[0])
             """, desktop.databasePath, desktop.backupsPath
         ).requireOutput()
-        #expect(output == "11\n" || output == "10\n")
+        #expect(["10\n", "11\n"].contains(output))
     }
 
     @Test func `backup now has everything that was acknowledged before it`() throws {
@@ -259,10 +259,10 @@ import Testing
         #expect(refused.error.contains("1 stored values are damaged: 'Bad' in org.example.App."))
         #expect(!refused.error.contains("in the backup"))
         #expect(try desktop.backupNames("manual") == [good])
-        // Then a restoration mends it, though nothing can undo that.
+        // The database was mended by that backup; a restoration has the other key left to change.
         let restored = try desktop.tool("backup", "restore", good).requireOutput()
-        #expect(restored.contains("2 keys set, 0 removed"))
-        #expect(restored.contains("there is no backup that undoes this"))
+        #expect(restored.contains("1 keys set, 0 removed"))
+        #expect(restored.contains("to undo: "))
         for key in ["Bad", "Good"] {
             #expect(desktop.tool("read", "org.example.App", key).output == "in the backup\n")
         }
