@@ -72,13 +72,25 @@ extension StorageError {
     }
 
     static func storeLost(_ path: String, _ cause: any Error) -> StorageError {
-        // A StorageError is a sentence.
-        let reason = cause is StorageError ? "\(cause)" : "\(cause)."
-        return StorageError(
+        StorageError(
             .cannotWrite,
             "\(path) was removed or replaced while it was in use, and cannot be made anew: "
-                + "\(reason) Until it can, all that it held lives in this process alone.",
+                + "\(reason(of: cause)) Until it can, all that it held lives in this process alone.",
             cause: cause)
+    }
+
+    static func replacementUndecided(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .replacementUndecided,
+            "Another database was made to replace \(path) and given up, and the disk does not "
+                + "confirm that: \(cause). The next start may find it, so nothing is written until "
+                + "the disk does.", cause: cause)
+    }
+
+    /// A sentence that tells the cause, without the text of a statement.
+    private static func reason(of cause: any Error) -> String {
+        if cause is StorageError { return "\(cause)" }
+        return "\((cause as? SQLiteError)?.reason ?? "\(cause)")."
     }
 
     static func notOurDatabase(_ path: String) -> StorageError {
@@ -105,8 +117,8 @@ extension StorageError {
     static func rescueFailed(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotOpen,
-            "The damaged database \(path) could not be made anew: \(cause). It was left as it is; "
-                + "see that there is space beside it.", cause: cause)
+            "The damaged database \(path) could not be made anew: \(reason(of: cause)) It was left as "
+                + "it is; see that there is space beside it.", cause: cause)
     }
 
     static func olderThanBackup(_ path: String) -> StorageError {
@@ -190,10 +202,9 @@ extension StorageError {
     }
 
     static func cannotBackUp(_ path: String, _ cause: any Error) -> StorageError {
-        let reason = (cause as? SQLiteError)?.reason ?? "\(cause)"
-        return StorageError(
+        StorageError(
             .cannotBackUp,
-            "No backup of \(path) could be made: \(reason). Those that there are were kept.",
+            "No backup of \(path) could be made: \(reason(of: cause)) Those that there are were kept.",
             cause: cause)
     }
 
@@ -223,7 +234,12 @@ extension StorageError {
     static func storeFailure(
         _ path: String, _ cause: SQLiteError, _ code: Code
     ) -> StorageError {
-        switch (cause.code, code) {
+        // A medium that does not give a page back has lost it.
+        if cause.extendedCode == .inputOutputRead {
+            return StorageError(
+                .damagedDatabase, "\(path) cannot be read: \(cause.reason).", cause: cause)
+        }
+        return switch (cause.code, code) {
         case (.corrupt, _), (.notADatabase, _):
             StorageError(
                 .damagedDatabase, "\(path) is damaged or no database (\(cause.message)).",

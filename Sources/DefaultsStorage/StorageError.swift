@@ -25,6 +25,9 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         public static let cannotRead = Code(description: "cannotRead")
         /// The store cannot be written; what was to be written is still pending.
         public static let cannotWrite = Code(description: "cannotWrite")
+        /// The next process may find another store in the place of this one, so nothing is written to
+        /// this one; what was to be written is still pending.
+        public static let replacementUndecided = Code(description: "replacementUndecided")
         /// A change cannot be put into the journal; it did not happen.
         public static let cannotJournal = Code(description: "cannotJournal")
         /// Too much is pending already; the change did not happen.

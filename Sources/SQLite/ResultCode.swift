@@ -32,6 +32,8 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let full = ResultCode(rawValue: SQLITE_FULL)
     /// The operating system reported an input or output error.
     public static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
+    /// The operating system could not read a part of the file.
+    public static let inputOutputRead = ResultCode(rawValue: SQLITE_IOERR | 1 << 8)
     /// The file could not be opened.
     public static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
     /// The file's structure is damaged.

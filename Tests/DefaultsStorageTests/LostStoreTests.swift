@@ -180,7 +180,8 @@ import Testing
 extension DurableWriter {
     /// Leaves what an attempt to make the store anew leaves that fails when the copy is whole.
     fileprivate func failBehindCopy() throws {
-        try file.copy(openConnection, in: place.directory)
-        isRenewalUnfinished = true
+        try StoreReplacement(of: file).make(orThrow: { .storeLost(file.path, $0) }) {
+            try openConnection.copy(to: $0)
+        }
     }
 }

@@ -107,6 +107,93 @@ import Testing
         #expect(killed.rescue?.contains("older than its newest backup") == true)
     }
 
+    @Test("Where a log is missing that there was, this is told though nothing can be done")
+    func missingLog() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        try database.set(["key": [1]])
+        try await database.flush()
+        let killed = try scratch.copyWithoutRuntime()
+        database.close()
+        try FileManager.default.removeItem(atPath: killed.store + "-wal")
+        let again = try killed.open(boot: .random())
+        #expect(again.lastRescue?.report.contains("was missing") == true)
+        #expect(killed.noticed("write-ahead log"))
+        again.close()
+        // One that was closed has none.
+        let closed = try scratch.copyWithoutRuntime()
+        #expect(try closed.open(boot: .random()).lastRescue == nil)
+    }
+
+    @Test("A backup of another database is left alone")
+    func foreignBackup() async throws {
+        let scratch = try await filled()
+        let other = try Scratch()
+        let database = try other.open()
+        for number in 0..<300 { try database.set(["key\(number)": [7]]) }
+        try await database.flush()
+        let foreign = try #require(try await database.backUp(.manual, at: 1_799_000_000).backup)
+        database.close()
+        let folder = scratch.location.directory + "/backups/"
+        try FileManager.default.copyItem(
+            atPath: foreign.path, toPath: folder + foreign.name + ".db")
+        try FileManager.default.removeItem(atPath: scratch.store)
+        try scratch.process { _ in }
+        let rescue = try #require(scratch.rescue)
+        #expect(rescue.contains("taken from the backup 2026-11-18T110640Z-"))
+        #expect(!rescue.contains(foreign.name))
+    }
+
+    @Test("One damaged row brings no cleared domain back, and a damaged removal no key")
+    func removals() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        for number in 0..<300 { try database.set(["key\(number)": [1]]) }
+        try database.set(["kept": [1], "removed": [1]], in: "org.example.Other")
+        try await database.flush()
+        _ = try #require(try await database.backUp(.daily, at: 1).backup)
+        try database.clear()
+        try database.remove("removed", in: "org.example.Other")
+        try database.set(["new": Array("a value to be damaged".utf8), "second": [2]])
+        try await database.flush()
+        database.close()
+        try damage(scratch) { bytes in
+            let value = bytes.firstRange(of: Array("a value to be damaged".utf8))
+            bytes[value?.lowerBound ?? 0] ^= 1
+        }
+        _ = try Scratch.output(
+            of: "python3", "-c",
+            """
+            import sqlite3, sys
+            connection = sqlite3.connect(sys.argv[1])
+            connection.executescript(
+                "UPDATE entries SET checksum = checksum + 1 WHERE key = 'removed'")
+            """, scratch.store)
+        let again = try scratch.open(damage: "Two rows were damaged.")
+        #expect(try again.keys() == ["second"])
+        #expect(try again.keys(in: "org.example.Other") == ["kept"])
+        #expect(scratch.rescue?.contains("1 key is lost: 'new' of org.example.App.") == true)
+    }
+
+    @Test("A file that claims too much neither traps nor hangs nor fills memory")
+    func absurd() async throws {
+        let scratch = try await filled()
+        _ = try Scratch.output(
+            of: "python3", "-c",
+            """
+            import sqlite3, sys
+            connection = sqlite3.connect(sys.argv[1])
+            connection.executescript(
+                "UPDATE domains SET key_count = 9223372036854775807, last_change = key_count;"
+                "UPDATE entries SET checksum = checksum + 1 WHERE key = 'key5'")
+            """, scratch.store)
+        let killed = try scratch.copyWithoutRuntime()
+        let database = try killed.open(damage: "Absurd.")
+        #expect(try database.archive("key6") != nil)
+        #expect(try database.archive("key5") != nil, "it is in the backup")
+        database.close()
+    }
+
     @Test(
         "A backup that the user has put in the place of the database is not undone by a newer one")
     func putBack() async throws {

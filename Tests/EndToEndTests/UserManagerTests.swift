@@ -88,7 +88,7 @@ final class UserManager {
             environment: environment
         ).requireOutput()
         let process = try ChildProcess(
-            ["/lib/systemd/systemd", "--user"], environment: environment)
+            [Desktop.packageDirectory + "Tests/Torture/user-manager"], environment: environment)
         self.process = process
         try wait {
             try #require(process.isRunning)

@@ -60,7 +60,7 @@ extension CallSchedule {
     mutating func note(_ time: Duration, of caller: Caller<Call>, inTurn: Bool, at now: Instant) {
         let process = caller.process
         process.note(time, in: period)
-        if time > Self.allowance {
+        if time > CallerProcess<Call>.longCall {
             process.noteLongCall(time, at: now)
         } else {
             noteShortCall(of: ObjectIdentifier(process), at: now)

@@ -8,7 +8,7 @@
 // 4. What waits is counted: when the schedule is full, room is made before a call is added. One that
 //    is put back has had room before.
 // 5. Where nobody waits a call passes without anything being allocated for it.
-// 6. A process that has had its `grace` in calls longer than `allowance` rests after each further one,
+// 6. A process that has had its `grace` in calls longer than `longCall` rests after each further one,
 //    while others make shorter ones: so of those hardly one in a hundred meets a long call, however
 //    many one process makes. Where nobody else calls, and where room is needed, it does not.
 
@@ -43,7 +43,7 @@ struct CallSchedule<Call> {
     }
 
     /// How long the calls of one process may keep the loop until others go first.
-    static var allowance: Duration { .milliseconds(1) }
+    static var allowance: Duration { .microseconds(300) }
 
     /// For how long after a call somebody is taken to make more.
     static var attention: Duration { .milliseconds(250) }

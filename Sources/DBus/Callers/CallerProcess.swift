@@ -4,8 +4,11 @@
 final class CallerProcess<Call> {
     typealias Instant = SuspendingClock.Instant
 
-    /// How long its calls that are longer than the schedule's allowance may take in a second before
-    /// it rests after each: an application that begins may ask for all that it has.
+    /// What others would notice, each time.
+    static var longCall: Duration { .milliseconds(1) }
+
+    /// How long its calls that are longer may take in a second before it rests after each: an
+    /// application that begins may ask for all that it has.
     static var grace: Duration { .milliseconds(50) }
 
     /// How long it rests: so many times as long as the call has taken, but no longer than the bound.

@@ -18,7 +18,9 @@ extension Connection {
         let connection = try await withCheckedThrowingContinuation { continuation in
             loop.perform {
                 continuation.resume(
-                    with: Result { try Connection(Link(joining: address, on: loop)) })
+                    with: Result {
+                        try Connection(Link(joining: address, on: loop), uniqueName: nil)
+                    })
             }
         }
         try await connection.greetBus()
@@ -29,8 +31,7 @@ extension Connection {
         try await call(
             .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello", timeout: nil
         ) { reader in
-            let name = try BusName(try reader.readString())
-            try self.assumeIsolated { try $0.link.take(uniqueName: name) }
+            self.take(uniqueName: try BusName(try reader.readString()))
         }
     }
 }

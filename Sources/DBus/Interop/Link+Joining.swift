@@ -20,11 +20,6 @@ extension Link {
         dbus_connection_set_exit_on_disconnect(opened, 0)
         return opened
     }
-
-    /// Takes the name that the bus has given the connection in its answer to the greeting.
-    func take(uniqueName: BusName) throws(DBusError) {
-        try checkMemory(dbus_bus_set_unique_name(connection, uniqueName.string))
-    }
 }
 
 /// A socket that is connected to a bus at once or not at all.

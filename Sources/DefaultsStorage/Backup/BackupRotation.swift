@@ -23,7 +23,7 @@ public struct BackupRotation: Sendable {
     ///
     /// - Parameter generation: The last change that is on disk.
     public func isDailyDue(generation: Generation) -> Bool {
-        isDailyDue(at: BackupName.now, generation: generation)
+        isDailyDue(at: Timestamp.now, generation: generation)
     }
 
     /// Whether it is time for a daily backup: there is a change that no backup has, and the newest

@@ -15,7 +15,7 @@ extension DurableWriter {
         _ kind: Backup.Kind, sparing spared: Backup? = nil
     ) async throws(StorageError) -> BackupOutcome {
         try await backUp(
-            kind, at: BackupName.now, sparing: spared, leaving: BackupWork.spaceToLeave)
+            kind, at: Timestamp.now, sparing: spared, leaving: BackupWork.spaceToLeave)
     }
 
     func backUp(

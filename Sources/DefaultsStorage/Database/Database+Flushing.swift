@@ -5,7 +5,7 @@ extension Database {
     ///
     /// - Throws: `.cannotOpen` where the file, or a thread, is not to be had.
     public func makeWriter() throws(StorageError) -> DurableWriter {
-        try DurableWriter(to: file, identity, in: place)
+        try DurableWriter(to: identity, in: place)
     }
 
     /// Whether there is something for a flush to write: changes, tokens, a ceiling to raise, or files
@@ -51,6 +51,7 @@ extension Database {
             contents.overlay.abandonFlush()
         }
         counter.noteDurable(batch)
+        place.noteWritten()
         if let last = batch.lastSegment {
             tidyJournal(.removing) { try journal.remove(through: last) }
         }

@@ -27,9 +27,6 @@ internal import SQLite
 ///    every later one.
 /// 7. The cost of a change does not grow with the database.
 public final class Database {
-    /// The file of the store.
-    public let path: String
-
     /// The last rescue from a damaged store; nil where there was none.
     public let lastRescue: RescueRecord?
     /// What the database stands on.
@@ -78,7 +75,6 @@ public final class Database {
             of: place.directory, at: location, boot: boot, wasLeftOpen: place.wasLeftOpen,
             damage: damage, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
-        path = opening.file.path
         lastRescue = opening.store.lastRescue
         identity = beginning.identity
         self.location = location
@@ -93,7 +89,11 @@ public final class Database {
 
     var directory: PrivateDirectory { place.directory }
 
-    var file: StoreFile { StoreFile(path: path) }
+    /// The file of the store, by the links that there are now.
+    var file: StoreFile { StoreFile(in: directory) }
+
+    /// The path of the store.
+    public var path: String { file.path }
 
     /// The generation of the database: that of its last change.
     public var generation: Generation { counter.current }

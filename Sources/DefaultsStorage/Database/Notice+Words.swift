@@ -34,10 +34,18 @@ extension Notice {
         Notice(severity: .warning, description: report.description)
     }
 
+    static func logMissing(_ path: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description:
+                "The write-ahead log of \(path) was missing: what was only in it, if anything "
+                + "was, is lost.")
+    }
+
     static func setAside(_ path: String) -> Notice {
         Notice(
             severity: .warning,
-            description: "The damaged database is kept as \(path), its write-ahead log beside it.")
+            description: "What was there before is kept as \(path).")
     }
 
     static func replayed(_ count: Int) -> Notice {

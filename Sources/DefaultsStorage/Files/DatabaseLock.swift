@@ -11,8 +11,11 @@ internal import Glibc
 /// A file system that takes no locks is refused. SQLite would refuse it, too, as it locks its file
 /// itself; and a database that two daemons write is lost, which is worse than one that is not served.
 struct DatabaseLock: ~Copyable {
-    /// Whether the process that had the lock before has ended without `noteClosed()`.
+    /// Whether the process that had the lock before has written to the store, and has ended without
+    /// `noteClosed()`: then a write-ahead log is there.
     let wasLeftOpen: Bool
+    private var isNoted = false
+    private static let mark = "written\n"
     private let file: File
     /// Which file it is, whatever its name.
     private let identity: FileIdentity
@@ -50,7 +53,8 @@ struct DatabaseLock: ~Copyable {
             throw .locksRefused(directory.path, fileSystem, error)
         }
         guard isOurs else { throw .inUse(directory.path, holder: holder(in: file)) }
-        let wasLeftOpen = (try? file.size()) != 0
+        let left = (try? file.read(512, at: 0)) ?? []
+        let wasLeftOpen = String(decoding: left, as: UTF8.self).hasSuffix("\n" + mark)
         noteHolder(in: file, isSeenFromAfar: fileSystem.isNetwork)
         do {
             return try DatabaseLock(holding: file, wasLeftOpen: wasLeftOpen)
@@ -76,9 +80,20 @@ struct DatabaseLock: ~Copyable {
         return file
     }
 
+    /// Notes that the store was written to.
+    ///
+    /// The log's name is on disk by then, as this need not be.
+    mutating func noteWritten() {
+        guard !isNoted else { return }
+        isNoted = true
+        // Where that fails the next process looks for less.
+        guard let size = try? file.size() else { return }
+        try? file.write(Array(DatabaseLock.mark.utf8), at: size)
+    }
+
     /// Notes that everything is in the database and its log is folded back.
     func noteClosed() {
-        // Where that fails the next process looks for more than there is.
+        // Where that fails the next process misses a log that was not needed.
         try? file.truncate(to: 0)
     }
 
@@ -98,6 +113,6 @@ struct DatabaseLock: ~Copyable {
     private static func holder(in file: borrowing File) -> (host: String, process: String)? {
         guard let bytes = try? file.read(512, at: 0) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
-        return words.count == 2 ? (String(words[0]), String(words[1])) : nil
+        return words.count >= 2 ? (String(words[0]), String(words[1])) : nil
     }
 }

@@ -119,7 +119,8 @@ struct PrivateDirectory {
         return !missing.isEmpty
     }
 
-    private static func parent(of path: String) -> String {
+    /// The path of the directory that a file stands in.
+    static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         let parent = path[..<slash]
         return parent.isEmpty ? "/" : String(parent)

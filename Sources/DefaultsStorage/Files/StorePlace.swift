@@ -7,7 +7,7 @@ final class StorePlace: Sendable {
     let directory: PrivateDirectory
     /// What the directory stands on.
     let fileSystem: FileSystem
-    /// Whether the process before has ended without `noteClosed()`.
+    /// As of `DatabaseLock`.
     let wasLeftOpen: Bool
     private let isStandard: Bool
     /// Nil when the directory was given up.
@@ -39,6 +39,11 @@ final class StorePlace: Sendable {
             let made = try PrivateDirectory(making: directory.path, isOurs: isStandard)
             lock = try DatabaseLock.take(in: made, on: FileSystem(of: made))
         }
+    }
+
+    /// Notes that the store was written to.
+    func noteWritten() {
+        lock.withLock { $0?.noteWritten() }
     }
 
     /// Notes that everything is in the database and its log is folded back.

@@ -22,4 +22,24 @@ enum Timestamp {
         return day.joined(separator: "-") + "-" + digits(parts.tm_mday, 2) + "T"
             + [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined() + "Z"
     }
+
+    /// The moment that a text gives; where it makes no sense, another one, which has another text.
+    static func seconds(_ text: String) -> UInt64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == length else { return nil }
+        func number(_ range: Range<Int>) -> Int32? {
+            Int32(String(decoding: bytes[range], as: UTF8.self))
+        }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(13..<15), let second = number(15..<17)
+        else { return nil }
+        var parts = tm()
+        parts.tm_year = year - 1900
+        parts.tm_mon = month - 1
+        parts.tm_mday = day
+        parts.tm_hour = hour
+        parts.tm_min = minute
+        parts.tm_sec = second
+        return UInt64(exactly: timegm(&parts))
+    }
 }

@@ -14,6 +14,7 @@ struct Rescue {
     private let store: RescuedStore
     private let path: String
     private let backups: [String]
+    private let journal: UniqueID?
     private var report: RescueReport
     /// What the rows of the damaged store tell of its domains.
     private var domains: [Domain: SalvagedDomain] = [:]
@@ -30,17 +31,17 @@ struct Rescue {
     ///   - reason: What is wrong with the damaged one.
     ///   - backups: The paths of backups, the newest first.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
-    ///   - fallback: The identity of the database where nothing else tells it.
+    ///   - journal: The identity of the database by its journal; nil where there is none.
     static func make(
         from path: String, at target: String, because reason: String, backups: [String],
-        mayBeTorn: Bool, orElse fallback: UniqueID?
+        mayBeTorn: Bool, journal: UniqueID?
     ) throws -> RescueReport {
         var rescue = Rescue(
-            store: try RescuedStore(at: target), path: path, backups: backups,
+            store: try RescuedStore(at: target), path: path, backups: backups, journal: journal,
             report: RescueReport(reason: reason))
         let left = try rescue.takeWhatIsLeft(mayBeTorn: mayBeTorn)
         let filled = try rescue.fillIn(after: left)
-        try rescue.finish(left, filled, orElse: fallback)
+        try rescue.finish(left, filled)
         return rescue.report
     }
 
@@ -48,7 +49,8 @@ struct Rescue {
     ///
     /// - Returns: Its state, where that can be read.
     private mutating func takeWhatIsLeft(mayBeTorn: Bool) throws -> StoreState? {
-        var salvage = try Salvage(of: StorePages(of: path, mayBeTorn: mayBeTorn))
+        let pages = try StorePages(of: path, mayBeTorn: mayBeTorn)
+        var salvage = try Salvage(of: pages)
         domains = salvage.domains
         for row in domains.values {
             try store.note(row.domain, lastChange: row.lastChange, horizon: row.horizon)
@@ -56,31 +58,50 @@ struct Rescue {
         try salvage.forEachFinding { finding in
             switch finding {
             case .entry(let domain, let entry): try store.add(entry, to: domain)
+            case .earlier(let domain, let entry): try addEarlier(entry, to: domain)
             case .token(let domain, let token): try store.add(token, to: domain)
             case .damaged(let domain, let key): note(EntryName(domain: domain, key: key))
             }
         }
+        // Where hardly anything can be read, the medium is away rather than damaged.
+        if pages.unreadable > pages.count / 2 {
+            throw SystemError(call: "read", path: path, number: EIO)
+        }
+        try noteIndexed(salvage)
+        report.kept = try store.keyCount() - report.earlier.count
+        try salvage.forEachEarlierEntry { finding in
+            guard case .entry(let domain, let entry) = finding else { return }
+            if missing.contains(EntryName(domain: domain, key: entry.key)) {
+                try addEarlier(entry, to: domain)
+            }
+        }
+        return salvage.state
+    }
+
+    /// Notes what the index of keys names and has no row.
+    private mutating func noteIndexed(_ salvage: Salvage) throws {
         try salvage.forEachIndexedName(from: store.rootOfKeys()) { domain, key in
             let name = EntryName(domain: domain, key: key)
             if try !store.hasEntry(name) { note(name) }
         }
         missing = try missing.filter { try !store.hasEntry($0) }
-        report.kept = try store.keyCount()
-        try takeEarlier(from: &salvage)
-        return salvage.state
+        // Where no value is missing, these were removals.
+        var isWhole: [Domain: Bool] = [:]
+        for domain in Set(missing.compactMap(\.domain)) {
+            isWhole[domain] = try domains[domain].map {
+                try store.keyCount(of: domain) >= $0.keyCount
+            }
+        }
+        missing = missing.filter { $0.domain.flatMap { isWhole[$0] } != true }
     }
 
-    /// Takes what is missing as it was before.
-    private mutating func takeEarlier(from salvage: inout Salvage) throws {
-        guard !missing.isEmpty else { return }
-        var names: Set<EntryName> = []
-        try salvage.forEachEarlierEntry { finding in
-            guard case .entry(let domain, let entry) = finding else { return }
-            let name = EntryName(domain: domain, key: entry.key)
-            if try missing.contains(name) && store.add(entry, to: domain) { names.insert(name) }
-        }
-        missing.subtract(names)
-        if !names.isEmpty { report.earlier = names.sorted() }
+    /// Adds an entry as it was before, which is told where there is none that came later.
+    private mutating func addEarlier(_ entry: SalvagedEntry, to domain: Domain) throws {
+        let name = EntryName(domain: domain, key: entry.key)
+        let isAlone = try !store.hasEntry(name)
+        guard try store.add(entry, to: domain) else { return }
+        missing.remove(name)
+        if isAlone && entry.archive != nil { report.earlier.append(name) }
     }
 
     /// Notes an entry that may be missing.
@@ -91,7 +112,7 @@ struct Rescue {
 
     /// Takes from the backups what is missing.
     ///
-    /// - Returns: The state of the newest backup that can be read.
+    /// - Returns: The state of the newest backup of this database that can be read.
     private mutating func fillIn(after left: StoreState?) throws -> StoreState? {
         var newest: StoreState?
         for path in backups where newest == nil || !missing.isEmpty {
@@ -106,7 +127,7 @@ struct Rescue {
         return newest
     }
 
-    /// Takes from a backup.
+    /// Takes from a backup, if it is one of this database.
     ///
     /// - Parameter isNewest: Whether what is not known to be missing may be, too.
     private mutating func fillIn(
@@ -114,32 +135,40 @@ struct Rescue {
     ) throws -> StoreState? {
         var salvage = try Salvage(of: StorePages(of: path, mayBeTorn: false))
         guard let state = salvage.state else { return nil }
+        if let expected = left?.uuid ?? journal, state.uuid != expected { return nil }
         let isNewer = left.map { $0.generation < state.generation } ?? true
         if isNewest && isNewer { report.isBlind = true }
-        var isShort: [Domain: Bool] = [:]
-        var names: [EntryName] = []
+        var filled = RescueReport.Filling(backup: path)
+        var shortDomains: [Domain: Bool] = [:]
         try salvage.forEachFinding { finding in
             guard case .entry(let domain, let entry) = finding else { return }
             let name = EntryName(domain: domain, key: entry.key)
             if !missing.contains(name) {
                 guard isNewest else { return }
                 if !isNewer {
-                    if isShort[domain] == nil { isShort[domain] = try mayLackKeys(domain) }
-                    guard isShort[domain] == true else { return }
+                    let isShort = try shortDomains[domain] ?? isShort(domain)
+                    shortDomains[domain] = isShort
+                    guard isShort, mayBeThere(entry, in: domain) else { return }
                 }
             }
             guard try store.add(entry, to: domain) else { return }
             missing.remove(name)
-            if entry.archive != nil { names.append(name) }
+            if entry.archive != nil { filled.add(name) }
         }
-        if !names.isEmpty { report.filled.append((path, names)) }
+        if filled.count > 0 { report.filled.append(filled) }
         return state
     }
 
-    /// Whether a domain may have had more keys than were found.
-    private func mayLackKeys(_ domain: Domain) throws -> Bool {
+    /// Whether a domain has had more keys than were found and are known to be missing.
+    private func isShort(_ domain: Domain) throws -> Bool {
         guard let row = domains[domain] else { return true }
-        return try store.keyCount(of: domain) < row.keyCount
+        let named = missing.reduce(Int64(0)) { $0 + ($1.domain == domain ? 1 : 0) }
+        return try store.keyCount(of: domain) + named < row.keyCount
+    }
+
+    /// Whether nothing tells that a key was removed after a backup has had it.
+    private func mayBeThere(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
+        domains[domain]?.horizon.map { entry.generation > $0 } ?? true
     }
 }
 
@@ -151,7 +180,7 @@ extension Rescue {
     /// Its numbers go on above all that may have been given. Whoever expects a domain that lacks
     /// something to be as he knows it is told otherwise.
     private mutating func finish(
-        _ left: StoreState?, _ filled: StoreState?, orElse fallback: UniqueID?
+        _ left: StoreState?, _ filled: StoreState?
     ) throws {
         if left == nil { report.isBlind = true }
         let states = [left, filled].compactMap(\.self)
@@ -163,13 +192,14 @@ extension Rescue {
         try noteLoss(at: landing)
         try store.finish(
             StoreState(
-                uuid: states.first?.uuid ?? fallback ?? .random(), generation: generation,
+                uuid: left?.uuid ?? journal ?? filled?.uuid ?? .random(), generation: generation,
                 ceiling: landing, recordStart: landing),
             report)
     }
 
     private mutating func noteLoss(at landing: Generation) throws {
         report.missing = missing.sorted()
+        report.earlier.sort()
         for row in domains.values {
             let count = try store.keyCount(of: row.domain)
             guard count < row.keyCount else { continue }
@@ -177,7 +207,11 @@ extension Rescue {
             report.short.append(row.domain)
         }
         report.unnamed = max(0, report.unnamed - report.missing.count)
-        for touched in report.domains { try store.note(touched.domain, lastChange: landing) }
+        for touched in report.domains {
+            try store.note(touched.domain, lastChange: landing)
+            // A transaction that is told to be made may be lost.
+            try store.forgetTokens(of: touched.domain)
+        }
     }
 }
 

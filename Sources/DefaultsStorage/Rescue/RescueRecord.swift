@@ -11,9 +11,10 @@ public struct RescueRecord: Sendable, Hashable {
     /// What was kept and what was lost, in sentences that name keys and no values.
     public let report: String
 
-    init(_ report: RescueReport) {
+    /// - Parameter report: What was kept and what was lost, just now.
+    init(_ report: String) {
         time = Int64(Glibc.time(nil))
-        self.report = report.description
+        self.report = report
     }
 
     /// Reads the last one; nil where the store was never rescued.

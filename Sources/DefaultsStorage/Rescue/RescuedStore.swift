@@ -94,6 +94,13 @@ final class RescuedStore {
         try upsertToken.run()
     }
 
+    /// Removes the tokens of a domain.
+    func forgetTokens(of domain: Domain) throws(SQLiteError) {
+        let delete = try connection.prepare("DELETE FROM tokens WHERE domain = ?1")
+        try delete.bind(row(of: domain), at: 1)
+        try delete.run()
+    }
+
     /// Whether a key has a row, be it a value or a removal.
     func hasEntry(_ name: EntryName) throws(SQLiteError) -> Bool {
         guard let domain = name.domain else { return false }
@@ -150,7 +157,7 @@ final class RescuedStore {
         try insert.bind(state.ceiling.column, at: 3)
         try insert.bind(state.recordStart.column, at: 4)
         try insert.run(withBlob: state.uuid.bytes, at: 1)
-        try RescueRecord(report).write(on: connection)
+        try RescueRecord(report.description).write(on: connection)
         try connection.execute("COMMIT")
     }
 

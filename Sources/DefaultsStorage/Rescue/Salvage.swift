@@ -10,7 +10,7 @@ internal import DefaultsModel
 ///    that key. Nothing else of a store is proven; what makes no sense is left out.
 /// 2. Of each page the newest version counts. Where that is damaged, places are looked at that it
 ///    does not name as the beginning of a row; older versions are given apart.
-/// 3. Memory does not grow with the number of entries, but for a bit a page.
+/// 3. Memory does not grow with the number of entries, but for a byte a page.
 struct Salvage {
     private let pages: StorePages
     /// The domains by the numbers that entries name them by; several where pages differ.
@@ -25,6 +25,8 @@ struct Salvage {
     /// The pages of which something cannot be read.
     private var damagedPages: [Int] = []
 
+    /// The most domains that are believed to have had one number.
+    private static let mostNames = 8
     /// The most names that an entry without a domain is tried with.
     private static let mostGuesses = 256
 
@@ -32,6 +34,8 @@ struct Salvage {
     enum Finding {
         /// What is proven to be stored.
         case entry(Domain, SalvagedEntry)
+        /// The same of a page before one that may never have been of the database.
+        case earlier(Domain, SalvagedEntry)
         case token(Domain, SalvagedToken)
         /// What is there and damaged, by its name as far as that can be told.
         case damaged(Domain?, Key)
@@ -59,6 +63,7 @@ struct Salvage {
                 continue
             }
             let isSound = try forEachFinding(on: page, body)
+            if !read.isCertain { try forEachFinding(before: number, body) }
             if isSound && read.isWhole { continue }
             damagedPages.append(number)
             try forEachHiddenEntry(of: page, body)
@@ -69,6 +74,27 @@ struct Salvage {
             damagedPages.append(number)
             try forEachHiddenEntry(
                 of: TreePage(leaf: read.bytes, number: number, size: pages.pageSize), body)
+        }
+    }
+
+    /// What the versions of a page name that came before an uncertain one, back to a certain one.
+    ///
+    /// Of rows that are there twice the later counts; one that was removed for good is below the
+    /// horizon of its domain.
+    private mutating func forEachFinding(
+        before number: Int, _ body: (Finding) throws -> Void
+    ) throws {
+        for age in 1..<pages.versions(of: number) {
+            guard let read = try pages.read(number, age: age),
+                let page = TreePage(read.bytes, number: number, size: pages.pageSize)
+            else { continue }
+            let domains = domains
+            _ = try forEachFinding(on: page) { finding in
+                guard case .entry(let domain, let entry) = finding else { return }
+                if let horizon = domains[domain]?.horizon, entry.generation <= horizon { return }
+                try body(.earlier(domain, entry))
+            }
+            if read.isCertain { return }
         }
     }
 
@@ -99,7 +125,9 @@ struct Salvage {
                 continue
             }
             // What has overflow pages is an entry.
-            guard cell.overflow == 0, let record = try pages.record(of: cell) else { continue }
+            guard cell.overflow == 0, let record = try pages.record(of: cell)?.record else {
+                continue
+            }
             if page.kind.isIndex {
                 noteIndexed(record)
             } else if let row = SalvagedRow(record, id: cell.row) {
@@ -132,7 +160,9 @@ struct Salvage {
     }
 
     private mutating func note(_ domain: Domain, id: Int64) {
-        if names[id]?.contains(domain) != true { names[id, default: []].append(domain) }
+        let known = names[id] ?? []
+        guard known.count < Salvage.mostNames, !known.contains(domain) else { return }
+        names[id] = known + [domain]
     }
 }
 
@@ -148,17 +178,22 @@ extension Salvage {
         guard page.kind == .tableLeaf else { return isSound(page) }
         var isSound = true
         for place in page.pointers {
-            guard let cell = page.cell(at: place), let record = try pages.record(of: cell) else {
+            guard let cell = page.cell(at: place),
+                let (record, overflow) = try pages.record(of: cell)
+            else {
                 isSound = false
                 continue
             }
             switch SalvagedRow(record, id: cell.row) {
             case .entry(let entry):
                 if let domain = domain(of: entry) {
-                    try noteOverflow(of: cell)
+                    note(overflow)
                     try body(.entry(domain, entry))
                 } else {
-                    try body(.damaged(names[entry.domain]?.first, entry.key))
+                    // A removal that is lost is not missed.
+                    if entry.archive != nil {
+                        try body(.damaged(names[entry.domain]?.first, entry.key))
+                    }
                     isSound = false
                 }
             case .token(let token):
@@ -175,11 +210,12 @@ extension Salvage {
         of page: TreePage, _ body: (Finding) throws -> Void
     ) throws {
         for place in page.places {
-            guard let cell = page.cell(at: place), let record = try pages.record(of: cell),
+            guard let cell = page.cell(at: place),
+                let (record, overflow) = try pages.record(of: cell),
                 case .entry(let entry) = SalvagedRow(record, id: cell.row),
                 let domain = domain(of: entry)
             else { continue }
-            try noteOverflow(of: cell)
+            note(overflow)
             try body(.entry(domain, entry))
         }
     }
@@ -190,14 +226,8 @@ extension Salvage {
         return domains.keys.prefix(Salvage.mostGuesses).first { entry.isProven(in: $0) }
     }
 
-    private mutating func noteOverflow(of cell: TreePage.Cell) throws(SystemError) {
-        var rest = cell.length - cell.local.count
-        var next = cell.overflow
-        while rest > 0, isOverflow.indices.contains(next) {
-            isOverflow[next] = true
-            rest -= pages.pageSize.whole - 4
-            next = try pages.read(next)?.bytes.uint32(at: 0) ?? 0
-        }
+    private mutating func note(_ overflow: [Int]) {
+        for page in overflow where isOverflow.indices.contains(page) { isOverflow[page] = true }
     }
 
     /// Whether a page that is no leaf of a table is what it says.
@@ -229,7 +259,7 @@ extension Salvage {
             next += page.children
             for place in page.pointers {
                 guard let cell = page.cell(at: place),
-                    let columns = try pages.record(of: cell)?.columns, columns.count == 3,
+                    let columns = try pages.record(of: cell)?.record.columns, columns.count == 3,
                     case .integer(let id) = columns[0], case .text(let name) = columns[1],
                     let domain = names[id]?.first, let key = try? Key(name)
                 else { continue }

@@ -43,6 +43,8 @@ struct SalvagedDomain: Equatable {
     let domain: Domain
     /// How many keys it has.
     let keyCount: Int64
+    /// What a damaged row may claim, so that counting on does not overflow.
+    private static let largestCount: Int64 = 1 << 40
     let lastChange: Generation?
     let horizon: Generation?
 
@@ -52,7 +54,7 @@ struct SalvagedDomain: Equatable {
         else { return nil }
         self.id = id
         self.domain = domain
-        keyCount = count
+        keyCount = min(max(count, 0), SalvagedDomain.largestCount)
         // A database of the first version has neither.
         lastChange = columns.generation(at: 5)
         horizon = columns.generation(at: 6)
@@ -102,7 +104,7 @@ struct SalvagedToken {
 }
 
 extension Generation {
-    /// What a damaged state may claim; see `Generation.now`, which none is far above.
+    /// What a damaged row may claim; see `Generation.now`, which none is far above.
     fileprivate static let largestBelieved = Generation.first.advanced(by: 1 << 60)
 }
 
@@ -110,7 +112,7 @@ extension StoreState {
     fileprivate init?(_ columns: [StoreRecord.Column]) {
         guard case .blob(let bytes) = columns[1], let uuid = UniqueID(bytes),
             let generation = columns.generation(at: 2), let ceiling = columns.generation(at: 3),
-            generation <= ceiling, ceiling < .largestBelieved
+            generation <= ceiling
         else { return nil }
         self.init(
             uuid: uuid, generation: generation, ceiling: ceiling,
@@ -120,9 +122,9 @@ extension StoreState {
 
 extension [StoreRecord.Column] {
     fileprivate func generation(at index: Int) -> Generation? {
-        guard indices.contains(index), case .integer(let number) = self[index], number > 0 else {
-            return nil
-        }
-        return Generation(column: number)
+        guard indices.contains(index), case .integer(let number) = self[index],
+            let generation = Generation(column: number), generation < .largestBelieved
+        else { return nil }
+        return generation
     }
 }

@@ -7,23 +7,30 @@ internal import Glibc
 struct StoreCondition {
     /// Why the store is not to be opened as it is; nil where nothing speaks against it.
     let damage: String?
-    /// Whether the process before has not closed the store, and its log is not there.
+    /// Whether the process before has left a log, which is not there.
     let lacksLog: Bool
 
     /// - Parameters:
-    ///   - wasLeftOpen: Whether the process before has not closed the store.
+    ///   - wasLeftOpen: Whether the process before has left a log.
     ///   - hasTraces: Whether there are other signs that there was a database here.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     /// - Throws: `.cannotOpen`.
     init(
         of path: String, wasLeftOpen: Bool, hasTraces: @autoclosure () -> Bool, mayBeTorn: Bool
     ) throws(StorageError) {
+        let (log, size) = try StoreCondition.files(of: path, mayBeTorn: mayBeTorn)
+        lacksLog = wasLeftOpen && access("\(path)-wal", F_OK) != 0
+        let isNew = size == 0 && log == nil && !hasTraces()
+        let isOthers = try StoreCondition.isForeign(path)
+        damage =
+            isNew || isOthers ? nil : try StoreCondition.damage(of: path, size: size, log)
+    }
+
+    private static func files(
+        of path: String, mayBeTorn: Bool
+    ) throws(StorageError) -> (log: WriteAheadLog?, size: Int) {
         do throws(SystemError) {
-            let log = try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn)
-            let size = try StoreCondition.size(of: path)
-            lacksLog = wasLeftOpen && log == nil
-            let isNew = size == 0 && log == nil && !hasTraces()
-            damage = isNew ? nil : try StoreCondition.damage(of: path, size: size, log)
+            return (try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn), try size(of: path))
         } catch {
             throw .cannotOpen(path, error)
         }
@@ -31,17 +38,25 @@ struct StoreCondition {
 
     private static func damage(
         of path: String, size: Int, _ log: WriteAheadLog?
-    ) throws(SystemError) -> String? {
-        // A database whose making was interrupted, which SQLite takes back.
-        if try StoreCondition.size(of: "\(path)-journal") > 0 { return nil }
-        if size == 0 { return "The database \(path) was missing or empty." }
-        if log?.isDamaged == true {
-            return "The write-ahead log of \(path) was damaged."
+    ) throws(StorageError) -> String? {
+        do throws(SystemError) {
+            // A database whose making was interrupted, which SQLite takes back.
+            if try StoreCondition.size(of: "\(path)-journal") > 0 { return nil }
+            if size == 0 { return "The database \(path) was missing or empty." }
+            if log?.isDamaged == true { return "The write-ahead log of \(path) was damaged." }
+            let header = try File.regular(path, O_RDONLY).readable(100, at: 0) ?? []
+            return damage(in: header, of: path, size: size, log)
+        } catch {
+            throw .cannotOpen(path, error)
         }
-        let header = try File(path, O_RDONLY).read(100, at: 0)
-        guard header.starts(with: Array("SQLite format 3\0".utf8)),
+    }
+
+    private static func damage(
+        in header: [UInt8], of path: String, size: Int, _ log: WriteAheadLog?
+    ) -> String? {
+        guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)),
             let pageSize = header.uint16(at: 16).flatMap(PageSize.init(claimed:)),
-            let pages = header.uint32(at: 28), header.count == 100
+            let pages = header.uint32(at: 28)
         else { return "The file \(path) was damaged at its beginning." }
         // Where the two differ, the number of pages is none.
         guard header[24..<28].elementsEqual(header[92..<96]) else { return nil }
@@ -51,6 +66,18 @@ struct StoreCondition {
             log?.versions(of: $0 + 1).isEmpty ?? true
         }
         return isCut ? "The file \(path) was cut off: of \(pages) pages it had \(present)." : nil
+    }
+
+    /// Whether another program, or a later version of this one, has made the database, which SQLite
+    /// is to tell: it sees what stands in the log, too.
+    private static func isForeign(_ path: String) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            guard let header = try StoreHeader(inFile: path) else { return false }
+            return !header.isOurs || header.version > Schema.version
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+            return false
+        }
     }
 
     private static func size(of path: String) throws(SystemError) -> Int {

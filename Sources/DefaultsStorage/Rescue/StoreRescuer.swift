@@ -1,12 +1,10 @@
 internal import DefaultsModel
+internal import SQLite
 
 /// Opens a store, and where it is damaged makes it anew first.
 struct StoreRescuer {
     private let file: StoreFile
-    private let directory: PrivateDirectory
     private let journals: [PrivateDirectory]
-    /// The identity of the database, where that is known already.
-    private let database: UniqueID?
     private let backups: [Backup]
     private let wasLeftOpen: Bool
     private let hasNote: Bool
@@ -15,7 +13,7 @@ struct StoreRescuer {
 
     /// - Parameters:
     ///   - journals: Where journals may stand, which tell the identity of the database.
-    ///   - wasLeftOpen: Whether the process before has not closed the store.
+    ///   - wasLeftOpen: Whether the process before has left a log.
     ///   - hasNote: Whether a process before has left a note of its places.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     init(
@@ -23,26 +21,13 @@ struct StoreRescuer {
         wasLeftOpen: Bool, hasNote: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
     ) {
         self.file = file
-        self.directory = directory
         self.journals = journals
-        database = nil
         // A folder that cannot be read has none to give.
         backups = (try? BackupFolder(of: directory).backups()) ?? []
         self.wasLeftOpen = wasLeftOpen
         self.hasNote = hasNote
         self.mayBeTorn = mayBeTorn
         self.report = report
-    }
-
-    /// For a database that is open, which knows its identity and has lost no power.
-    init(of file: StoreFile, in directory: PrivateDirectory, database: UniqueID) {
-        self.file = file
-        self.directory = directory
-        self.database = database
-        journals = []
-        backups = (try? BackupFolder(of: directory).backups()) ?? []
-        (wasLeftOpen, hasNote, mayBeTorn) = (true, true, false)
-        report = { _ in }
     }
 
     /// Opens the store.
@@ -66,39 +51,37 @@ struct StoreRescuer {
         }
     }
 
-    /// Makes the store anew, so that the next opening finds it made anew.
-    ///
-    /// Somebody may have the damaged one open for reading.
-    func rescue(because reason: String) throws(StorageError) -> RescueReport {
-        let replacement = StoreReplacement(directory: directory)
-        do {
-            let made = try Rescue.make(
-                from: file.path, at: try replacement.begin(), because: reason,
-                backups: backups.map(\.path), mayBeTorn: mayBeTorn,
-                orElse: database ?? JournalHistory.database(in: journals))
-            try replacement.commit()
-            return made
-        } catch {
-            throw .rescueFailed(file.path, error)
-        }
-    }
-
-    /// - Throws: `.damagedDatabase` where the store is not all of it.
+    /// - Throws: `.damagedDatabase` where the store is not all of it, and a backup has more.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
-        try file.make(in: directory)
+        try file.make()
         let store = try OpenStore(file, report: report)
-        if condition.lacksLog, let backup = backups.first,
-            backup.generation > store.state.generation
-        {
+        guard condition.lacksLog else { return store }
+        if let newest = newestBackup(of: store.state.uuid), newest > store.state.generation {
             throw .olderThanBackup(file.path)
         }
-        return store
+        return store.noting(.logMissing(file.path), report: report)
+    }
+
+    /// The generation of the newest backup of a database; nil where there is none that can be read.
+    private func newestBackup(of database: UniqueID) -> Generation? {
+        for backup in backups {
+            let file = StoreFile(path: backup.path)
+            if let connection = try? Connection(path: backup.path, flags: .readOnly),
+                let state = try? file.state(connection), state.uuid == database
+            {
+                return state.generation
+            }
+        }
+        return nil
     }
 
     private func openRescued(
         because reason: String
     ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
-        report(.rescued(try rescue(because: reason)))
+        let made = try file.rescue(
+            because: reason, backups: backups, mayBeTorn: mayBeTorn,
+            journal: JournalHistory.database(in: journals))
+        report(.rescued(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)
     }
@@ -106,9 +89,9 @@ struct StoreRescuer {
     /// - Returns: Whether there was a store that was made anew.
     private func putInPlace() throws(StorageError) -> Bool {
         do {
-            let replacement = StoreReplacement(directory: directory)
-            try replacement.removeUnfinished()
-            guard case .replaced(let aside) = try replacement.finish() else { return false }
+            guard case .replaced(let aside) = try StoreReplacement(of: file).finish() else {
+                return false
+            }
             if let aside { report(.setAside(aside)) }
             return true
         } catch {

@@ -7,7 +7,7 @@ struct OpenStore {
     let state: StoreState
     let isNew: Bool
     /// The last rescue that it came from; nil where it came from none.
-    let lastRescue: RescueRecord?
+    private(set) var lastRescue: RescueRecord?
 
     /// Opens a store; an empty file becomes a new one.
     ///
@@ -32,5 +32,18 @@ struct OpenStore {
             throw .storeFailure(file.path, error, .cannotOpen)
         }
         connection.keepLogOnClose(false)
+    }
+
+    /// Notes in the store that something is lost that no rescue can bring back.
+    func noting(
+        _ loss: Notice, report: (Notice) -> Void
+    ) -> OpenStore {
+        report(loss)
+        var store = self
+        let record = RescueRecord(loss.description)
+        // On a full disk only the log tells of it, and this process.
+        try? record.write(on: connection)
+        store.lastRescue = record
+        return store
     }
 }

@@ -21,13 +21,19 @@ struct StoreFile: Sendable {
     let path: String
     /// The write-ahead log.
     var logPath: String { "\(path)-wal" }
+    /// The directory that its files stand in.
+    var directory: PrivateDirectory {
+        PrivateDirectory(existing: PrivateDirectory.parent(of: path))
+    }
+    /// What it is called there.
+    var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// Makes the file where there is none, readable by its owner alone.
     ///
     /// SQLite gives the files beside it the same permissions. Its own way of making it would obey
     /// the umask. The caller holds the lock of the directory: no connection of this process is open
     /// whose locks the closing of another descriptor would set free.
-    func make(in directory: PrivateDirectory) throws(StorageError) {
+    func make() throws(StorageError) {
         do throws(SystemError) {
             let isNew = access(path, F_OK) != 0
             let file = try File(path, O_RDWR | O_CREAT)
@@ -69,11 +75,6 @@ extension StoreFile {
         let pages = try connection.pragma("page_count").flatMap { Int($0) } ?? 0
         let pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 0
         return pages.multipliedReportingOverflow(by: pageSize).partialValue
-    }
-
-    /// The store of a directory.
-    init(in directory: PrivateDirectory) {
-        self.init(path: directory.file(StoreFile.name))
     }
 
     /// Checks that the file, if there is one, is ours to open, while another process may have it open.

@@ -10,20 +10,31 @@ extension DurableWriter {
     /// Whatever else bears the store's names is kept under others: somebody may have put it there
     /// who did not know that this process would not read it.
     ///
-    /// - Throws: `.cannotWrite` where they cannot be made; what was open stays open.
+    /// - Throws: `.cannotWrite` where they cannot be made, or `.replacementUndecided`; what was open
+    ///   stays open, and is not to be written.
     func renewStoreIfLost() throws(StorageError) {
         do throws(StorageError) {
             try place.renewIfLost()
         } catch {
             throw .storeLost(file.path, error)
         }
-        guard identity.isLost(from: file) else { return try forgetRenewal() }
+        let replacement = StoreReplacement(of: file)
+        guard identity.isLost(from: file) else {
+            // The store has got its name back: the copy of an attempt that failed would be taken for
+            // newer than what is written from now on.
+            try replacement.cancel()
+            return earlier = []
+        }
         // It copies by the connection that is to be closed.
         giveUpBackup()
-        isRenewalUnfinished = true
-        try file.copy(openConnection, in: place.directory)
+        let failure = { StorageError.storeLost(self.file.path, $0) }
+        try replacement.make(orThrow: failure) { try openConnection.copy(to: $0) }
         earlier += [identity.database, identity.log]
-        try file.finishRenewal(in: place.directory, replacing: earlier)
+        do {
+            _ = try replacement.finish(forgetting: earlier)
+        } catch {
+            throw failure(error)
+        }
         if let made = FileIdentity(of: file.path) { earlier.append(made) }
         let connection = try file.connect()
         // The copy has no write-ahead log yet, and gets one by the first read after this.
@@ -31,16 +42,17 @@ extension DurableWriter {
         _ = try file.state(connection)
         identity = try file.identity()
         earlier = []
-        isRenewalUnfinished = false
         self.connection = connection
     }
+}
 
-    /// Removes the copy of an attempt that failed, where the store has got its name back since: it
-    /// would be taken for newer than what is written from now on.
-    private func forgetRenewal() throws(StorageError) {
-        guard isRenewalUnfinished else { return }
-        try file.removeCopy(in: place.directory)
-        earlier = []
-        isRenewalUnfinished = false
+extension Connection {
+    /// Copies the database, rebuilt, to a file that is empty.
+    ///
+    /// See [VACUUM INTO](https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause).
+    func copy(to path: String) throws(SQLiteError) {
+        let vacuum = try prepare("VACUUM INTO ?1")
+        try vacuum.bind(path, at: 1)
+        try vacuum.run()
     }
 }

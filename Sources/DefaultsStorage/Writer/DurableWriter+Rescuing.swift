@@ -13,12 +13,16 @@ extension DurableWriter {
     ///   - database: Whose store it is.
     /// - Returns: What has come of it.
     /// - Throws: `.cannotOpen` where the disk does not take the new store; nothing was done then.
+    ///   `.replacementUndecided` where a new one may be there at the next start all the same: then
+    ///   this one is not to be written any more.
     public func rescue(
         _ database: StoreIdentification, because damage: String
     ) throws(StorageError) -> CompletedRescue {
         close()
-        let rescuer = StoreRescuer(of: file, in: place.directory, database: database.uuid)
-        return CompletedRescue(report: try rescuer.rescue(because: damage))
+        let report = try file.rescue(
+            because: damage, backups: (try? backups.backups()) ?? [], mayBeTorn: false,
+            journal: database.uuid)
+        return CompletedRescue(report: report)
     }
 }
 

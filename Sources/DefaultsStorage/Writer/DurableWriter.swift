@@ -21,9 +21,10 @@ internal import SQLite
 /// 1. What `write(_:)` has written stands in files that bear the store's names, so that the next
 ///    process finds it, whatever somebody has done to those names before.
 /// 2. Nothing is written before this process has the lock of the directory that bears the store.
+/// 3. Nothing is written to a store while the next process may take another one for it.
+/// 4. What is written is not followed, in the log, by what is left of a transaction that failed.
 public actor DurableWriter {
     nonisolated let thread: WriterThread
-    let file: StoreFile
     let place: StorePlace
     let backups: BackupFolder
     var connection: Connection?
@@ -31,18 +32,16 @@ public actor DurableWriter {
     var backup: BackupWork?
     /// Which files the connection has open.
     var identity: StoreIdentity
+    /// Whether the log may hold what was not written to its end, by this process or one before.
+    var mayHaveLeftovers = true
     /// The files that stood, or were to stand, for the store before these.
     var earlier: [FileIdentity] = []
-    /// Whether the store was to be made anew and was not, and a copy may be left.
-    var isRenewalUnfinished = false
 
     /// Starts the thread and opens a second connection to the store of an open database.
     ///
     /// - Parameter identity: Which files the database has open.
-    init(
-        to file: StoreFile, _ identity: StoreIdentity, in place: StorePlace
-    ) throws(StorageError) {
-        self.file = file
+    init(to identity: StoreIdentity, in place: StorePlace) throws(StorageError) {
+        let file = StoreFile(in: place.directory)
         self.identity = identity
         self.place = place
         backups = BackupFolder(of: place.directory)
@@ -56,6 +55,9 @@ public actor DurableWriter {
         guard try file.identity() == identity else { throw .storeGone(file.path) }
     }
 
+    /// The file of the store, by the links that there are now.
+    nonisolated var file: StoreFile { StoreFile(in: place.directory) }
+
     /// The writer's own thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
@@ -66,11 +68,15 @@ public actor DurableWriter {
     /// A store that somebody has removed or replaced is made anew before, or, where that happens
     /// meanwhile, with the batch in it.
     ///
-    /// - Throws: The disk's refusal. Nothing of the batch was written then.
+    /// - Throws: The disk's refusal. The batch stays pending then, and the next process finds nothing
+    ///   of it in the store, or all.
     public func write(_ batch: FlushBatch) throws(StorageError) {
         try renewStoreIfLost()
         do {
+            if mayHaveLeftovers { try openConnection.beginLogAnew() }
+            mayHaveLeftovers = true
             try FlushTransaction(on: openConnection).write(batch)
+            mayHaveLeftovers = false
         } catch {
             throw .storeFailure(file.path, error, .cannotWrite)
         }
@@ -86,7 +92,6 @@ public actor DurableWriter {
     /// Closes the connection, after which the database can be closed.
     ///
     /// Nothing is written later. A backup that is under way is given up.
-    /// A backup that is under way is given up.
     public func close() {
         giveUpBackup()
         connection = nil

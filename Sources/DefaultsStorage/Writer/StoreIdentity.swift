@@ -19,3 +19,13 @@ struct StoreIdentity: Equatable {
         database.hasLost(file.path) || log.hasLost(file.logPath)
     }
 }
+
+extension StoreFile {
+    /// Which files bear the store's names now.
+    ///
+    /// - Throws: `.cannotOpen` where one of them is missing.
+    func identity() throws(StorageError) -> StoreIdentity {
+        guard let identity = StoreIdentity(of: self) else { throw .storeGone(path) }
+        return identity
+    }
+}

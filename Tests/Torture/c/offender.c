@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum { HEAD = 16, MOST_NAMES = 32, LARGEST_ARRAY = 64 << 20, NAMES = 1000, EXPECTATIONS = 100000 };
-enum { MADE_DOMAINS = 100000, ATTACHED = 1 << 14, VARIANTS = 60 };
+enum { MADE_DOMAINS = 100000, BETWEEN_LISTS = 1000, ATTACHED = 1 << 14, VARIANTS = 60 };
 
 /* In seconds, how long it waits at the end. */
 enum { UNREAD_FOR = 2, LAST_REPLY = 20 };
@@ -126,10 +126,11 @@ static DBusMessage *expect_many(uint64_t number) {
 }
 
 static DBusMessage *make_domain(uint64_t number) {
-    if (number % (MADE_DOMAINS / 100) == MADE_DOMAINS / 100 - 1) return new_call(OURS, "ListDomains");
+    if (number % BETWEEN_LISTS == BETWEEN_LISTS - 1) return new_call(OURS, "ListDomains");
+    uint64_t made = number - number / BETWEEN_LISTS;
     char name[64];
-    snprintf(name, sizeof name, "org.example.Domain%u", (unsigned)(number % MADE_DOMAINS));
-    return set_call(name, "Small", archive_of(number / MADE_DOMAINS));
+    snprintf(name, sizeof name, "org.example.Domain%u", (unsigned)(made % MADE_DOMAINS));
+    return set_call(name, "Small", archive_of(made / MADE_DOMAINS));
 }
 
 static void append_nested(DBusMessageIter *to, int depth) {

@@ -22,8 +22,7 @@ INJECTIONS = ("silent-loss",)
 
 PAGE = 4096
 DOMAINS = [f"org.example.Damage{number}" for number in range(4)]
-TOLD = re.compile(
-    r"(\d+) keys? (?:are lost|more are lost|were found as they were before|were taken from)")
+TOLD = re.compile(r"(\d+) keys? (?:is|are|was|were) (?:lost|found as|taken from)")
 
 ENDS = {"closed": "ended in order", "killed": "killed", "running": "running"}
 

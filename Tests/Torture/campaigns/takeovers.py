@@ -1,8 +1,9 @@
 """Many daemons for one database: they take over from one another, or begin all at once."""
 
+import contextlib
 import signal
 
-from desktop import Daemon, Desktop, Ended
+from desktop import BUS, BUS_OBJECT, Daemon, Desktop, Ended, Refused
 from ground import Ground, Outcome
 from ledger import Found
 from life import Fate, Life
@@ -70,6 +71,9 @@ def chain(life: Life, kills: bool) -> None:
 def settle(life: Life, daemons: list[Daemon], killed: list[Daemon]) -> None:
     """Waits until one serves, or none is left and another one does."""
     desktop = life.desktop
+    # The last word of one that was killed may have been that it takes over.
+    desktop.wait_until(lambda: not on_bus(desktop) & {daemon.pid for daemon in killed})
+    desktop.settle()
     # One that hands over ends, also where the one that was to take over has been killed.
     desktop.wait_until(lambda: all(
         daemon.has_ended or desktop.owner_process() == daemon.pid for daemon in daemons))
@@ -87,6 +91,20 @@ def settle(life: Life, daemons: list[Daemon], killed: list[Daemon]) -> None:
         last = []
     if not last:
         desktop.start()
+
+
+def on_bus(desktop: Desktop) -> set[int]:
+    """The processes that are connected to the bus."""
+    def ask(method: str, *arguments) -> object:
+        return desktop.watcher.call(
+            method, "(s)" if arguments else "()", *arguments, name=BUS, path=BUS_OBJECT,
+            interface=BUS)[0]
+
+    processes = set()
+    for name in ask("ListNames"):
+        with contextlib.suppress(Refused):
+            processes.add(ask("GetConnectionUnixProcessID", name))
+    return processes
 
 
 def at_once(ground: Ground, fault: str, homes: int) -> Outcome:

@@ -57,10 +57,12 @@ struct TreePage {
     }
 
     /// Where the cells are, as the page says.
-    var pointers: [Int] {
+    ///
+    /// Each once, as no two cells begin at the same place.
+    var pointers: Set<Int> {
         let count = bytes.uint16(at: header + 3) ?? 0
         let first = header + (kind.isInterior ? 12 : 8)
-        return (0..<count).map { bytes.uint16(at: first + 2 * $0) ?? 0 }
+        return Set((0..<count).map { bytes.uint16(at: first + 2 * $0) ?? 0 })
     }
 
     /// The pages below this one; none below a leaf.
@@ -103,10 +105,17 @@ struct TreePage {
 
 extension StorePages {
     /// The record of a cell, put together from all pages that it stands on; nil where it is none.
-    func record(of cell: TreePage.Cell) throws(SystemError) -> StoreRecord? {
+    ///
+    /// - Returns: The record, and its overflow pages.
+    func record(
+        of cell: TreePage.Cell
+    ) throws(SystemError) -> (record: StoreRecord, overflow: [Int])? {
         // Seen before any of the rest is read, for the sake of lengths that are none.
-        guard cell.hasHeader else { return nil }
+        let rest = cell.length - cell.local.count
+        let room = pageSize.whole - 4
+        guard cell.hasHeader, takeOverflow((rest + room - 1) / room) else { return nil }
         var bytes = Array(cell.local)
+        var overflow: [Int] = []
         var next = cell.overflow
         while bytes.count < cell.length {
             // The chain is as long as the record, whatever its links say.
@@ -114,8 +123,9 @@ extension StorePages {
                 return nil
             }
             bytes += page.dropFirst(4).prefix(cell.length - bytes.count)
+            overflow.append(next)
             next = link
         }
-        return StoreRecord(decoding: bytes)
+        return StoreRecord(decoding: bytes).map { ($0, overflow) }
     }
 }

@@ -17,6 +17,11 @@ final class WriteAheadLog {
         let offset: Int
         /// Whether its checksum is right.
         let isWhole: Bool
+        /// Whether those of all frames of its transaction are.
+        ///
+        /// Otherwise they may be what is left of one that was taken back, which the next was written
+        /// over.
+        var isCertain = true
     }
 
     let pageSize: PageSize
@@ -25,6 +30,7 @@ final class WriteAheadLog {
     private let file: File
     /// The frames of each page that transactions have left, the oldest first.
     private let frames: [Int: [Frame]]
+    private let frameCount: Int
 
     /// Reads the log beside a store; nil where there is none, or nothing in it.
     ///
@@ -33,7 +39,7 @@ final class WriteAheadLog {
     static func open(of store: String, mayBeTorn: Bool) throws(SystemError) -> WriteAheadLog? {
         let path = "\(store)-wal"
         guard access(path, F_OK) == 0 else { return nil }
-        let file = try File(path, O_RDONLY)
+        let file = try File.regular(path, O_RDONLY)
         let bytes = try file.read(WriteAheadLog.headerSize, at: 0)
         guard bytes.contains(where: { $0 != 0 }) else { return nil }
         let header = Header(decoding: bytes)
@@ -56,19 +62,32 @@ final class WriteAheadLog {
         if mayBeTorn, let last = transactions.last, !last.allSatisfy(\.isWhole) {
             transactions.removeLast()
         }
+        for index in transactions.indices where !transactions[index].allSatisfy(\.isWhole) {
+            for frame in transactions[index].indices {
+                transactions[index][frame].isCertain = false
+            }
+        }
         frames = Dictionary(grouping: transactions.joined(), by: \.page)
+        frameCount = transactions.reduce(0) { $0 + $1.count }
         self.file = file
     }
 
     /// The versions of a page that the log has, the oldest first.
     func versions(of page: Int) -> [Frame] { frames[page] ?? [] }
 
-    /// The highest number of a page in it.
-    var lastPage: Int { frames.keys.max() ?? 0 }
+    /// The highest number of a page in it, as far as that can be: a database grows page by page.
+    ///
+    /// - Parameter size: How many pages the file has.
+    func lastPage(afterFileOf size: Int) -> Int {
+        frames.keys.filter { $0 <= size + frameCount }.max() ?? 0
+    }
 
     /// Reads one version of a page.
-    func read(_ frame: Frame) throws(SystemError) -> [UInt8] {
-        try file.read(pageSize.whole, at: frame.offset + WriteAheadLog.frameHeaderSize)
+    ///
+    /// - Returns: Nil where the medium does not give it.
+    func read(_ frame: Frame) throws(SystemError) -> [UInt8]? {
+        try file.readable(
+            pageSize.whole, at: frame.offset + WriteAheadLog.frameHeaderSize)
     }
 
     /// The transactions of this log.
@@ -86,7 +105,10 @@ final class WriteAheadLog {
         var transactions: [[Frame]] = []
         var current: [Frame] = []
         for offset in stride(from: headerSize, through: end, by: step) {
-            let bytes = try file.read(step, at: offset)
+            guard let bytes = try file.readable(step, at: offset) else {
+                current.append(Frame(page: 0, offset: offset, isWhole: false))
+                continue
+            }
             guard let page = bytes.uint32(at: 0), let commit = bytes.uint32(at: 4),
                 let stored = Checksum(in: bytes, at: 16, isBigEndian: header?.isBigEndian ?? false)
             else { break }
