@@ -9,6 +9,7 @@ UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd
 BUSDIR = $(PREFIX)/share/dbus-1
 
 RELEASE = .build/release
+MODEL_SECONDS = 600
 SWIFT_BUILD = swift build --configuration release --static-swift-stdlib
 PROGRAMS = defaultsd defaultsctl
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
@@ -17,7 +18,7 @@ CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 # beside us.
 BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3 python3-gi systemd strace binutils bubblewrap
-TEST_PACKAGES = gobjc libgnustep-base-dev
+TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
 .PHONY: all build demo check lint test torture fuzz bench install uninstall clean setup setup-run setup-test setup-bench
@@ -39,9 +40,10 @@ lint: setup
 test: build setup-run setup-test
 	swift test
 
-# Random calls, restarts and kills beside a model of the service, until it differs from that.
-torture: build setup-run
-	Tests/Model/model-test --forever --programs $(CURDIR)/$(RELEASE)
+# All that can break is broken; then random calls, restarts and kills beside a model of the service.
+torture: build setup-run setup-test
+	Tests/Torture/torture --thorough --programs $(CURDIR)/$(RELEASE)
+	Tests/Model/model-test --seconds $(MODEL_SECONDS) --programs $(CURDIR)/$(RELEASE)
 
 # The codec of keyed archives, for FUZZ_SECONDS; see Tests/Fuzz/fuzz.
 fuzz:

@@ -8,7 +8,9 @@
 #include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
+#include <sys/statfs.h>   /* the type of a file system */
 #include <sys/syscall.h>  /* dup3, below */
+#include <sys/sysmacros.h> /* the parts of a device's number */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -21,6 +23,13 @@ static inline void clinux_name_this_thread(const char *name) {
 /* dup3(2) is declared for _GNU_SOURCE only. With close-on-exec set. */
 static inline int clinux_dup3(int descriptor, int number) {
     return (int)syscall(SYS_dup3, descriptor, number, O_CLOEXEC);
+}
+
+/* Linux's number for the type of a file system, see statfs(2); 0 where it cannot be had. The field's
+ * type differs from machine to machine, and the number has 32 bits. */
+static inline uint32_t clinux_type_of_file_system(int descriptor) {
+    struct statfs status;
+    return fstatfs(descriptor, &status) == 0 ? (uint32_t)status.f_type : 0;
 }
 
 /* pthread_getattr_np is declared for _GNU_SOURCE only. Gives 0, or an error's number. */

@@ -8,4 +8,9 @@ static inline sqlite3_destructor_type csqlite_transient(void) {
     return SQLITE_TRANSIENT;
 }
 
+/* sqlite3_db_config takes variable arguments, which Swift cannot pass. */
+static inline int csqlite_keep_log_on_close(sqlite3 *connection, int is_kept) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_kept, (int *)0);
+}
+
 #endif

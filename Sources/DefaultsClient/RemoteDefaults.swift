@@ -134,14 +134,15 @@ public struct RemoteDefaults: Sendable {
         }
     }
 
-    private func call<Result: Sendable>(
-        _ method: MethodDeclaration, timeout: Duration = .seconds(25),
+    func call<Result: Sendable>(
+        _ method: MethodDeclaration, of interface: InterfaceName = Contract.interface,
+        timeout: Duration = .seconds(25),
         write: @Sendable (inout MessageWriter) throws -> Void,
         read: @escaping @Sendable (inout MessageReader) throws -> Result
     ) async throws -> Result {
         try await reachingService {
             try await connection.call(
-                Contract.busName, Contract.objectPath, Contract.interface, method.name,
+                Contract.busName, Contract.objectPath, interface, method.name,
                 timeout: timeout, replying: method.outputSignature, write: write, read: read)
         }
     }

@@ -11,7 +11,34 @@ extension Contract {
     /// Tells what the daemon has done and what it holds, each fact by its name.
     ///
     /// The facts: `Uptime` (t, seconds), `Changes`, `Flushes` and `FailedFlushes` (t, since the start),
-    /// `PendingBytes`, `JournalBytes` and `DatabaseBytes` (t).
+    /// `Rescues` (t, of a damaged database), `PendingBytes`, `JournalBytes` and `DatabaseBytes` (t),
+    /// `Backups` (u, their number) and `NewestBackup` (t, seconds since 1970; 0 where there is none),
+    /// `LastRescue` (s, what was kept and what was lost; empty where there was none) and
+    /// `LastRescueTime` (t, seconds since 1970), `FileSystem` (s) and `IsNetworkFileSystem` (b) of the
+    /// database.
     public static let getStatistics = MethodDeclaration(
         "GetStatistics", in: [], out: [Argument("statistics", "a{sv}")])
+
+    /// Lists the backups, the newest first.
+    ///
+    /// Each: name, date (seconds since 1970), generation, kind (`daily` or `manual`), size in bytes.
+    public static let listBackups = MethodDeclaration(
+        "ListBackups", in: [], out: [Argument("backups", "a(sttst)")])
+
+    /// Makes a backup of everything that was acknowledged before, and replies with its name when it
+    /// is verified and on disk.
+    public static let backUp = MethodDeclaration("BackUp", in: [], out: [Argument("name", "s")])
+
+    /// Gives every key the value that it has in a backup, and removes those that it does not have,
+    /// by ordinary changes.
+    ///
+    /// Replies when all is on disk. `undo` is the name of a backup that was made of what was there
+    /// before, empty where that was damaged; `damaged` counts the values of the backup that cannot
+    /// be read; their keys are as they were, and none is removed, as nobody knows which those are.
+    public static let restoreBackup = MethodDeclaration(
+        "RestoreBackup", in: [Argument("name", "s")],
+        out: [
+            Argument("undo", "s"), Argument("set", "t"), Argument("removed", "t"),
+            Argument("damaged", "t"),
+        ])
 }

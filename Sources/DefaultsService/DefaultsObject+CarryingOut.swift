@@ -1,4 +1,5 @@
 import DBus
+import DefaultsStorage
 
 /// What surrounds the handler of every method.
 extension DefaultsObject {
@@ -11,6 +12,11 @@ extension DefaultsObject {
         do {
             try answer(self, call)
         } catch is RoomAwaited {
+            call.postpone()
+        } catch let error as StorageError {
+            guard error.isDamage, mend(because: error.description), !call.isAnswered else {
+                throw error
+            }
             call.postpone()
         }
     }

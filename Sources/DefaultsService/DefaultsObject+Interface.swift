@@ -36,7 +36,7 @@ extension DefaultsObject {
                 property(Contract.pendingChanges) {
                     .uint32(UInt32(clamping: $0.database.pendingChanges))
                 },
-                property(Contract.storageError) { .string($0.storageError) },
+                property(Contract.storageError) { .string($0.trouble.sentence) },
                 property(Contract.databasePath) { .string($0.database.path) },
                 property(Contract.maximumValueSize) { _ in
                     .uint64(UInt64(Limits.maximumValueSize))

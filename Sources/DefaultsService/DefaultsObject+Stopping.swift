@@ -17,6 +17,7 @@ extension DefaultsObject {
     ///
     /// - Throws: ``StorageError`` where the disk refuses. The crash journal keeps the changes.
     public func stop() async throws {
+        await endUpkeep()
         _ = await durability()
         await patiently { connection in
             // Where the bus is gone, or there is none, there is no name to give back.
@@ -26,7 +27,8 @@ extension DefaultsObject {
         // Meanwhile callers that use our own name on the bus, as GLib's proxies do, learn of it.
         _ = await durability()
         await connection.refuseCalls(with: Self.hasEnded)
-        let outcome = await durability()
+        let outcome = await durabilityAtRest()
+        lastOutcome = outcome
         for timer in [flushTimer, tidyTimer] { timer?.cancel() }
         (flushTimer, tidyTimer) = (nil, nil)
         await writer.close()
@@ -34,6 +36,13 @@ extension DefaultsObject {
         await patiently { await $0.flush() }
         await connection.close()
         _ = try outcome.get()
+    }
+
+    /// Ends at once, as the database cannot be used any more.
+    func abandon(because error: StorageError) {
+        lastOutcome = .failure(error)
+        connection.assumeIsolated { $0.refuseCalls(with: Self.hasEnded) }
+        abandon(error)
     }
 
     /// What the bus, too, says of a service that has gone: nothing has been done.
@@ -61,9 +70,18 @@ extension DefaultsObject {
         }
     }
 
-    private func durability() async -> Result<Generation, StorageError> {
+    /// Waits until every change made so far is on disk, or the disk has refused.
+    func durability() async -> Result<Generation, StorageError> {
         await withCheckedContinuation { continuation in
             waitUntilDurable { continuation.resume(returning: $0) }
         }
+    }
+
+    /// Waits in the same way, until nothing is done to the store any more.
+    private func durabilityAtRest() async -> Result<Generation, StorageError> {
+        var outcome = await durability()
+        // Others of the loop may have had their turn since it came.
+        while isFlushing || mending.isDue { outcome = await durability() }
+        return outcome
     }
 }

@@ -14,7 +14,9 @@ public import Logging
 /// 3. At most one flush is under way.
 /// 4. Who waits for the disk is answered once, when every change acknowledged before the call is on
 ///    disk, or when the disk has refused them.
-/// 5. No archive and no part of one reaches a log line, a signal or an error message.
+/// 5. The store is not made anew while a flush is under way, nor written while it is made anew; and
+///    the service does not end during either. From ``lastOutcome`` on neither begins.
+/// 6. No archive and no part of one reaches a log line, a signal or an error message.
 public actor DefaultsObject {
     /// The loop of the connection.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -22,11 +24,12 @@ public actor DefaultsObject {
     }
 
     nonisolated let connection: Connection
-    let database: Database
-    let writer: DurableWriter
+    var database: Database
+    var writer: DurableWriter
     /// This machine, which the suffix `@host` means.
     let host: HostID
     let logger: Logger
+    let abandon: @Sendable (any Error) -> Void
 
     /// When the next flush is due.
     var schedule = FlushSchedule()
@@ -39,16 +42,28 @@ public actor DefaultsObject {
     var patienceTimer: EventLoop.Timer?
     var isFlushing = false
     var waiters: [DurabilityWaiter] = []
+    /// What the disk has said at the end, after which database and writer are closed; nil before.
+    var lastOutcome: Result<Generation, StorageError>?
     var announcements = Announcements()
     var statistics = Statistics()
-    /// The sentence of the last flush that the disk refused; empty while it takes them.
-    var storageError = ""
+    /// What is found to be damaged, and what is done about it.
+    var mending = Mending()
+    /// Backups that are made or wait to be.
+    var upkeep = Upkeep()
+    /// Why changes are not written to disk, or not even taken.
+    var trouble = StorageTrouble() {
+        didSet { if trouble != oldValue { announceTrouble() } }
+    }
 
     /// A service over an open database; it answers nobody before ``start()``.
+    ///
+    /// - Parameter abandon: Called on the loop where the database cannot be used any more. What is
+    ///   acknowledged stands in the crash journal for the next process.
     public init(
         connection: Connection, database: sending Database, writer: DurableWriter, host: HostID,
-        logger: Logger
+        logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
+        self.abandon = abandon
         self.connection = connection
         self.database = database
         self.writer = writer

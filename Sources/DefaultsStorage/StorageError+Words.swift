@@ -27,9 +27,25 @@ extension StorageError {
     }
 
     static func inUse(_ path: String, holder: (host: String, process: String)?) -> StorageError {
+        let isElsewhere = holder.map { $0.host != HostName.current } ?? false
         let holder = holder.map { "process \($0.process) on host \($0.host)" } ?? "another process"
         return StorageError(
-            .inUse, "The database in \(path) is in use by \(holder). Stop that one first.")
+            .inUse,
+            "The database in \(path) is in use by \(holder). Stop that one first"
+                + (isElsewhere
+                    ? ", or end the session there. Where that machine is gone, the server of the "
+                        + "file system lets go of its lock after a while." : "."))
+    }
+
+    static func locksRefused(
+        _ path: String, _ fileSystem: FileSystem, _ cause: SystemError
+    ) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "The database in \(path) cannot be locked: \(cause). Without a lock two daemons, of "
+                + "two machines even, could write it at once and destroy it, so it was not opened. "
+                + "Have its file system (\(fileSystem.name)) take locks, or keep the database on "
+                + "another one.", cause: cause)
     }
 
     static func lockFailed(_ path: String, _ cause: SystemError) -> StorageError {
@@ -50,6 +66,33 @@ extension StorageError {
         return .storeFailure(path, cause, .cannotOpen)
     }
 
+    static func storeGone(_ path: String) -> StorageError {
+        StorageError(
+            .cannotOpen, "\(path) was removed or replaced while it was being opened. Start again.")
+    }
+
+    static func storeLost(_ path: String, _ cause: any Error) -> StorageError {
+        StorageError(
+            .cannotWrite,
+            "\(path) was removed or replaced while it was in use, and cannot be made anew: "
+                + "\(reason(of: cause)) Until it can, all that it held lives in this process alone.",
+            cause: cause)
+    }
+
+    static func replacementUndecided(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .replacementUndecided,
+            "Another database was made to replace \(path) and given up, and the disk does not "
+                + "confirm that: \(cause). The next start may find it, so nothing is written until "
+                + "the disk does.", cause: cause)
+    }
+
+    /// A sentence that tells the cause, without the text of a statement.
+    private static func reason(of cause: any Error) -> String {
+        if cause is StorageError { return "\(cause)" }
+        return "\((cause as? SQLiteError)?.reason ?? "\(cause)")."
+    }
+
     static func notOurDatabase(_ path: String) -> StorageError {
         StorageError(
             .notOurDatabase,
@@ -65,10 +108,29 @@ extension StorageError {
                 + "later one.")
     }
 
+    static func damagedHeader(_ path: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "\(path) is damaged: its tables are this program's, and its header says otherwise.")
+    }
+
+    static func rescueFailed(_ path: String, _ cause: any Error) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "The damaged database \(path) could not be made anew: \(reason(of: cause)) It was left as "
+                + "it is; see that there is space beside it.", cause: cause)
+    }
+
+    static func olderThanBackup(_ path: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "\(path) was older than its newest backup: its write-ahead log was missing.")
+    }
+
     static func damagedState(_ path: String) -> StorageError {
         StorageError(
             .damagedDatabase,
-            "\(path) is damaged: what it says of itself makes no sense. Restore a backup.")
+            "\(path) is damaged: what it says of itself makes no sense.")
     }
 
     static func damagedRow(_ domain: Domain, _ key: Key, _ path: String) -> StorageError {
@@ -139,6 +201,32 @@ extension StorageError {
                 + "small values as one object.", domain: domain)
     }
 
+    static func cannotBackUp(_ path: String, _ cause: any Error) -> StorageError {
+        StorageError(
+            .cannotBackUp,
+            "No backup of \(path) could be made: \(reason(of: cause)) Those that there are were kept.",
+            cause: cause)
+    }
+
+    static func noSpaceForBackup(_ path: String, size: Int, free: Int) -> StorageError {
+        StorageError(
+            .cannotBackUp,
+            "No backup of \(path) was made: it would take \(size) bytes of the \(free) that are "
+                + "free, and leave too few. Make space on the disk.")
+    }
+
+    static func backupsUnreadable(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .cannotRead, "The backups of \(path) cannot be listed: \(cause).", cause: cause)
+    }
+
+    static func miscounted(_ path: String, _ what: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "\(path) is damaged: what it counts of \(what) and what is there differ. Restore a "
+                + "backup.")
+    }
+
     /// A refusal by SQLite.
     ///
     /// Where it tells that the file is damaged, foreign or locked, this is what the error says,
@@ -146,11 +234,20 @@ extension StorageError {
     static func storeFailure(
         _ path: String, _ cause: SQLiteError, _ code: Code
     ) -> StorageError {
-        switch (cause.code, code) {
+        // A medium that does not give a page back has lost it.
+        if cause.extendedCode == .inputOutputRead {
+            return StorageError(
+                .damagedDatabase, "\(path) cannot be read: \(cause.reason).", cause: cause)
+        }
+        return switch (cause.code, code) {
         case (.corrupt, _), (.notADatabase, _):
             StorageError(
-                .damagedDatabase,
-                "\(path) is damaged or no database (\(cause.message)). Restore a backup.",
+                .damagedDatabase, "\(path) is damaged or no database (\(cause.message)).",
+                cause: cause)
+        // This program's statements fit its schema, and what it writes keeps every constraint.
+        case (.error, .cannotOpen), (.constraint, .cannotWrite):
+            StorageError(
+                .damagedDatabase, "\(path) is damaged in its tables (\(cause.message)).",
                 cause: cause)
         case (.busy, .cannotOpen):
             StorageError(

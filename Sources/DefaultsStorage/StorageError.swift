@@ -25,6 +25,9 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         public static let cannotRead = Code(description: "cannotRead")
         /// The store cannot be written; what was to be written is still pending.
         public static let cannotWrite = Code(description: "cannotWrite")
+        /// The next process may find another store in the place of this one, so nothing is written to
+        /// this one; what was to be written is still pending.
+        public static let replacementUndecided = Code(description: "replacementUndecided")
         /// A change cannot be put into the journal; it did not happen.
         public static let cannotJournal = Code(description: "cannotJournal")
         /// Too much is pending already; the change did not happen.
@@ -33,6 +36,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         public static let changeTooLarge = Code(description: "changeTooLarge")
         /// The ceiling of generations is reached; the change did not happen.
         public static let generationsExhausted = Code(description: "generationsExhausted")
+        /// A backup cannot be made.
+        public static let cannotBackUp = Code(description: "cannotBackUp")
         /// There is no page of counters to be had.
         public static let noPage = Code(description: "noPage")
         /// The names of a domain's keys would be too long together; the change did not happen.

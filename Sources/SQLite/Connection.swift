@@ -19,7 +19,7 @@ public final class Connection {
     ///
     /// `sqlite3_close_v2` lets a `Statement` outlive its connection: the handle is freed when the
     /// last statement is finalized.
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
 
     /// Opens a database file.
     ///
@@ -95,11 +95,27 @@ public final class Connection {
         sqlite3_get_autocommit(handle) == 0
     }
 
+    /// How many rows the last INSERT, UPDATE or DELETE that has ended has changed.
+    ///
+    /// See [sqlite3_changes](https://www.sqlite.org/c3ref/changes.html).
+    public var changedRows: Int {
+        Int(sqlite3_changes64(handle))
+    }
+
+    /// Has closing leave a write-ahead log as it is, or fold it back as SQLite does by itself.
+    ///
+    /// See [SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE](https://www.sqlite.org/c3ref/c_dbconfig_defensive.html).
+    public func keepLogOnClose(_ isKept: Bool) {
+        // It fails only on a connection that is none.
+        _ = csqlite_keep_log_on_close(handle, isKept ? 1 : 0)
+    }
+
     private func check(_ code: Int32, _ sql: String) throws(SQLiteError) {
-        guard code == SQLITE_OK else {
-            throw SQLiteError(
-                extendedCode: ResultCode(rawValue: code),
-                message: String(cString: sqlite3_errmsg(handle)), sql: sql)
-        }
+        guard code == SQLITE_OK else { throw failure(code, sql) }
+    }
+
+    /// The failure of the last call.
+    func failure(_ code: Int32, _ sql: String) -> SQLiteError {
+        SQLiteError(ofLastCallOn: handle, code: code, sql: sql)
     }
 }

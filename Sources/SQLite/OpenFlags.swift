@@ -12,6 +12,8 @@ public struct OpenFlags: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
+    /// Open for reading alone.
+    public static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
     /// Open for reading and writing.
     public static let readWrite = OpenFlags(rawValue: SQLITE_OPEN_READWRITE)
     /// Make the file where there is none.

@@ -24,12 +24,16 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringConv
 
     /// The operation succeeded.
     public static let ok = ResultCode(rawValue: SQLITE_OK)
+    /// The statement is none, or names what is not there.
+    public static let error = ResultCode(rawValue: SQLITE_ERROR)
     /// Another connection holds a lock that is needed.
     public static let busy = ResultCode(rawValue: SQLITE_BUSY)
     /// The file system is full.
     public static let full = ResultCode(rawValue: SQLITE_FULL)
     /// The operating system reported an input or output error.
     public static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
+    /// The operating system could not read a part of the file.
+    public static let inputOutputRead = ResultCode(rawValue: SQLITE_IOERR | 1 << 8)
     /// The file could not be opened.
     public static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
     /// The file's structure is damaged.

@@ -110,8 +110,6 @@ public struct Statement: ~Copyable {
     }
 
     private func failure(_ code: Int32) -> SQLiteError {
-        SQLiteError(
-            extendedCode: ResultCode(rawValue: code),
-            message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))), sql: sql)
+        SQLiteError(ofLastCallOn: sqlite3_db_handle(handle), code: code, sql: sql)
     }
 }

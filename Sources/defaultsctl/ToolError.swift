@@ -58,6 +58,18 @@ struct ToolError: Error {
             refused)
     }
 
+    static func noBackup(_ name: String) -> ToolError {
+        ToolError(
+            "There is no backup '\(name.onOneLine)'. 'defaultsctl backup list' lists those that there "
+                + "are.", refused)
+    }
+
+    static func severalBackups(_ name: String, _ count: Int) -> ToolError {
+        ToolError(
+            "\(count) backups have names that begin with '\(name.onOneLine)'. Give more of the one "
+                + "you mean.", refused)
+    }
+
     /// A file, or what comes on standard input, cannot be read or shown.
     static func input(_ name: String, _ reason: String) -> ToolError {
         ToolError("\(name.onOneLine): \(reason)", refused)

@@ -5,9 +5,17 @@ import Testing
 /// Whose call is next, without a bus.
 @Suite struct CallScheduleTests {
     typealias Schedule = CallSchedule<String>
+    typealias Process = CallerProcess<String>
 
-    private static func caller(_ name: BusName, isOpen: Bool = true) -> Caller<String> {
-        Caller(name, isOpen ? .known(nil) : .unknown)
+    /// The time, which stands still unless a test moves it.
+    private static let now = SuspendingClock.now
+
+    private static func caller(
+        _ name: BusName, isOpen: Bool = true, of process: Process? = nil
+    ) -> Caller<String> {
+        let caller = Caller<String>(name, isOpen ? .known(nil) : .unknown)
+        if let process { caller.process = process }
+        return caller
     }
 
     /// Adds calls of a caller, and gives it its turn.
@@ -21,7 +29,7 @@ import Testing
     /// Takes turns to the end, as the connection does.
     private func takeAll(_ schedule: inout Schedule) -> [String] {
         var taken: [String] = []
-        while let caller = schedule.takeTurn() {
+        while let caller = schedule.takeTurn(at: Self.now) {
             if let call = schedule.takeFirst(of: caller) { taken.append(call) }
             schedule.giveTurn(to: caller)
         }
@@ -43,40 +51,122 @@ import Testing
     @Test func `A call is due unless something stands against it (2)`() {
         var schedule = Schedule()
         let caller = Self.caller(":1.1")
-        #expect(schedule.isDue(caller))
-        #expect(!schedule.isDue(Self.caller(":1.2", isOpen: false)))
+        #expect(schedule.isDue(caller, at: Self.now))
+        #expect(!schedule.isDue(Self.caller(":1.2", isOpen: false), at: Self.now))
         schedule.isHeld = true
-        #expect(!schedule.isDue(caller))
+        #expect(!schedule.isDue(caller, at: Self.now))
         schedule.isHeld = false
         schedule.add("1", Schedule.Load(size: 1), of: caller)
-        #expect(!schedule.isDue(caller))
+        #expect(!schedule.isDue(caller, at: Self.now))
         _ = schedule.takeFirst(of: caller)
-        #expect(schedule.isDue(caller))
+        #expect(schedule.isDue(caller, at: Self.now))
     }
 
     @Test func `Who has kept the loop busy waits until all that came is done (2)`() {
         var schedule = Schedule()
         let (busy, other) = (Self.caller(":1.1"), Self.caller(":1.2"))
-        schedule.note(Schedule.allowance, of: busy, inTurn: false)
-        #expect(schedule.isDue(busy))
-        schedule.note(.nanoseconds(1), of: busy, inTurn: false)
-        #expect(!schedule.isDue(busy))
-        #expect(schedule.isDue(other))
+        schedule.note(Schedule.allowance, of: busy, inTurn: false, at: Self.now)
+        #expect(schedule.isDue(busy, at: Self.now))
+        schedule.note(.nanoseconds(1), of: busy, inTurn: false, at: Self.now)
+        #expect(!schedule.isDue(busy, at: Self.now))
+        #expect(schedule.isDue(other, at: Self.now))
         schedule.noteDrained()
-        #expect(schedule.isDue(busy))
+        #expect(schedule.isDue(busy, at: Self.now))
     }
 
     @Test func `While others have turns a busy one stays so, until they had as much time (2)`() {
         var schedule = Schedule()
         let (busy, waiting) = (Self.caller(":1.1"), Self.caller(":1.2"))
         add(["1", "2"], of: waiting, to: &schedule)
-        schedule.note(Schedule.allowance * 2, of: busy, inTurn: false)
+        schedule.note(Schedule.allowance * 2, of: busy, inTurn: false, at: Self.now)
         schedule.noteDrained()
-        #expect(!schedule.isDue(busy))
-        schedule.note(Schedule.allowance, of: waiting, inTurn: true)
-        #expect(!schedule.isDue(busy))
-        schedule.note(.nanoseconds(1), of: waiting, inTurn: true)
-        #expect(schedule.isDue(busy))
+        #expect(!schedule.isDue(busy, at: Self.now))
+        schedule.note(Schedule.allowance, of: waiting, inTurn: true, at: Self.now)
+        #expect(!schedule.isDue(busy, at: Self.now))
+        schedule.note(.nanoseconds(1), of: waiting, inTurn: true, at: Self.now)
+        #expect(schedule.isDue(busy, at: Self.now))
+    }
+
+    @Test func `A process has one turn among others, whatever the number of its connections (3)`() {
+        var schedule = Schedule()
+        let many = Process()
+        let (a, b) = (Self.caller(":1.1", of: many), Self.caller(":1.2", of: many))
+        let (c, d) = (Self.caller(":1.3", of: many), Self.caller(":1.4"))
+        add(["a1", "a2"], of: a, to: &schedule)
+        add(["b1", "b2"], of: b, to: &schedule)
+        add(["c1"], of: c, to: &schedule)
+        add(["d1", "d2", "d3"], of: d, to: &schedule)
+        #expect(takeAll(&schedule) == ["a1", "d1", "b1", "d2", "c1", "d3", "a2", "b2"])
+    }
+
+    @Test func `A process that keeps the loop busy does so on all its connections (2)`() {
+        var schedule = Schedule()
+        let many = Process()
+        let (a, b) = (Self.caller(":1.1", of: many), Self.caller(":1.2", of: many))
+        schedule.note(Schedule.allowance, of: a, inTurn: false, at: Self.now)
+        schedule.note(.nanoseconds(1), of: b, inTurn: false, at: Self.now)
+        for caller in [a, b, Self.caller(":1.3", of: many)] {
+            #expect(!schedule.isDue(caller, at: Self.now))
+        }
+        #expect(schedule.isDue(Self.caller(":1.4"), at: Self.now))
+    }
+
+    @Test func `After its long calls a process rests while others make short ones (6)`() {
+        var schedule = Schedule()
+        let (long, short) = (Self.caller(":1.1"), Self.caller(":1.2"))
+        schedule.note(.microseconds(1), of: short, inTurn: false, at: Self.now)
+        schedule.note(Process.grace, of: long, inTurn: false, at: Self.now)
+        schedule.noteDrained()
+        #expect(schedule.isDue(long, at: Self.now))
+        schedule.note(.milliseconds(2), of: long, inTurn: false, at: Self.now)
+        schedule.noteDrained()
+        #expect(!schedule.isDue(long, at: Self.now))
+        #expect(schedule.isDue(short, at: Self.now))
+
+        add(["1"], of: long, to: &schedule)
+        #expect(takeAll(&schedule) == [])
+        #expect(!schedule.hasTurns)
+        let end = Self.now + .milliseconds(2) * Process.restFactor
+        #expect(schedule.nextRestEnd == end)
+        #expect(schedule.endRests(at: end - .nanoseconds(1)) == false)
+        #expect(schedule.endRests(at: end) == true)
+        #expect(schedule.nextRestEnd == nil)
+        #expect(takeAll(&schedule) == ["1"])
+    }
+
+    @Test func `Nobody rests longer than the bound, nor where room is needed (6)`() {
+        var schedule = Schedule()
+        let long = Self.caller(":1.1")
+        schedule.note(.microseconds(1), of: Self.caller(":1.2"), inTurn: false, at: Self.now)
+        schedule.note(.seconds(7), of: long, inTurn: false, at: Self.now)
+        add(["1"], of: long, to: &schedule)
+        #expect(takeAll(&schedule) == [])
+        #expect(schedule.nextRestEnd == Self.now + Process.longestRest)
+        #expect(schedule.endRests(at: nil) == true)
+        #expect(takeAll(&schedule) == ["1"])
+    }
+
+    @Test func `Who is alone with its calls, long and short, does not rest (6)`() {
+        var schedule = Schedule()
+        let (long, other) = (Self.caller(":1.1"), Self.caller(":1.2"))
+        schedule.note(.microseconds(1), of: other, inTurn: false, at: Self.now)
+        let later = Self.now + Schedule.attention
+        for time in [Process.grace * 2, .microseconds(1)] {
+            schedule.note(time, of: long, inTurn: false, at: later)
+        }
+        schedule.noteDrained()
+        #expect(schedule.isDue(long, at: later))
+    }
+
+    @Test func `The long calls of a second before count no more (6)`() {
+        var schedule = Schedule()
+        let (long, short) = (Self.caller(":1.1"), Self.caller(":1.2"))
+        schedule.note(Process.grace, of: long, inTurn: false, at: Self.now)
+        let later = Self.now + .seconds(1)
+        schedule.note(.milliseconds(2), of: long, inTurn: false, at: later)
+        schedule.note(.microseconds(1), of: short, inTurn: false, at: later)
+        schedule.noteDrained()
+        #expect(schedule.isDue(long, at: later))
     }
 
     @Test func `While calls are held nobody has a turn, and then in order`() {
@@ -127,6 +217,27 @@ import Testing
         #expect(schedule.greediest(adding: Schedule.Load(size: 1), of: many) === many)
     }
 
+    @Test func `Of many connections of one process one pays, and no single call of another one`() {
+        var schedule = Schedule(bounds: Schedule.Bounds(size: 100, calls: 4, withDescriptors: 1))
+        let many = Process()
+        var callers: [Caller<String>] = []
+        for number in 1...4 {
+            let caller = Self.caller(BusName(stringLiteral: ":1.\(number)"), isOpen: false)
+            schedule.add("1", Schedule.Load(size: 1), of: caller)
+            callers.append(caller)
+        }
+        let new = Self.caller(":1.9")
+        #expect(schedule.greediest(adding: Schedule.Load(size: 1), of: new) === new)
+        // Who they are is learned while their calls wait.
+        for caller in callers { schedule.note(many, of: caller) }
+        let payer = schedule.greediest(adding: Schedule.Load(size: 1), of: new)
+        #expect(callers.contains { $0 === payer })
+        for caller in callers { #expect(schedule.takeFirst(of: caller) == "1") }
+        add(["1"], of: new, to: &schedule)
+        let last = Self.caller(":1.10")
+        #expect(schedule.greediest(adding: Schedule.Load(size: 2), of: last) === last)
+    }
+
     @Test func `A queue gives back what it was given, from either end`() {
         var queue = Queue<Int>()
         var expected: [Int] = []
@@ -156,11 +267,14 @@ import Testing
             }
         }
         schedule.add("1", Schedule.Load(size: 1), of: call(":1.1"))
+        schedule.note(table.process(1), of: call(":1.1"))
+        let kept = table.process(1)
         for name in [":1.2", ":1.3", ":1.4", ":1.2"] as [BusName] { _ = call(name) }
         // The two that go are 3 and 4: 1 waits, 2 has called again.
         _ = call(":1.5")
         made = []
         for name in [":1.1", ":1.2", ":1.5", ":1.3"] as [BusName] { _ = call(name) }
         #expect(made == [":1.3"])
+        #expect(table.process(1) === kept)
     }
 }

@@ -16,6 +16,11 @@ extension Database {
         await writer.close()
     }
 
+    /// Has the store made anew, by a writer of its own.
+    func rescue() async throws {
+        _ = try await makeWriter().rescue(identification, because: "A test.")
+    }
+
     @discardableResult
     func set(
         _ archives: KeyValuePairs<String, [UInt8]>, in domain: String = "org.example.App"

@@ -84,4 +84,26 @@ struct FullDiskTests {
         #expect(try database.keys() == ["after", "before", "during"])
         #expect(database.generation == last)
     }
+
+    @Test("A journal that has taken the last byte gives its space back when all is in the store")
+    func journalFillsRuntimeDirectory() async throws {
+        let memory = try SmallFileSystem()
+        let scratch = try Scratch()
+        let location = DatabaseLocation(
+            directory: scratch.location.directory, runtimeDirectory: memory.path)
+        let database = try Database(at: location, boot: Scratch.boot) { _ in }
+        for size in [50_000, 1] {
+            let archive = [UInt8](repeating: 3, count: size)
+            while (try? database.set(["key": archive])) != nil {}
+        }
+        let full = database.journalSize
+        try await database.flush()
+        #expect(database.journalSize < full)
+        try database.set(["key": [UInt8](repeating: 4, count: 50_000)])
+        let generation = database.generation
+        database.close()
+        let next = try Database(at: location, boot: Scratch.boot) { _ in }
+        #expect(next.generation == generation)
+        #expect(try next.archive("key")?.count == 50_000)
+    }
 }

@@ -30,6 +30,28 @@ import Testing
         _ = try scratch.open()
     }
 
+    @Test(
+        "A lock that another machine holds is refused with its name; one of which nothing is told, without",
+        arguments: [
+            ("elsewhere 12\n", "by process 12 on host elsewhere. Stop that one first, or end the"),
+            ("", "by another process. Stop that one first."),
+            ("a b c\n", "by another process. Stop that one first."),
+        ])
+    func foreignLock(text: String, words: String) throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        // In place, for the lock belongs to this very file.
+        let file = try FileHandle(
+            forWritingTo: URL(filePath: "\(scratch.location.directory)/lock"))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .inUse)
+        #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        database.close()
+    }
+
     @Test("A database that another program has open is in use")
     func openElsewhere() throws {
         let scratch = try Scratch()
@@ -110,7 +132,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: path) == before)
     }
 
-    @Test("A file that is no database is refused and left as it is")
+    @Test("A file that is no database is set aside, and never taken for an empty one in silence")
     func noDatabase() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
@@ -119,25 +141,35 @@ import Testing
         let path = "\(scratch.location.directory)/defaults.db"
         let bytes = Data(repeating: 7, count: 10_000)
         try bytes.write(to: URL(fileURLWithPath: path))
-        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
-        #expect(error?.code == .damagedDatabase)
-        #expect(FileManager.default.contents(atPath: path) == bytes)
+        let database = try scratch.open()
+        #expect(try database.domains().isEmpty)
+        #expect(scratch.rescue?.contains("damaged at its beginning") == true)
+        let aside = try #require(try scratch.damagedFiles().first)
+        #expect(
+            FileManager.default.contents(atPath: "\(scratch.location.directory)/\(aside)") == bytes)
     }
 
     @Test(
-        "A state that makes no sense is damage, not a trap",
+        "A state that makes no sense is damage that costs nothing, not a trap",
         arguments: [
             "DELETE FROM state", "UPDATE state SET generation = 0",
             "UPDATE state SET generation = -5", "UPDATE state SET ceiling = 0",
             "UPDATE state SET generation = 9223372036854775807, ceiling = 9223372036854775807",
             "UPDATE state SET uuid = x'00'",
         ])
-    func damagedState(sql: String) throws {
+    func damagedState(sql: String) async throws {
         let scratch = try Scratch()
-        try scratch.open().close()
+        let database = try scratch.open()
+        try database.set(["key": [1]])
+        try await database.flush()
+        let last = try database.set(["pending": [2]]).generation
+        database.close()
         try execute(sql, in: scratch)
-        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
-        #expect(error?.code == .damagedDatabase)
+        let again = try scratch.open()
+        #expect(scratch.rescue != nil)
+        #expect(try again.archive("key") == [1])
+        #expect(try again.archive("pending") == [2], "the journal is known by its own identity")
+        #expect(try again.set(["key": [3]]).generation > last)
     }
 
     @Test(

@@ -215,10 +215,13 @@ import Testing
         try scratch.process { try $0.set(["old": [1]]) }
         let foreign = try scratch.journalWithRecords()
         let bytes = FileManager.default.contents(atPath: foreign)
-        try FileManager.default.removeItem(atPath: scratch.location.directory)
+        let other = try Scratch()
+        try other.open().close()
+        try FileManager.default.removeItem(atPath: scratch.store)
+        try FileManager.default.copyItem(atPath: other.store, toPath: scratch.store)
+        try? FileManager.default.removeItem(atPath: scratch.store + "-wal")
         let database = try scratch.open()
         #expect(try database.keys() == [])
-        #expect(database.generation.rawValue == 1)
         #expect(scratch.noticed("belongs to another database"))
         #expect(FileManager.default.contents(atPath: "\(foreign).1.aside") == bytes)
     }

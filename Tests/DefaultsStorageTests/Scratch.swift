@@ -31,8 +31,10 @@ final class Scratch {
     }
 
     /// Opens the database, as in another boot of the machine where one is given.
-    func open(boot: UniqueID = Scratch.boot) throws -> Database {
-        try Database(at: location, boot: boot) { [unowned self] in notices.append($0) }
+    func open(boot: UniqueID = Scratch.boot, damage: String? = nil) throws -> Database {
+        try Database(at: location, boot: boot, damage: damage) { [unowned self] in
+            notices.append($0)
+        }
     }
 
     /// Runs a process that opens the database, does something, and dies: it neither flushes nor

@@ -206,33 +206,6 @@ import Testing
         #expect(output == "1 10000\n")
     }
 
-    @Test func `A file that cannot be read is StorageFailed, in whatever it is met`() throws {
-        try #require(desktop.call("SetValue", "org.example.App", "key", "<1>").status == 0)
-        let output = try desktop.python(
-            """
-            \(BulkTests.python)
-            put({f"{number:03}": blob(4000) for number in range(100)})
-            call("Synchronize")
-            print("seen")
-            """
-        ).requireOutput()
-        #expect(output == "seen\n")
-        _ = try desktop.killDaemon(SIGTERM)
-        // It is open before the half of it is gone.
-        #expect(desktop.call("GetValue", "org.example.App", "key").status == 0)
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: desktop.databasePath))
-        try file.truncate(atOffset: file.seekToEnd() / 2)
-        for (method, arguments) in [
-            ("GetAll", ["org.example.App"]), ("GetAllValues", ["org.example.App"]),
-            ("GetChanges", ["org.example.App", "0"]), ("Attach", ["['org.example.App']"]),
-        ] {
-            let name = desktop.gdbus(
-                method: "org.defaultsd.Defaults1." + method, arguments
-            ).errorName
-            #expect(name == BadInputTests.own("StorageFailed"), "\(method)")
-        }
-    }
-
     @Test func `What changed is told over restart and crash; after a lost journal it is all`()
         throws
     {

@@ -39,6 +39,8 @@ import Testing
         let desktop = try Desktop()
         desktop.call("SetValue", "org.example.App", "Key", "<1>")
         desktop.call("Synchronize")
+        // The daily backup that follows is over when another has been made.
+        #expect(desktop.gdbus("org.defaultsd.Maintenance1.BackUp").status == 0)
         let daemon = try desktop.daemonPID()
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon)/task")
         #expect(threads.count == 2)

@@ -36,6 +36,8 @@ final class Desktop {
         environment["HOME"] = directory.path
         environment["XDG_CONFIG_HOME"] = directory.path + "/config"
         environment["XDG_RUNTIME_DIR"] = directory.path + "/runtime"
+        // The machine's own has no part in tests.
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(directory.path)/no-system-bus"
         let log = directory.path + "/log"
         try """
         [D-BUS Service]
@@ -158,6 +160,13 @@ extension Desktop {
         kill(daemon, signal)
         try wait { try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(false,)\n" }
         return daemon
+    }
+
+    /// Ends the daemon in order, and waits until it has closed the database.
+    func stopDaemon() throws {
+        try killDaemon(SIGTERM)
+        // The name goes before the lock does.
+        run("flock", directory.path + "/config/defaultsd/lock", "true")
     }
 
     /// Starts the daemon as a child of the tests, so that its end can be waited for.

@@ -23,48 +23,37 @@ final class FullDiskTests {
         desktop.run("umount", "--lazy", disk)
     }
 
-    @Test func `Changes stay readable and pending, the error is told, and a freed disk gets them`()
-        throws
-    {
-        #expect(desktop.call("SetValue", "org.example.App", "Before", "<1>").status == 0)
-        #expect(desktop.call("Synchronize").status == 0)
-        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
-
-        #expect(desktop.call("SetValue", "org.example.App", "After", "<2>").status == 0)
-        let refused = desktop.call("Synchronize")
-        #expect(refused.errorName == BadInputTests.own("StorageFailed"))
-        #expect(
-            desktop.call("GetValue", "org.example.App", "After").output
-                == "(<int64 2>, uint64 3)\n")
-        #expect(try desktop.property("StorageError") != "<''>")
-        #expect(try desktop.property("PendingChanges") == "<uint32 1>")
-        #expect(try desktop.property("DurableGeneration") == "<uint64 2>")
-
-        _ = try desktop.killDaemon(SIGKILL)
-        #expect(
-            desktop.call("GetValue", "org.example.App", "After").output
-                == "(<int64 2>, uint64 3)\n")
-        #expect(desktop.call("Synchronize").errorName == BadInputTests.own("StorageFailed"))
-
-        try FileManager.default.removeItem(atPath: disk + "/filler")
-        #expect(desktop.call("Synchronize").output == "(uint64 3,)\n")
-        #expect(try desktop.property("StorageError") == "<''>")
-        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
-        #expect(log.split(separator: "\n").filter { $0.hasPrefix("<3>") }.count == 2, "\(log)")
-    }
-
     @Test func `SIGHUP tries at once where the next attempt is a minute away`() throws {
         #expect(desktop.call("SetValue", "org.example.App", "Before", "<1>").status == 0)
         #expect(desktop.call("Synchronize").status == 0)
         desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
-        #expect(desktop.call("SetValue", "org.example.App", "After", "<2>").status == 0)
+        // More than the space that the log gives back.
+        let large = String(repeating: "x", count: 100_000)
+        for key in ["After", "Later", "Last"] {
+            #expect(
+                desktop.call("SetValue", "org.example.App", key, "<'\(large)'>").status == 0)
+        }
         // Each failure doubles the wait for the next attempt, from a second up to a minute.
         for _ in 1...8 { #expect(desktop.call("Synchronize").status != 0) }
         try FileManager.default.removeItem(atPath: disk + "/filler")
         let daemon = try desktop.daemonPID()
         kill(daemon, SIGHUP)
         // Gives up before that minute is over.
-        try wait { try desktop.property("DurableGeneration") == "<uint64 3>" }
+        try wait { try desktop.property("DurableGeneration") == "<uint64 5>" }
+        #expect(try desktop.daemonPID() == daemon)
+    }
+
+    @Test func `A damaged store that cannot be made anew is told of by StorageError`() throws {
+        #expect(desktop.call("SetValue", "org.example.App", "Key", "<'to be damaged'>").status == 0)
+        try desktop.stopDaemon()
+        try desktop.damage("Key")
+        let daemon = try desktop.daemonPID()
+        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
+        #expect(try desktop.property("StorageError") == "<''>")
+        for _ in 1...2 { #expect(desktop.call("GetValue", "org.example.App", "Key").status != 0) }
+        #expect(try desktop.property("StorageError").contains("could not be made anew"))
+        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
+        #expect(log.components(separatedBy: "could not be made anew").count == 2, "tried once")
         #expect(try desktop.daemonPID() == daemon)
     }
 

@@ -30,13 +30,6 @@ import Testing
             testDescription: "the database is no file", python: "os.mkdir(place + '/defaults.db')",
             status: 74, words: "/defaults.db cannot be opened: open"),
         Obstacle(
-            testDescription: "the file is no database",
-            python: "write('/defaults.db', b'x' * 9999)", status: 65,
-            words: "is damaged or no database (file is not a database)"),
-        Obstacle(
-            testDescription: "the file is cut short", python: "write('/defaults.db', b'SQLite f')",
-            status: 65, words: "is damaged or no database (file is not a database)"),
-        Obstacle(
             testDescription: "the database is another program's",
             python: "sql('CREATE TABLE theirs (x)')", status: 65, words: "of another program"),
         Obstacle(

@@ -4,7 +4,7 @@ import Testing
 
 /// The running service beside a model of it, under calls, restarts and kills drawn at random.
 ///
-/// Both are in `Tests/Model`; `make torture` runs them without end.
+/// Both are in `Tests/Model`; `make torture` runs them for longer.
 @Suite(.serialized) struct ModelTests {
     @Test func `Whatever is called, restarted and killed, the service does what the model says`() {
         let seed = UInt32.random(in: 0...UInt32.max)

@@ -91,6 +91,46 @@ import Testing
         #expect(desktop.call("GetValue", "a.b", "key").output == "(<'text'>, uint64 2)\n")
     }
 
+    /// The peer reads nothing for a while, so that the end takes its time after the database is closed.
+    @Test func `SIGHUP after the database is closed changes nothing about an orderly end`() throws {
+        let output = try desktop.python(
+            """
+            \(PeerTests.python)
+            import fcntl, signal
+            serial = [2]
+            def message(method, signature, *arguments):
+                message = Gio.DBusMessage.new_method_call(None, path, name, method)
+                message.set_body(GLib.Variant(signature, arguments))
+                message.set_serial(serial[0])
+                serial[0] += 1
+                return message.to_blob(Gio.DBusCapabilityFlags.NONE)
+            ours, theirs = socket.socketpair()
+            peer.close_sync()
+            assert daemon.wait() == 0
+            daemon = subprocess.Popen([sys.argv[1], f"--peer={theirs.fileno()}"],
+                pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, text=True)
+            theirs.close()
+            ours.sendall(b"\\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\\r\\n")
+            assert ours.recv(99).startswith(b"OK")
+            ours.sendall(b"BEGIN\\r\\n")
+            large = GLib.Variant("s", "x" * 3000000)
+            ours.sendall(message("SetValue", "(ssv)", "a.b", "key", large))
+            ours.sendall(message("GetValue", "(ss)", "a.b", "key"))
+            assert ours.recv(16, socket.MSG_PEEK | socket.MSG_WAITALL)
+            for _ in range(8): ours.sendall(message("GetValue", "(ss)", "a.b", "key"))
+            daemon.send_signal(signal.SIGTERM)
+            with open(os.environ["XDG_CONFIG_HOME"] + "/defaultsd/lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            assert daemon.poll() is None, "the rest of its replies is still to be read"
+            daemon.send_signal(signal.SIGHUP)
+            ours.settimeout(60)
+            while ours.recv(1 << 20): pass
+            print(daemon.wait(), daemon.stderr.read())
+            """, Desktop.programs + "/defaultsd"
+        ).requireOutput()
+        #expect(output.hasPrefix("0 "), "\(output)")
+    }
+
     @Test func `A database that a daemon on the bus serves is refused, with its process`() throws {
         let daemon = try desktop.daemonPID()
         let output = try desktop.python(

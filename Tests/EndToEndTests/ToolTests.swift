@@ -100,6 +100,15 @@ import Testing
         #expect(status.contains(desktop.databasePath))
         #expect(status.contains(/durable generation +2\n/))
         #expect(status.contains(/pending changes +0\n/))
+        #expect(status.contains(/file system +\w+\n/))
+    }
+
+    @Test func `status serves with a daemon of an earlier version, which tells less`() throws {
+        let older = try desktop.startOlderService()
+        defer { older.send(SIGTERM) }
+        let status = try desktop.tool("status").requireOutput()
+        #expect(status.contains(/generation +7\n/))
+        #expect(!status.contains("file system"))
     }
 
     @Test func `watch prints each change and removal as it is made`() throws {
@@ -156,5 +165,31 @@ import Testing
         for verb in ["read", "write", "delete", "domains", "watch", "sync", "status"] {
             #expect(help.contains("  \(verb) "))
         }
+    }
+}
+
+extension Desktop {
+    /// Starts a service that has the properties of the contract and no interface for the tool.
+    fileprivate func startOlderService() throws -> ChildProcess {
+        let service = try start(
+            "/usr/bin/python3", "-c",
+            """
+            from gi.repository import Gio, GLib
+            name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+            values = {"Version": GLib.Variant("s", "0.1"), "Generation": GLib.Variant("t", 7),
+                "DurableGeneration": GLib.Variant("t", 7), "PendingChanges": GLib.Variant("u", 0),
+                "StorageError": GLib.Variant("s", ""), "DatabasePath": GLib.Variant("s", "/a"),
+                "MaximumValueSize": GLib.Variant("t", 1)}
+            interface = Gio.DBusNodeInfo.new_for_xml("<node><interface name='%s'>%s</interface></node>"
+                % (name, "".join("<property name='%s' type='%s' access='read'/>"
+                    % (key, value.get_type_string()) for key, value in values.items()))).interfaces[0]
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            bus.register_object(path, interface, None, lambda *call: values[call[4]], None)
+            Gio.bus_own_name_on_connection(
+                bus, name, Gio.BusNameOwnerFlags.NONE, lambda *_: print("owned", flush=True), None)
+            GLib.MainLoop().run()
+            """)
+        #expect(service.lines?.next() == "owned")
+        return service
     }
 }

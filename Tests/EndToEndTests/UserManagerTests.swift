@@ -75,6 +75,7 @@ final class UserManager {
         environment["XDG_DATA_HOME"] = path + "/.local/share"
         environment["XDG_RUNTIME_DIR"] = path + "/runtime"
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(path)/runtime/bus"
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(path)/no-system-bus"
         self.environment = environment
         try FileManager.default.createDirectory(
             atPath: path + "/runtime", withIntermediateDirectories: false,
@@ -87,7 +88,7 @@ final class UserManager {
             environment: environment
         ).requireOutput()
         let process = try ChildProcess(
-            ["/lib/systemd/systemd", "--user"], environment: environment)
+            [Desktop.packageDirectory + "Tests/Torture/user-manager"], environment: environment)
         self.process = process
         try wait {
             try #require(process.isRunning)

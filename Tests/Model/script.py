@@ -46,7 +46,8 @@ bus = subprocess.Popen(
     ["setpriv", "--pdeathsig", "KILL", "dbus-daemon", f"--config-file={{work}}/bus.conf",
      "--nofork", "--print-address"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     env=os.environ | {{"XDG_CONFIG_HOME": f"{{work}}/config",
-                      "XDG_RUNTIME_DIR": f"{{work}}/runtime"}})
+                      "XDG_RUNTIME_DIR": f"{{work}}/runtime",
+                      "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}})
 address = bus.stdout.readline().strip()
 callers = [Gio.DBusConnection.new_for_address_sync(
     address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT

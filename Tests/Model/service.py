@@ -79,7 +79,9 @@ class Service:
             process_group=0,
             env=os.environ | {"HOME": str(self.directory),
                               "XDG_CONFIG_HOME": str(self.directory / "config"),
-                              "XDG_RUNTIME_DIR": str(self.directory / "runtime")})
+                              "XDG_RUNTIME_DIR": str(self.directory / "runtime"),
+                              # The machine's own has no part in this.
+                              "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"})
         self.address = self.bus.stdout.readline().strip()
         self.callers = [self._connect() for _ in range(callers)]
         self.watcher = self._connect()

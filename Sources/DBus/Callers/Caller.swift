@@ -13,6 +13,8 @@ final class Caller<Call> {
     let name: BusName?
 
     var identity: Identity
+    /// Whose connection it is: one of its own as long as that is not known.
+    var process = CallerProcess<Call>()
     /// What it has been sent and may not have read.
     var replies: UnreadReplies
     /// Whether the bus is being asked about it, or will be when a timer goes off.

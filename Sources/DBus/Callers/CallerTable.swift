@@ -4,6 +4,8 @@
 /// gone is forgotten in time.
 struct CallerTable<Call> {
     private var callers: [BusName: Caller<Call>] = [:]
+    /// By their numbers.
+    private var processes: [UInt32: CallerProcess<Call>] = [:]
     private let capacity: Int
     private var uses: UInt64 = 0
 
@@ -21,6 +23,14 @@ struct CallerTable<Call> {
         return caller
     }
 
+    /// The process of a number.
+    mutating func process(_ number: UInt32) -> CallerProcess<Call> {
+        if let process = processes[number] { return process }
+        let process = CallerProcess<Call>()
+        processes[number] = process
+        return process
+    }
+
     private mutating func add(_ caller: Caller<Call>, named name: BusName) -> Caller<Call> {
         if callers.count >= capacity { forgetHalf() }
         callers[name] = caller
@@ -33,5 +43,7 @@ struct CallerTable<Call> {
         let idle = callers.values.filter { !$0.place.hasCalls }
         let oldest = idle.sorted { $0.lastUse < $1.lastUse }.prefix(capacity / 2)
         for name in oldest.compactMap(\.name) { callers[name] = nil }
+        let used = Set(callers.values.map { ObjectIdentifier($0.process) })
+        processes = processes.filter { used.contains(ObjectIdentifier($0.value)) }
     }
 }

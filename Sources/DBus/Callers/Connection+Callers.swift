@@ -4,71 +4,8 @@
 //    waits is known to the schedule.
 // 2. Where calls of a caller wait that is not open, the bus has been asked about it, or a timer is set
 //    to ask, unless its first call was put back, or all calls are held.
-// 3. Where somebody has a turn and the link takes calls, a turn of the loop is due.
-
-/// A call that came in and waits.
-///
-/// It belongs to the loop's thread, as its message does.
-final class WaitingCall {
-    let message: Message
-
-    init(_ message: consuming Message) {
-        self.message = message
-    }
-}
-
-/// The calls that come in: who sends them, and which of them wait.
-struct IncomingCalls {
-    var schedule = CallSchedule<WaitingCall>()
-    var table = CallerTable<WaitingCall>()
-    /// The one caller where there is no bus.
-    var peer: Caller<WaitingCall>?
-    /// Whether a new caller's credentials are asked for.
-    var areIdentified = false
-    /// Whether the bus tells what waits to be read.
-    var areRepliesMeasured = true
-    /// What waits of all that was sent.
-    var unreadTotal = UnreadTotal()
-    /// How long calls wait for a caller to read its replies before they are refused.
-    var patience = UnreadReplies.patience
-    /// Those whose first call was put back, in the order in which it was.
-    var putOff: [Caller<WaitingCall>] = []
-    /// Whether a turn of the loop for calls that wait is due.
-    var isTurnDue = false
-    /// Those who wait until no call does.
-    var ends: [CheckedContinuation<Void, Never>] = []
-    /// How long the bus may take to answer what it is asked about callers.
-    var questionTimeout = Duration.seconds(25)
-    /// Tells the time.
-    var now: () -> SuspendingClock.Instant = { SuspendingClock.now }
-
-    /// How long one turn of the loop may carry out calls that waited, so that what comes meanwhile is
-    /// read.
-    static let turn = Duration.microseconds(200)
-
-    mutating func caller(of message: borrowing Message) -> Caller<WaitingCall>? {
-        if let peer { return peer }
-        guard let name = message.sender else { return nil }
-        return table.caller(named: name) { [areIdentified, allowance, patience] in
-            Caller(
-                $0, areIdentified ? .unknown : .known(nil),
-                UnreadReplies(allowance: allowance, patience: patience))
-        }
-    }
-
-    /// The bytes that a caller may leave unread.
-    private var allowance: Int {
-        unreadTotal.level == .low ? UnreadReplies.allowance : UnreadReplies.smallAllowance
-    }
-
-    /// Changes what was sent and not read, and what each caller may leave unread with it.
-    mutating func updateUnreadTotal(_ body: (inout UnreadTotal) -> Void) {
-        let before = allowance
-        body(&unreadTotal)
-        guard allowance != before else { return }
-        for caller in table.all { caller.replies.allowance = allowance }
-    }
-}
+// 3. Where somebody has a turn and the link takes calls, a turn of the loop is due; where somebody
+//    rests, a timer is set for the end of that.
 
 extension Connection {
     /// Prepares for the one caller of a connection without a bus.
@@ -92,19 +29,20 @@ extension Connection {
     /// Takes a call that came in.
     func admit(_ message: borrowing Message) {
         guard let caller = calls.caller(of: message) else { return }
-        if calls.schedule.isDue(caller) {
+        if calls.schedule.isDue(caller, at: calls.now()) {
             carryOut(message, of: caller, inTurn: false)
         } else {
             wait(Message(retaining: message.pointer), of: caller)
         }
     }
 
-    private func carryOut(
+    func carryOut(
         _ message: borrowing Message, of caller: Caller<WaitingCall>, inTurn: Bool
     ) {
         let start = calls.now()
         serve(message, from: caller)
-        calls.schedule.note(calls.now() - start, of: caller, inTurn: inTurn)
+        let end = calls.now()
+        calls.schedule.note(end - start, of: caller, inTurn: inTurn, at: end)
     }
 }
 
@@ -133,7 +71,7 @@ extension Connection {
         for load: CallSchedule<WaitingCall>.Load, of newcomer: Caller<WaitingCall>
     ) -> Bool {
         while !calls.schedule.hasRoom(for: load) {
-            if takeTurn() { continue }
+            if takeTurn() || calls.schedule.endRests(at: nil) { continue }
             let payer = calls.schedule.greediest(adding: load, of: newcomer)
             guard calls.schedule.isFull, payer !== newcomer,
                 let last = calls.schedule.takeLast(of: payer)
@@ -163,44 +101,5 @@ extension Connection {
     func refuseAll(of caller: Caller<WaitingCall>, _ error: DBusError) {
         while let call = calls.schedule.takeFirst(of: caller) { refuse(call, of: caller, error) }
         noteCallsTaken()
-    }
-}
-
-// MARK: Turns
-
-extension Connection {
-    /// Carries out calls that waited when what has come meanwhile has been read.
-    func takeTurnsSoon() {
-        guard calls.schedule.hasTurns, !link.isBacklogged, !calls.isTurnDue else { return }
-        calls.isTurnDue = true
-        loop.perform { [weak self] in
-            self?.assumeIsolated { $0.takeTurns() }
-        }
-    }
-
-    private func takeTurns() {
-        calls.isTurnDue = false
-        let start = calls.now()
-        while takeTurn(), calls.now() - start < IncomingCalls.turn {}
-        takeTurnsSoon()
-    }
-
-    /// Carries out one call that waited.
-    ///
-    /// - Returns: Whether there was one that may be carried out.
-    private func takeTurn() -> Bool {
-        while isOpen, !link.isBacklogged, let caller = calls.schedule.takeTurn() {
-            guard caller.isOpen else {
-                proceed(with: caller)
-                continue
-            }
-            guard let call = calls.schedule.takeFirst(of: caller) else { continue }
-            carryOut(call.message, of: caller, inTurn: true)
-            link.holdIfFull()
-            proceed(with: caller)
-            noteCallsTaken()
-            return true
-        }
-        return false
     }
 }

@@ -63,6 +63,7 @@ extension Connection {
         for caller in Array(calls.schedule.waitingCallers) {
             while calls.schedule.takeFirst(of: caller) != nil {}
         }
+        calls.schedule.dropTurns()
         noteCallsTaken()
     }
 }

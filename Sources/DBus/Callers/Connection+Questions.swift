@@ -50,6 +50,9 @@ extension Connection {
             // One who has sent a call and left, as a shell's one-liner does, is served all the same.
             case .success, .failure:
                 caller.identity = .known(try? answer.get())
+                if let process = caller.credentials?.processID {
+                    self.calls.schedule.note(self.calls.table.process(process), of: caller)
+                }
                 self.proceed(with: caller)
             }
         }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Where a bus is, or a peer without one.
 public enum Address: Sendable, Hashable {
     /// The bus of the user's session, by `DBUS_SESSION_BUS_ADDRESS` or its standard place.
@@ -13,5 +15,13 @@ public enum Address: Sendable, Hashable {
 
     var isPeer: Bool {
         if case .peer = self { true } else { false }
+    }
+
+    /// The address of the bus of the machine: by `DBUS_SYSTEM_BUS_ADDRESS`, or the well-known one.
+    ///
+    /// https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-types-system
+    public static var systemBus: String {
+        getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
+            ?? "unix:path=/var/run/dbus/system_bus_socket"
     }
 }

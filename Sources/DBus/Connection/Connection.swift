@@ -1,3 +1,5 @@
+import Synchronization
+
 // Invariants
 //
 // 1. Everything of a connection happens on its loop's thread, and the way of an incoming message is
@@ -30,8 +32,12 @@ public actor Connection {
     /// The loop that runs the connection.
     public nonisolated let loop: EventLoop
 
-    /// The name that the bus has given the connection, and nobody else ever gets; nil without a bus.
-    public nonisolated let uniqueName: BusName?
+    /// The name that the bus has given the connection, and nobody else ever gets; nil without a bus,
+    /// and before it has answered.
+    public nonisolated var uniqueName: BusName? { givenName.withLock { $0 } }
+    /// Kept here: libdbus would tell it under a lock that it holds as long as any connection of the
+    /// process waits for a bus to greet back.
+    private nonisolated let givenName: Mutex<BusName?>
 
     /// Used on the loop's thread only.
     ///
@@ -63,7 +69,10 @@ public actor Connection {
     /// - Throws: ``DBusError``, of the name `NoServer`, `FileNotFound` or the like where there is no
     ///   bus at the address, of the name `BadAddress` where it is not one.
     public init(to address: Address, on loop: EventLoop) throws {
-        try self.init(Link(to: address, on: loop))
+        let link = try Link(to: address, on: loop)
+        try self.init(
+            link,
+            uniqueName: link.isDirect ? nil : link.uniqueName ?? { throw DBusError.disconnected }())
     }
 
     /// Serves the peer at the other end of a socket, without a bus.
@@ -79,13 +88,13 @@ public actor Connection {
     ///   sees the end of the connection when this one is closed, too. It does not block any more.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
     public init(serving socket: FileDescriptor, on loop: EventLoop) throws {
-        try self.init(Link(serving: socket, on: loop))
+        try self.init(Link(serving: socket, on: loop), uniqueName: nil)
     }
 
-    private init(_ link: Link) throws {
+    init(_ link: Link, uniqueName: BusName?) throws {
         loop = link.loop
         self.link = link
-        uniqueName = link.isDirect ? nil : try link.uniqueName ?? { throw DBusError.disconnected }()
+        givenName = Mutex(uniqueName)
         try assumeIsolated { try $0.start() }
     }
 
@@ -107,6 +116,11 @@ public actor Connection {
         nonisolated(unsafe) let (link, calls) = (link, calls)
         let end: @Sendable () -> Void = { withExtendedLifetime(calls) { link.close() } }
         if loop.isCurrent { end() } else { loop.perform(end) }
+    }
+
+    /// Takes the name from the answer of a bus that was greeted by a call.
+    nonisolated func take(uniqueName: BusName) {
+        givenName.withLock { $0 = uniqueName }
     }
 
     /// Whether the other end has spoken D-Bus and proved who it is, once.

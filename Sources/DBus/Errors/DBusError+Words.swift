@@ -42,6 +42,12 @@ extension DBusError {
                 + "stream socket pair.")
     }
 
+    static func noUnixSocket(in address: String) -> DBusError {
+        DBusError(
+            .invalidArguments,
+            "\(quoted(address)) names no Unix socket, and only such a one can be had at once.")
+    }
+
     static let noDescriptors = DBusError(
         .invalidArguments, "This connection cannot carry file descriptors; use a Unix socket.")
 

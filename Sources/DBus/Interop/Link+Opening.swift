@@ -39,6 +39,7 @@ extension Link {
         }
     }
 
+    /// The name that the bus has given the connection in answer to libdbus's own greeting.
     var uniqueName: BusName? {
         dbus_bus_get_unique_name(connection).map { BusName(checked: String(cString: $0)) }
     }

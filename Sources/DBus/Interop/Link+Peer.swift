@@ -70,7 +70,7 @@ extension Link {
         return result == 0 ? value : nil
     }
 
-    private static func replaceSocket(
+    static func replaceSocket(
         of opened: OpaquePointer, by socket: Int32
     ) throws(DBusError) {
         var number: Int32 = -1
@@ -85,8 +85,9 @@ extension Link {
 /// A server of libdbus that is there for one connection to come to be.
 ///
 /// Its address is no file: nothing has to be writable, and nothing is left behind.
-private struct ScratchServer: ~Copyable {
+struct ScratchServer: ~Copyable {
     private let server: OpaquePointer
+    private let address: String
     private let visitor = Visitor()
 
     /// What libdbus's callbacks note.
@@ -101,9 +102,10 @@ private struct ScratchServer: ~Copyable {
 
     init() throws(DBusError) {
         let name = String(UInt64.random(in: .min ... .max), radix: 16)
-        let server = try checkError { dbus_server_listen("unix:abstract=dbus-peer-\(name)", $0) }
+        let address = "unix:abstract=dbus-peer-\(name)"
+        let server = try checkError { dbus_server_listen(address, $0) }
         guard let server else { throw .noMemory }
-        self.server = server
+        (self.server, self.address) = (server, address)
     }
 
     deinit {
@@ -131,12 +133,17 @@ private struct ScratchServer: ~Copyable {
         return connection
     }
 
+    /// Gives a connection of a client, of which the server has taken no notice; the caller owns it.
+    borrowing func makeClient() throws(DBusError) -> OpaquePointer {
+        // The server's identity is no part of the address: another server is to be met.
+        let client = try checkError { dbus_connection_open_private(address, $0) }
+        guard let client else { throw .noMemory }
+        return client
+    }
+
     private func visit() throws(DBusError) {
-        guard let address = dbus_server_get_address(server) else { throw .noMemory }
-        defer { dbus_free(address) }
+        let visit = try makeClient()
         // Both directions of it end with this, and nobody has read or written.
-        let visit = try checkError { dbus_connection_open_private(address, $0) }
-        guard let visit else { throw .noMemory }
         dbus_watch_handle(visitor.watch, DBUS_WATCH_READABLE.rawValue)
         dbus_connection_close(visit)
         dbus_connection_unref(visit)

@@ -1,4 +1,5 @@
 import CDBus
+import Glibc
 
 // MARK: Watches
 
@@ -44,8 +45,7 @@ extension Link {
         withExtendedLifetime(self) {
             // What is read here is dispatched right after, without a turn of the loop.
             isDispatching = true
-            // Out of memory is told by FALSE; the descriptor stays ready and is handled again.
-            _ = dbus_watch_handle(watch, Self.flags(for: events))
+            handleAll(watch, events)
             // libdbus learns of the end by reading, which a held link does not do. Nobody will take
             // what waits, so that there is nothing to go on for.
             if isHeld, !events.isDisjoint(with: [.error, .hangUp]) {
@@ -56,6 +56,31 @@ extension Link {
             dispatch()
             if events.contains(.writable) { noteDrained() }
         }
+    }
+
+    /// Has libdbus write, and read what has come.
+    ///
+    /// It reads 2 KiB at a time, and is asked again until there is no more, or for `readsAtOnce`
+    /// times: a call that has many before it, or a large one, does not wait while calls are carried
+    /// out between any two of them.
+    private func handleAll(_ watch: OpaquePointer, _ events: Events) {
+        var flags = Self.flags(for: events)
+        for _ in 0..<Self.readsAtOnce {
+            // Out of memory is told by FALSE; the descriptor stays ready and is handled again. The
+            // watch may be gone after it, or read no more.
+            guard dbus_watch_handle(watch, flags) != 0, events.contains(.readable),
+                watches[watch] != nil, dbus_watch_get_enabled(watch) != 0,
+                hasMoreToRead(dbus_watch_get_unix_fd(watch))
+            else { return }
+            flags = DBUS_WATCH_READABLE.rawValue
+        }
+    }
+
+    private static let readsAtOnce = 32
+
+    private func hasMoreToRead(_ descriptor: Int32) -> Bool {
+        var bytes: Int32 = 0
+        return ioctl(descriptor, UInt(FIONREAD), &bytes) == 0 && bytes > 0
     }
 
     private static func flags(for events: Events) -> UInt32 {

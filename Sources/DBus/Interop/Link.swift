@@ -60,6 +60,13 @@ final class Link {
         self.init(owning: try Self.open(address), isDirect: address.isPeer, on: loop)
     }
 
+    /// Opens a connection to a bus, which its first call is to greet; nothing blocks.
+    ///
+    /// - Throws: ``DBusError`` where there is no bus, or none that takes a connection now.
+    convenience init(joining address: String, on loop: EventLoop) throws(DBusError) {
+        self.init(owning: try Self.open(joining: address), isDirect: false, on: loop)
+    }
+
     /// Makes a connection without a bus of a socket that has a peer.
     ///
     /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.

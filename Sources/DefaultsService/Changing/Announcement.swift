@@ -1,6 +1,7 @@
 import DBus
 import DefaultsModel
 import DefaultsProtocol
+import DefaultsStorage
 
 /// What the signal `Changed` tells of one change: names, never values.
 struct Announcement {
@@ -20,6 +21,17 @@ struct Announcement {
         removed = isNamed ? change.removed : []
         generation = change.generation
         origin = change.origin
+    }
+
+    /// Of a domain that is not as it was, because the store was damaged.
+    init(_ rescued: RescuedDomain, at generation: Generation) {
+        let names = (rescued.changed + rescued.removed).reduce(0) { $0 + $1.length }
+        let isNamed = names <= Limits.maximumSignalledNames
+        domain = rescued.domain
+        changed = isNamed ? rescued.changed : []
+        removed = isNamed ? rescued.removed : []
+        self.generation = generation
+        origin = ""
     }
 
     /// The same without names, for which those who listen have to ask.

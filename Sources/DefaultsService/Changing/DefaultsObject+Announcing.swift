@@ -17,10 +17,7 @@ extension DefaultsObject {
     /// Whatever becomes of the two, the change is made and goes to disk.
     func conclude(_ call: MethodCall, with change: ChangeSet, isDurable: Bool = false) throws {
         guard isDurable else {
-            defer {
-                announce(announcements.add(change, isReplied: true))
-                noteChange()
-            }
+            defer { conclude(change) }
             return try reply(to: call, change.generation)
         }
         announce(announcements.add(change, isReplied: false))
@@ -30,6 +27,12 @@ extension DefaultsObject {
             self.reply(to: call, change.generation, once: outcome)
             self.announce(self.announcements.noteReply(to: change.generation))
         }
+    }
+
+    /// Tells everybody of a change that is no call's own.
+    func conclude(_ change: ChangeSet) {
+        announce(announcements.add(change, isReplied: true))
+        noteChange()
     }
 
     private func reply(to call: MethodCall, _ generation: Generation) throws {
@@ -48,6 +51,11 @@ extension DefaultsObject {
         case .failure(let error):
             call.fail(DefaultsError(notDurable: generation, error))
         }
+    }
+
+    /// Tells of domains that are not as they were.
+    func announce(_ rescued: [RescuedDomain], at generation: Generation) {
+        announce(rescued.map { Announcement($0, at: generation) })
     }
 
     /// Sends signals.

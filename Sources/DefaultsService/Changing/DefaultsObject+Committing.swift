@@ -35,10 +35,13 @@ extension DefaultsObject {
     ) throws -> Result {
         if isRoomAwaited { throw RoomAwaited() }
         do throws(StorageError) {
-            return try add()
+            let result = try add()
+            noteJournalWorks()
+            return result
         } catch {
+            if error.code == .cannotJournal { noteJournalFailure(error) }
             // Where the disk fails, the schedule says when it is tried again.
-            guard storageError.isEmpty else { throw error }
+            guard trouble.disk.isEmpty else { throw error }
             switch error.code {
             case .generationsExhausted: flush()
             case .pendingFull where isFlushing:

@@ -36,15 +36,20 @@ extension DefaultsObject {
     func removeDomain(_ call: MethodCall) throws {
         let domain = try call.arguments { try self.domain(from: &$0) }
         try checkWritable(domain)
+        guard let change = try removal(of: domain, by: origin(of: call)) else {
+            return try conclude(call, at: database.generation)
+        }
+        try conclude(call, with: commit(change))
+    }
+
+    /// The change that removes all keys of a domain; nil where it has none.
+    func removal(of domain: Domain, by origin: String) throws -> ChangeProposal? {
         let count = try database.totals(of: domain).keys
-        guard count > 0 else { return try conclude(call, at: database.generation) }
-        let origin = origin(of: call)
-        let change =
-            count <= Self.longestNamedRemoval
+        guard count > 0 else { return nil }
+        return count <= Self.longestNamedRemoval
             ? ChangeProposal(
                 domain: domain, removed: try database.keys(of: domain), origin: origin)
             : ChangeProposal(clearing: domain, origin: origin)
-        try conclude(call, with: commit(change))
     }
 
     private func apply<Content>(

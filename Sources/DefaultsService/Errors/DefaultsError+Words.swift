@@ -1,3 +1,4 @@
+import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
@@ -97,6 +98,37 @@ extension DefaultsError {
             "\(method) is not for programs in a sandbox. Call Get and GetAll, and follow the signal "
                 + "Changed.")
     }
+
+    init(noBackup name: String) {
+        self.init(
+            .notFound,
+            "There is no backup \(name.quotedForMessage). 'defaultsctl backup list' lists those that "
+                + "there are.")
+    }
+
+    init(damagedBackup backup: Backup, because cause: StorageError) {
+        self.init(
+            .storageFailed,
+            "The backup \(backup.name) is damaged, and nothing of it was restored. \(cause)")
+    }
+
+    init(notBackedUp damage: StoreDamage) {
+        self.init(
+            .storageFailed,
+            "No backup was made, because the database is damaged; those that there are were kept. "
+                + "\(damage)")
+    }
+
+    init(notRestored backup: Backup, _ report: RestorationReport, because cause: any Error) {
+        let reason = (cause as? any ErrorReply)?.errorMessage ?? "\(cause)"
+        self.init(
+            .storageFailed,
+            "The backup \(backup.name) was not restored as a whole (\(report)): \(reason)")
+    }
+
+    /// What waits for a backup or a restoration is told when the service ends.
+    static let isEnding = DefaultsError(
+        .storageFailed, "The daemon ends, and what was not done by then was given up. Ask again.")
 
     init(optionTwice name: String) {
         self.init(.invalidArguments, "The option \(name.quotedForMessage) stands there twice.")

@@ -26,12 +26,33 @@ extension DefaultsObject {
     }
 
     /// Flushes, and calls back when every change made so far is on disk.
+    ///
+    /// It comes after the end of what is done to the store by now.
     func waitUntilDurable(_ resume: @escaping (Result<Generation, StorageError>) -> Void) {
-        guard let flush = database.flushOfPending else {
+        if let lastOutcome { return resume(lastOutcome) }
+        let isAtRest = !isFlushing && !mending.isDue
+        guard let flush = database.flushOfPending ?? (isAtRest ? nil : database.flushesBegun) else {
             return resume(.success(database.durableGeneration))
         }
         waiters.append(DurabilityWaiter(flush: flush, resume: resume))
         demandFlush()
+    }
+
+    /// Flushes, and waits until every change made so far is on disk, the disk refuses, or the time is
+    /// over.
+    ///
+    /// - Returns: The durable generation or what the disk said; nil where the time is over.
+    func durability(within limit: Duration) async -> Result<Generation, StorageError>? {
+        await withCheckedContinuation { continuation in
+            var waiting: CheckedContinuation? = continuation
+            let timer = connection.loop.schedule(after: limit) {
+                waiting.take()?.resume(returning: nil)
+            }
+            waitUntilDurable { outcome in
+                timer.cancel()
+                waiting.take()?.resume(returning: outcome)
+            }
+        }
     }
 
     /// Has what is pending written at once; during a flush, what is not in it right after.
@@ -55,7 +76,9 @@ extension DefaultsObject {
     /// A timer that was set for an earlier change fires, sees that a later one has moved the time,
     /// and is set again: cheaper than to move it at each change.
     func scheduleFlush() {
-        guard !isFlushing, let due = schedule.due else { return }
+        guard !isFlushing, lastOutcome == nil else { return }
+        if mending.isDue { return beginMending() }
+        guard let due = schedule.due else { return }
         let delay = ContinuousClock.now.duration(to: due)
         guard delay > .zero else { return flush() }
         guard flushTimer == nil else { return }
@@ -70,7 +93,7 @@ extension DefaultsObject {
     /// Begins to write everything that is pending, unless a flush is under way: the end of that
     /// one looks again (invariant 3).
     func flush() {
-        guard !isFlushing, let batch = database.beginFlush() else { return }
+        guard !isFlushing, lastOutcome == nil, let batch = database.beginFlush() else { return }
         flushTimer?.cancel()
         flushTimer = nil
         isFlushing = true
@@ -96,9 +119,9 @@ extension DefaultsObject {
         statistics.flushes += 1
         schedule.flushSucceeded()
         Memory.returnFreePages()
-        if !storageError.isEmpty {
+        if !trouble.disk.isEmpty {
             logger.notice("The disk takes changes again; everything pending is written.")
-            report(storageError: "")
+            trouble.disk = ""
         }
         let durable = database.durableGeneration
         // No flush has begun since, so the last that was begun is the one that has ended.
@@ -108,6 +131,7 @@ extension DefaultsObject {
         for waiter in reached { waiter.resume(.success(durable)) }
         scheduleFlush()
         endAwaitingRoom()
+        backUpDaily()
     }
 
     /// The changes stay pending, readable and in the crash journal; whoever waits is told, and
@@ -116,26 +140,17 @@ extension DefaultsObject {
         isFlushing = false
         statistics.failedFlushes += 1
         schedule.flushFailed(at: .now)
-        if storageError != error.description {
+        if trouble.disk != error.description {
             logger.error("\(error)")
-            report(storageError: error.description)
+            trouble.disk = error.description
         }
-        let refused = waiters
-        waiters = []
-        for waiter in refused { waiter.resume(.failure(error)) }
+        // Those who wait wait for the store that is made anew.
+        if !error.isDamage || !mend(because: error.description) {
+            let refused = waiters
+            waiters = []
+            for waiter in refused { waiter.resume(.failure(error)) }
+        }
         scheduleFlush()
         endAwaitingRoom()
-    }
-
-    private func report(storageError message: String) {
-        storageError = message
-        do {
-            try connection.assumeIsolated {
-                try $0.propertiesChanged(
-                    Contract.objectPath, Contract.interface, [Contract.storageError.name])
-            }
-        } catch {
-            logger.warning("Cannot tell of the storage error on the bus: \(error)")
-        }
     }
 }

@@ -14,25 +14,18 @@ public actor Daemon {
         loop.asUnownedSerialExecutor()
     }
 
-    /// How long a new daemon waits for the lock of one that is about to end, and how often it looks.
-    private static let longestWait = Duration.seconds(5)
-    private static let waitStep = Duration.milliseconds(20)
-    /// How long one that takes over waits for the end of the one before it, which may have a slow
-    /// disk: as long as systemd by default gives a service to stop.
-    private static let longestHandOver = Duration.seconds(90)
-
-    private nonisolated let loop: EventLoop
-    private let connection: Connection
-    private let callers: DaemonOptions.Callers
-    private let logger: Logger
+    nonisolated let loop: EventLoop
+    let connection: Connection
+    let callers: DaemonOptions.Callers
+    let logger: Logger
     /// What is served, once the database is open.
-    private var object: DefaultsObject?
+    var object: DefaultsObject?
     /// Whether calls are carried out.
-    private var isServing = false
+    var isServing = false
     /// Whether another daemon has the name, and waits for our end.
-    private var isReplaced = false
-    private var isEnding = false
-    private var status = ExitStatus.success
+    var isReplaced = false
+    var isEnding = false
+    var status = ExitStatus.success
 
     /// The version of the daemon.
     public static let version = Version.current
@@ -72,149 +65,5 @@ public actor Daemon {
         self.callers = callers
         self.logger = logger
         loop = connection.loop
-    }
-}
-
-// MARK: The beginning
-
-extension Daemon {
-    private func begin(at location: DatabaseLocation) {
-        connection.assumeIsolated { connection in
-            // A peer calls as soon as it is connected, and whoever sees a name as soon as it is seen.
-            connection.holdCalls()
-            connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
-            connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
-        }
-        Task(executorPreference: loop) {
-            do {
-                try await self.start(at: location)
-            } catch {
-                // Once the end has begun, it is what made the beginning fail.
-                if await !self.isEnding { self.logger.critical("\(error)") }
-                await self.end(with: ExitStatus(of: error))
-            }
-        }
-    }
-
-    /// Takes its place: the database first and the name last, so that nobody waits for a daemon that
-    /// cannot serve, or, from one that serves, the name first, after which that one gives up the
-    /// database.
-    ///
-    /// Calls wait meanwhile. Those that came are answered, too, where yet another daemon has taken
-    /// the name by then.
-    private func start(at location: DatabaseLocation) async throws {
-        if callers == .busReplacingOther {
-            // Nobody is to end for a daemon that cannot serve.
-            try location.checkUsability()
-            try await HandOver(to: connection).takeOver(within: Self.longestHandOver)
-        }
-        let database = try await openDatabase(at: location)
-        // A signal that came meanwhile has ended us.
-        guard !isEnding else { return database.close() }
-        let writer = try database.makeWriter()
-        let object = DefaultsObject(
-            connection: connection, database: database, writer: writer, host: .ofThisMachine(),
-            logger: logger)
-        self.object = object
-        await object.start()
-        if callers == .bus { try await connection.takeName(from: .nobody) }
-        await connection.releaseCalls()
-        isServing = true
-        guard !isReplaced else { return await end(with: .success) }
-        let summary = await object.summary
-        logger.info("\(summary)")
-        ServiceManager.notifyReady(status: summary)
-    }
-
-    /// Opens the database, waiting for a daemon before us that is about to give it up.
-    ///
-    /// On a bus that is one which has given up the name a moment earlier.
-    private func openDatabase(
-        at location: DatabaseLocation
-    ) async throws -> sending Database {
-        let deadline = ContinuousClock.now + Self.longestWait
-        while true {
-            do throws(StorageError) {
-                return try Database(at: location) { [logger] notice in
-                    logger.log(level: notice.severity.logLevel, "\(notice)")
-                }
-            } catch {
-                guard error.code == .inUse, ContinuousClock.now < deadline, !isEnding,
-                    try await mayBecomeFree
-                else { throw error }
-                await pause(for: Self.waitStep)
-            }
-        }
-    }
-
-    /// Whether a database that is in use is on its way to be given up: nobody serves it on the bus.
-    private var mayBecomeFree: Bool {
-        get async throws {
-            guard callers == .bus else { return true }
-            return try await !connection.hasOwner(of: Contract.busName)
-        }
-    }
-
-    private func pause(for duration: Duration) async {
-        await withCheckedContinuation { continuation in
-            loop.schedule(after: duration) { continuation.resume() }
-        }
-    }
-}
-
-// MARK: The end
-
-extension Daemon {
-    private func receive(_ signal: ProcessSignals.Received) {
-        switch signal {
-        case .flush: object?.assumeIsolated { $0.demandFlush() }
-        case .stop: Task(executorPreference: loop) { await self.end(with: .success) }
-        }
-    }
-
-    private func callersHaveGone() {
-        guard !isEnding else { return }
-        var status = ExitStatus.success
-        switch callers {
-        case .bus, .busReplacingOther:
-            logger.notice("The bus has gone; writing the last changes to disk.")
-        case .peer where connection.assumeIsolated { $0.isAuthenticated }:
-            logger.debug("The peer has gone.")
-        case .peer:
-            logger.critical("\(LifeCycleError.notAPeer)")
-            status = ExitStatus(of: LifeCycleError.notAPeer)
-        }
-        Task(executorPreference: loop) { [status] in await self.end(with: status) }
-    }
-
-    /// Another daemon has the name: what has come is answered, and that one waits for our end.
-    private func wasReplaced() {
-        guard !isEnding else { return }
-        logger.notice("Another daemon takes over; answering what came before it.")
-        isReplaced = true
-        if isServing { Task(executorPreference: loop) { await self.end(with: .success) } }
-    }
-
-    private func end(with status: ExitStatus) async {
-        guard !isEnding else { return }
-        isEnding = true
-        self.status = status
-        ServiceManager.notifyStopping()
-        do {
-            try await object?.stop()
-        } catch {
-            logger.error("\(error) The crash journal keeps the changes for the next start.")
-            self.status = ExitStatus(of: error)
-        }
-        loop.stop()
-    }
-}
-
-extension Notice.Severity {
-    fileprivate var logLevel: Logger.Level {
-        switch self {
-        case .information: .info
-        case .warning: .warning
-        }
     }
 }

@@ -8,6 +8,10 @@ public struct DaemonOptions: Sendable {
         case busReplacingOther
         /// One program, at the other end of a connected socket; no bus is needed.
         case peer(descriptor: Int32)
+
+        var areOnBus: Bool {
+            if case .peer = self { false } else { true }
+        }
     }
 
     /// Whom it serves.

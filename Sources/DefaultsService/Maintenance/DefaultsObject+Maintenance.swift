@@ -1,5 +1,7 @@
 import DBus
+import DefaultsModel
 import DefaultsProtocol
+import DefaultsStorage
 
 /// What only the project's own tool asks for.
 extension DefaultsObject {
@@ -8,15 +10,76 @@ extension DefaultsObject {
         Interface(
             Contract.maintenanceInterface,
             methods: [
-                method(Contract.getStatistics) { object, call in
-                    try object.checkUnconfined(call)
-                    try object.getStatistics(call)
-                }
+                closedMethod(Contract.getStatistics) { try $0.getStatistics($1) },
+                closedMethod(Contract.listBackups) { try $0.listBackups($1) },
+                closedMethod(Contract.backUp) { $0.backUp($1) },
+                closedMethod(Contract.restoreBackup) { try $0.restoreBackup($1) },
             ])
     }
 
+    private func closedMethod(
+        _ declaration: MethodDeclaration, answeredBy answer: @escaping Answer
+    ) -> Method {
+        method(declaration) { object, call in
+            try object.checkUnconfined(call)
+            try answer(object, call)
+        }
+    }
+
     private func getStatistics(_ call: MethodCall) throws {
-        let facts = statistics.facts(of: database)
+        // Those that cannot be listed are told of by ListBackups.
+        let facts = statistics.facts(of: database, backups: (try? database.backups()) ?? [])
         try call.reply { try $0.writeValue(.dictionary(key: "s", value: "v", facts)) }
+    }
+
+    private func listBackups(_ call: MethodCall) throws {
+        let backups = try database.backups()
+        try call.reply { reply in
+            try reply.writeArray(of: "(sttst)") { array in
+                for backup in backups {
+                    try array.writeStructure {
+                        try $0.writeString(backup.name)
+                        try $0.writeUInt64(backup.date)
+                        try $0.writeUInt64(backup.generation.rawValue)
+                        try $0.writeString(backup.kind.rawValue)
+                        try $0.writeUInt64(UInt64(backup.size))
+                    }
+                }
+            }
+        }
+    }
+
+    private func backUp(_ call: MethodCall) {
+        request(
+            .backup { outcome in
+                call.answer(with: outcome) { try $0.writeString($1.name) }
+            })
+    }
+
+    private func restoreBackup(_ call: MethodCall) throws {
+        let name = try call.arguments { try $0.readString() }
+        request(
+            .restoration(of: name, by: origin(of: call)) { outcome in
+                call.answer(with: outcome) {
+                    try $0.writeString($1.undo?.name ?? "")
+                    try $0.writeUInt64($1.set)
+                    try $0.writeUInt64($1.removed)
+                    try $0.writeUInt64($1.damaged)
+                }
+            })
+    }
+}
+
+extension MethodCall {
+    /// Answers the call with what has come of it.
+    fileprivate func answer<Success>(
+        with outcome: Result<Success, any Error>,
+        _ write: (inout MessageWriter, Success) throws -> Void
+    ) {
+        switch outcome {
+        // A reply that cannot be sent has answered with that error, or nobody is there.
+        case .success(let success): try? reply { try write(&$0, success) }
+        case .failure(let error): fail(error)
+        }
     }
 }

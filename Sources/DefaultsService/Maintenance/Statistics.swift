@@ -7,16 +7,29 @@ struct Statistics {
     var changes: UInt64 = 0
     var flushes: UInt64 = 0
     var failedFlushes: UInt64 = 0
+    /// How often the store was made anew.
+    var rescues: UInt64 = 0
 
     /// All of it by name, with what the database holds now.
-    func facts(of database: Database) -> [Value.Entry] {
-        let facts: [(String, UInt64)] = [
+    func facts(of database: Database, backups: [Backup]) -> [Value.Entry] {
+        let counts: [(String, UInt64)] = [
             ("Uptime", UInt64(clamping: start.duration(to: .now).components.seconds)),
             ("Changes", changes), ("Flushes", flushes), ("FailedFlushes", failedFlushes),
             ("PendingBytes", UInt64(clamping: database.pendingBytes)),
             ("JournalBytes", UInt64(clamping: database.journalSize)),
             ("DatabaseBytes", UInt64(clamping: database.storeSize)),
+            ("NewestBackup", backups.first?.date ?? 0),
+            ("Rescues", rescues),
+            ("LastRescueTime", UInt64(clamping: database.lastRescue?.time ?? 0)),
         ]
-        return facts.map { Value.Entry(.string($0.0), .variant(.uint64($0.1))) }
+        let others: [(String, Value)] = [
+            ("Backups", .uint32(UInt32(clamping: backups.count))),
+            ("LastRescue", .string(database.lastRescue?.report ?? "")),
+            ("FileSystem", .string(database.fileSystem.name)),
+            ("IsNetworkFileSystem", .boolean(database.fileSystem.isNetwork)),
+        ]
+        return (counts.map { ($0.0, .uint64($0.1)) } + others).map { name, value in
+            Value.Entry(.string(name), .variant(value))
+        }
     }
 }

@@ -122,6 +122,7 @@ extension DefaultsObject {
         } catch {
             guard error.code == .damagedRow else { throw error }
             logger.warning("\(error)")
+            mend(because: error.description)
             return nil
         }
     }

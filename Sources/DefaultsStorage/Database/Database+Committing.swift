@@ -27,7 +27,7 @@ extension Database {
         contents.overlay.add(change, totals: totals)
         counter.noteAcknowledged(change)
         if !change.proposal.changesNothing { pages.current?.note(change) }
-        tidyJournal {
+        tidyJournal(.rewriting) {
             try journal.rewriteIfOutgrown(by: contents.overlay, at: counter)
         }
     }

@@ -5,11 +5,15 @@ extension Database {
     ///
     /// - Throws: `.cannotOpen` where the file, or a thread, is not to be had.
     public func makeWriter() throws(StorageError) -> DurableWriter {
-        try DurableWriter(to: StoreFile(path: path))
+        try DurableWriter(to: identity, in: place)
     }
 
-    /// Whether there is something for a flush to write: changes, tokens, or a ceiling to raise.
-    public var needsFlush: Bool { !contents.overlay.isEmpty || counter.isExhausted }
+    /// Whether there is something for a flush to write: changes, tokens, a ceiling to raise, or files
+    /// that somebody has removed.
+    public var needsFlush: Bool {
+        !contents.overlay.isEmpty || counter.isExhausted || identity.isLost(from: file)
+            || place.isLost
+    }
 
     /// The flush that writes the last of what is acknowledged by now; nil where all is on disk.
     ///
@@ -29,7 +33,7 @@ extension Database {
     public func beginFlush() -> FlushBatch? {
         guard needsFlush else { return nil }
         flushesBegun += 1
-        tidyJournal {
+        tidyJournal(.beginning) {
             try renewWhatIsLost()
             try journal.rotate(at: counter)
         }
@@ -41,20 +45,40 @@ extension Database {
     /// Ends a flush: what was written leaves memory and journal, or stays pending as before.
     public func finishFlush(_ batch: FlushBatch, _ outcome: Result<Void, StorageError>) {
         guard case .success = outcome else { return contents.overlay.abandonFlush() }
-        contents.overlay.finishFlush()
-        counter.noteDurable(batch)
-        if let last = batch.lastSegment {
-            tidyJournal { try journal.remove(through: last) }
+        if followStore(to: batch) {
+            contents.overlay.finishFlush()
+        } else {
+            contents.overlay.abandonFlush()
         }
+        counter.noteDurable(batch)
+        place.noteWritten()
+        if let last = batch.lastSegment {
+            tidyJournal(.removing) { try journal.remove(through: last) }
+        }
+        // What the flush has written is in there still where no new segment could be begun.
+        if contents.overlay.isEmpty { tidyJournal(.emptying) { try journal.clear() } }
     }
 
     /// Does work on the journal that can be put off: where it fails, the journal holds more than
     /// it need, and a later attempt makes up for it.
-    func tidyJournal(_ work: () throws -> Void) {
+    ///
+    /// The log is told once, until an attempt succeeds.
+    func tidyJournal(_ work: JournalWork, _ attempt: () throws -> Void) {
         do {
-            try work()
+            try attempt()
+            untidied.remove(work)
         } catch {
-            report(.journalNotTidied(error))
+            if untidied.insert(work).inserted { report(.journalNotTidied(error)) }
         }
     }
+}
+
+/// Work on the journal that can be put off.
+enum JournalWork: Hashable {
+    /// Beginning a segment.
+    case beginning
+    /// Removing segments, or all that stands in one.
+    case removing, emptying
+    /// Writing the journal anew.
+    case rewriting
 }

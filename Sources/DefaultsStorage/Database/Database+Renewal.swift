@@ -48,7 +48,7 @@ extension Database {
         notePlaces()
     }
 
-    private func notePlaces() {
+    func notePlaces() {
         let place = JournalPlace(boot: boot, path: journal.directory.path)
         PlaceNote(journal: place, pages: pages.left.map(\.path)).write(
             in: directory, report: report)

@@ -27,13 +27,16 @@ internal import SQLite
 ///    every later one.
 /// 7. The cost of a change does not grow with the database.
 public final class Database {
-    /// The file of the store.
-    public let path: String
+    /// The last rescue from a damaged store; nil where there was none.
+    public let lastRescue: RescueRecord?
+    /// What the database stands on.
+    public let fileSystem: FileSystem
 
     let location: DatabaseLocation
-    let directory: PrivateDirectory
+    let place: StorePlace
+    /// Which files of the store are read.
+    var identity: StoreIdentity
     let boot: UniqueID
-    private var lock: DatabaseLock?
     let report: (Notice) -> Void
     let journal: Journal
     /// Where clients see that something has changed.
@@ -42,31 +45,38 @@ public final class Database {
     var counter: GenerationCounter
     /// How many flushes have begun since the database was opened.
     public internal(set) var flushesBegun: UInt64 = 0
+    /// The work on the journal that failed, as the log knows.
+    var untidied: Set<JournalWork> = []
 
     /// Opens the database, or makes a new one, and takes up what the last process left.
     ///
     /// - Parameters:
     ///   - location: Where it stands. Directories that are missing are made.
+    ///   - damage: What the process has found to be wrong with the store, which is made anew then;
+    ///     nil where nothing was. What is found while opening is mended in the same way.
     ///   - report: Takes what the log should tell; it is called on the thread of the database.
-    /// - Throws: `.inUse` where another process has it; `.newerSchema`, `.notOurDatabase` or
-    ///   `.damagedDatabase` where the store is nothing to work with; `.directoryUnusable` or
-    ///   `.cannotOpen` where the system refuses.
+    /// - Throws: `.inUse` where another process has it; `.newerSchema` or `.notOurDatabase` where
+    ///   the store is nothing to work with; `.directoryUnusable` or `.cannotOpen` where the system
+    ///   refuses.
     public convenience init(
-        at location: DatabaseLocation, report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, damage: String? = nil, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        try self.init(at: location, boot: .ofThisBoot(), report: report)
+        try self.init(at: location, boot: .ofThisBoot(), damage: damage, report: report)
     }
 
     /// Opens the database as in a given boot of the machine.
     init(
-        at location: DatabaseLocation, boot: UniqueID, report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, boot: UniqueID, damage: String? = nil,
+        report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        directory = try PrivateDirectory(
-            making: location.directory, isOurs: location.isStandard)
-        lock = try DatabaseLock.take(in: directory)
-        let opening = try DatabaseOpening(of: directory, report: report)
+        place = try StorePlace(at: location)
+        fileSystem = place.fileSystem
+        let opening = try DatabaseOpening(
+            of: place.directory, at: location, boot: boot, wasLeftOpen: place.wasLeftOpen,
+            damage: damage, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
-        path = opening.file.path
+        lastRescue = opening.store.lastRescue
+        identity = beginning.identity
         self.location = location
         self.boot = boot
         self.report = report
@@ -74,7 +84,16 @@ public final class Database {
         pages = beginning.pages
         contents = beginning.contents
         counter = beginning.counter
+        if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem)) }
     }
+
+    var directory: PrivateDirectory { place.directory }
+
+    /// The file of the store, by the links that there are now.
+    var file: StoreFile { StoreFile(in: directory) }
+
+    /// The path of the store.
+    public var path: String { file.path }
 
     /// The generation of the database: that of its last change.
     public var generation: Generation { counter.current }
@@ -93,9 +112,10 @@ public final class Database {
 
     /// What the store takes up, in bytes, its write-ahead log included.
     public var storeSize: Int {
-        [path, "\(path)-wal"].reduce(0) { size, path in
-            let file = try? File(path, O_RDONLY)
-            return size + ((try? file?.size()) ?? 0)
+        [file.path, file.logPath].reduce(0) { size, path in
+            // A file that is opened and closed here would take SQLite's lock with it.
+            var status = stat()
+            return stat(path, &status) == 0 ? size + Int(status.st_size) : size
         }
     }
 
@@ -106,13 +126,17 @@ public final class Database {
     /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
     /// where the next process takes it.
     public func close() {
-        pages.close()
+        // On another machine a daemon may be next, and show its changes on a page of its own.
+        if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
         do {
-            try contents.close()
+            try contents.store.checkpoint()
+            // SQLite removes the log when it is closed.
+            place.noteClosed()
         } catch {
             // Everything is in the WAL and on disk; the next process folds it back.
             report(.notFoldedBack(error))
         }
-        lock = nil
+        contents.close()
+        place.giveUp()
     }
 }

@@ -59,10 +59,14 @@ struct DatabaseContents {
         return totals
     }
 
-    /// Folds the write-ahead log back and closes the store.
-    mutating func close() throws(StorageError) {
-        defer { opened = nil }
-        try store.checkpoint()
+    /// Reads from another store from now on, which has all that this one had.
+    mutating func move(to store: StoreReader) {
+        opened = store
+    }
+
+    /// Closes the store.
+    mutating func close() {
+        opened = nil
     }
 
     /// The number of a domain's keys and the length of their names.

@@ -6,7 +6,7 @@ extension DatabaseLocation {
     /// In the runtime directory it bears the hash of the database directory's real path, so that
     /// every database has its own, by whatever name it is reached.
     func makeJournalDirectory() throws(StorageError) -> PrivateDirectory {
-        let database = try DatabaseLocation.realPath(directory)
+        let database = try realDirectory()
         guard let runtimeDirectory else { return try makeJournalBesideDatabase() }
         let ours = try PrivateDirectory(making: "\(runtimeDirectory)/defaultsd")
         let made = try PrivateDirectory(making: ours.file(DatabaseLocation.hash(of: database)))
@@ -15,7 +15,7 @@ extension DatabaseLocation {
 
     /// Makes the directory of the journal where there is no runtime directory.
     func makeJournalBesideDatabase() throws(StorageError) -> PrivateDirectory {
-        let database = try DatabaseLocation.realPath(directory)
+        let database = try realDirectory()
         return try PrivateDirectory(
             making: DatabaseLocation.journalBesideDatabase(in: database))
     }
@@ -60,6 +60,14 @@ extension DatabaseLocation {
     private static func isOwnDirectory(_ path: String) -> Bool {
         guard let directory = try? File(path, O_RDONLY | O_DIRECTORY) else { return false }
         return (try? directory.status().st_uid) == geteuid()
+    }
+
+    /// The real path of the database's directory, which is made again where somebody has removed it.
+    private func realDirectory() throws(StorageError) -> String {
+        if access(directory, F_OK) != 0, errno == ENOENT {
+            _ = try PrivateDirectory(making: directory, isOurs: isStandard)
+        }
+        return try DatabaseLocation.realPath(directory)
     }
 
     private static func realPath(_ path: String) throws(StorageError) -> String {

@@ -4,13 +4,13 @@ internal import DefaultsModel
 extension DatabaseOpening {
     /// Makes the directory of the journal; beside the database where the runtime directory is
     /// not to be used, as `su` leaves that of another user behind.
-    func makeJournalDirectory(
-        at location: DatabaseLocation
+    static func makeJournalDirectory(
+        at location: DatabaseLocation, report: (Notice) -> Void
     ) throws(StorageError) -> PrivateDirectory {
         do throws(StorageError) {
             return try location.makeJournalDirectory()
         } catch {
-            return try makeJournalBesideDatabase(at: location, because: error)
+            return try makeJournalBesideDatabase(at: location, because: error, report: report)
         }
     }
 
@@ -25,7 +25,8 @@ extension DatabaseOpening {
         do throws(StorageError) {
             return try startJournal(after: recovery, in: directory, boot: boot)
         } catch {
-            let beside = try makeJournalBesideDatabase(at: location, because: error)
+            let beside = try DatabaseOpening.makeJournalBesideDatabase(
+                at: location, because: error, report: report)
             return try startJournal(after: recovery, in: beside, boot: boot)
         }
     }
@@ -59,8 +60,8 @@ extension DatabaseOpening {
         }
     }
 
-    private func makeJournalBesideDatabase(
-        at location: DatabaseLocation, because error: StorageError
+    private static func makeJournalBesideDatabase(
+        at location: DatabaseLocation, because error: StorageError, report: (Notice) -> Void
     ) throws(StorageError) -> PrivateDirectory {
         let directory = try location.makeJournalBesideDatabase()
         report(.journalBesideDatabase(directory.path, error))

@@ -10,12 +10,12 @@ extension DatabaseOpening {
     func recover(
         from directories: [PrivateDirectory], last place: JournalPlace?, boot: UniqueID
     ) throws(StorageError) -> Recovery {
-        let state = try file.state(connection)
-        var contents = DatabaseContents(over: try StoreReader(connection, path: file.path))
+        let state = store.state
+        var contents = DatabaseContents(over: store.reader)
         var history = try JournalHistory(
             of: state.uuid, boot: boot, in: directories, report: report)
         let older = try replay(&history, above: state.generation, into: &contents)
-        let outcome = isNew ? nil : history.generation(after: state, last: place)
+        let outcome = store.isNew ? nil : history.generation(after: state, last: place)
         var recovery = Recovery(
             store: state, contents: contents, counter: GenerationCounter(after: state, outcome),
             segments: history.segments, hasJumped: outcome?.hasJumped == true)
@@ -34,7 +34,7 @@ extension DatabaseOpening {
             generation: recovery.counter.current, changes: recovery.contents.overlay.beginFlush(),
             recordStart: recovery.counter.recordStart, lastSegment: nil)
         do {
-            try FlushTransaction(on: connection).write(batch)
+            try FlushTransaction(on: store.connection).write(batch)
             recovery.contents.overlay.finishFlush()
             recovery.counter.noteDurable(batch)
         } catch {

@@ -6,41 +6,49 @@ struct DatabaseOpening {
     let file: StoreFile
     let directory: PrivateDirectory
     let report: (Notice) -> Void
-    let connection: Connection
-    let isNew: Bool
+    let store: OpenStore
+    /// Whether the store was damaged, and made anew.
+    let isRescued: Bool
+    /// Where the process before has left its files.
+    private let last: PlaceNote?
+    private let place: PrivateDirectory
 
     /// What a database begins with.
     struct Beginning {
         let journal: Journal
         let pages: CounterPages
         let contents: DatabaseContents
+        let identity: StoreIdentity
         let counter: GenerationCounter
     }
 
-    /// Opens the store, or makes it.
+    /// Opens the store, makes it, or makes it anew where it is damaged.
+    ///
+    /// - Parameters:
+    ///   - wasLeftOpen: Whether the process before has not closed the store.
+    ///   - damage: What was found to be wrong with the store; nil where nothing was.
     init(
-        of directory: PrivateDirectory, report: @escaping (Notice) -> Void
+        of directory: PrivateDirectory, at location: DatabaseLocation, boot: UniqueID,
+        wasLeftOpen: Bool, damage: String?, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         self.directory = directory
         self.report = report
         file = StoreFile(in: directory)
-        try file.make(in: directory)
-        connection = try file.connect()
-        isNew = try file.prepare(connection)
-        do {
-            try file.makeIndex(connection)
-        } catch {
-            report(.indexNotMade(error))
-        }
+        last = PlaceNote(in: directory)
+        place = try DatabaseOpening.makeJournalDirectory(at: location, report: report)
+        let rescuer = StoreRescuer(
+            of: file, in: directory,
+            journals: try location.journalDirectories(now: place, last: last?.journal),
+            wasLeftOpen: wasLeftOpen, hasNote: last != nil, mayBeTorn: last?.journal.boot != boot,
+            report: report)
+        (store, isRescued) = try rescuer.open(damage: damage)
     }
 
     /// Takes up what the last process left, and goes on with a journal and a page of our own.
     func begin(at location: DatabaseLocation, boot: UniqueID) throws(StorageError) -> Beginning {
-        let last = PlaceNote(in: directory)
-        let place = try makeJournalDirectory(at: location)
         let recovery = try recover(
             from: location.journalDirectories(now: place, last: last?.journal),
-            last: last?.journal, boot: boot)
+            last: isRescued ? nil : last?.journal, boot: boot)
         let journal = try startJournal(after: recovery, in: place, at: location, boot: boot)
         var pages = CounterPages(of: recovery.store.uuid, report: report)
         let others = try location.pageDirectories(now: place, last: last)
@@ -59,6 +67,6 @@ struct DatabaseOpening {
             replayed: recovery.replayed)
         return Beginning(
             journal: journal, pages: pages, contents: recovery.contents,
-            counter: recovery.counter)
+            identity: try file.identity(), counter: recovery.counter)
     }
 }

@@ -30,6 +30,24 @@ extension Notice {
                 + "passed over, and with them one change or more. What follows was read.")
     }
 
+    static func rescued(_ report: RescueReport) -> Notice {
+        Notice(severity: .warning, description: report.description)
+    }
+
+    static func logMissing(_ path: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description:
+                "The write-ahead log of \(path) was missing: what was only in it, if anything "
+                + "was, is lost.")
+    }
+
+    static func setAside(_ path: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "What was there before is kept as \(path).")
+    }
+
     static func replayed(_ count: Int) -> Notice {
         Notice(
             severity: .information,
@@ -64,6 +82,21 @@ extension Notice {
             severity: .warning,
             description: "The journal in \(path) is gone while it was in use. All that is not in "
                 + "the database yet stands in \(now) now.")
+    }
+
+    static func storeRenewed(_ path: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(path) or a file beside it was removed or replaced while it was in use. "
+                + "It was made anew with all that it had held. Any other file that stood in its "
+                + "place is kept beside it, under another name.")
+    }
+
+    static func storeNotFollowed(_ path: String, _ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(path) was made anew, and cannot be read yet: \(error) The one before "
+                + "is read meanwhile, with all changes since.")
     }
 
     static func journalBesideDatabase(_ path: String, _ error: StorageError) -> Notice {
@@ -113,6 +146,15 @@ extension Notice {
             description:
                 "The page of counters is gone or was cut while it was in use. There is a new "
                 + "one in \(directory).")
+    }
+
+    static func onNetwork(_ path: String, _ fileSystem: FileSystem) -> Notice {
+        Notice(
+            severity: .information,
+            description:
+                "The database in \(path) is on a network file system (\(fileSystem.name)). "
+                + "Its server has to keep the lock by which one machine at a time has the database, "
+                + "and decides when a write outlives a power cut.")
     }
 
     static func indexNotMade(_ error: StorageError) -> Notice {

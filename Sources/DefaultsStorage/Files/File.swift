@@ -16,6 +16,18 @@ struct File: ~Copyable {
         self.descriptor = descriptor
     }
 
+    /// Opens what must be a regular file.
+    ///
+    /// Somebody may have given its name to something else; a pipe that nobody writes to would be
+    /// waited for without an end.
+    static func regular(_ path: String, _ flags: Int32) throws(SystemError) -> File {
+        let file = try File(path, flags | O_NONBLOCK)
+        guard try file.status().st_mode & S_IFMT == S_IFREG else {
+            throw SystemError(call: "open as a regular file", path: path, number: EINVAL)
+        }
+        return file
+    }
+
     deinit {
         close(descriptor)
     }

@@ -16,4 +16,14 @@ struct FileIdentity: Equatable {
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
+
+    /// Whether the file has this name no more: nothing has it, or another file.
+    ///
+    /// Where nobody may look, as the permission was taken away, that is no sign of it: what is
+    /// written through an open descriptor reaches the disk all the same.
+    func hasLost(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR }
+        return FileIdentity(status) != self
+    }
 }

@@ -90,6 +90,15 @@ struct PrivateDirectory {
         try File(path, O_RDONLY | O_DIRECTORY).synchronize()
     }
 
+    /// How many bytes its file system has for this user.
+    func freeSpace() throws(SystemError) -> Int {
+        var system = statvfs()
+        guard statvfs(path, &system) == 0 else { throw .last("statvfs", path) }
+        let (bytes, overflow) = UInt64(system.f_bavail).multipliedReportingOverflow(
+            by: UInt64(system.f_frsize))
+        return overflow ? .max : Int(clamping: bytes)
+    }
+
     /// - Returns: Whether it was missing.
     private static func make(_ path: String) throws(SystemError) -> Bool {
         // From the deepest directory that is there down to the one asked for.
@@ -110,7 +119,8 @@ struct PrivateDirectory {
         return !missing.isEmpty
     }
 
-    private static func parent(of path: String) -> String {
+    /// The path of the directory that a file stands in.
+    static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         let parent = path[..<slash]
         return parent.isEmpty ? "/" : String(parent)

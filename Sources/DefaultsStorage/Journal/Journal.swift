@@ -25,7 +25,7 @@ final class Journal {
     static let maximumSealed = 16
 
     private(set) var directory: PrivateDirectory
-    private let database: UniqueID
+    let database: UniqueID
     private let boot: UniqueID
     private var current: JournalSegment
     /// Segments that are needed and no longer written to, the oldest first.
@@ -86,6 +86,11 @@ final class Journal {
     /// Removes all segments but the one that is written to.
     func removeSealed() throws(SystemError) {
         if let lastSealed { try remove(through: lastSealed) }
+    }
+
+    /// Empties the segment that is written to; all that stands in it is in the store.
+    func clear() throws(SystemError) {
+        if !current.isEmpty { try current.clear() }
     }
 
     /// Writes the journal anew, with nothing in it but what is pending, if it has far outgrown

@@ -84,6 +84,17 @@ struct JournalHistory {
         return (landing, true)
     }
 
+    /// The database that the newest segment in some directories belongs to; nil where there is none.
+    static func database(in directories: [PrivateDirectory]) -> UniqueID? {
+        let headers = directories.flatMap { directory in
+            let names = (try? directory.names()) ?? []
+            return names.filter { $0.hasSuffix(JournalSegment.suffix) }.compactMap { name in
+                try? JournalReader(directory.file(name))?.header
+            }
+        }
+        return headers.max { $0.generation < $1.generation }?.database
+    }
+
     private mutating func collect(in directory: PrivateDirectory) throws(SystemError) {
         var found: [SealedSegment] = []
         for name in try directory.names().sorted() {

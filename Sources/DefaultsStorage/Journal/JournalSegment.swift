@@ -73,6 +73,12 @@ struct JournalSegment: ~Copyable {
         size += record.count
     }
 
+    /// Cuts all records off.
+    mutating func clear() throws(SystemError) {
+        try file.truncate(to: JournalHeader.size)
+        size = JournalHeader.size
+    }
+
     /// What a segment's name ends with until it is whole.
     static let unfinishedSuffix = ".unfinished"
     /// What a segment's name ends with.

@@ -14,6 +14,8 @@ struct CounterPages {
     private(set) var current: CounterPage?
     /// The directories of pages that could not be made void yet.
     private(set) var left: [PrivateDirectory] = []
+    /// Whether the log knows that there is none.
+    private var isMissed = false
 
     init(of database: UniqueID, report: @escaping (Notice) -> Void) {
         self.database = database
@@ -43,7 +45,7 @@ struct CounterPages {
     }
 
     /// Takes up the page of a directory, or makes one, and brings it up to date; where there is none
-    /// to be had, the log is told why.
+    /// to be had, the log is told why, once.
     ///
     /// - Parameters:
     ///   - durable: The generation of the store, before any change of the journal was written to
@@ -57,10 +59,13 @@ struct CounterPages {
             self.current = try CounterPage.open(
                 in: directory, of: database, at: current, durable: durable, replayed: replayed)
             left.removeAll { $0.path == directory.path }
+            isMissed = false
         } catch {
             switch error {
             case .notVoided(let cause): leave(directory, cause)
-            case .notMade(let cause): report(.noPage(cause))
+            case .notMade(let cause):
+                if !isMissed { report(.noPage(cause)) }
+                isMissed = true
             }
         }
     }

@@ -166,3 +166,21 @@ extension FlushTransaction {
         }
     }
 }
+
+extension Connection {
+    /// Has the next transaction begin the write-ahead log, and what stands there now gone.
+    ///
+    /// SQLite takes a transaction back whose end cannot be synchronized, and leaves it in the log. A
+    /// shorter one that is written over it has no mark of its end: what follows, of the same log by
+    /// its salt, would look like transactions that came later and are damaged.
+    ///
+    /// See [PRAGMA wal_checkpoint](https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
+    func beginLogAnew() throws(SQLiteError) {
+        // It tells in its answer that somebody reads what is to go.
+        guard try pragma("wal_checkpoint", "TRUNCATE") == "0" else {
+            throw SQLiteError(
+                extendedCode: .busy, message: "the write-ahead log is being read",
+                sql: "PRAGMA wal_checkpoint")
+        }
+    }
+}

@@ -59,6 +59,14 @@ enum Schema {
         CREATE INDEX tokens_by_age ON tokens (domain, id);
         \(presentIndex)
         """,
+        """
+        -- The rescues from a damaged database that this one came from.
+        CREATE TABLE rescues (
+            id INTEGER PRIMARY KEY,
+            time INTEGER NOT NULL,       -- in seconds since 1970
+            report TEXT NOT NULL
+        ) STRICT;
+        """,
     ]
 
     /// The rows of a domain that are values, so that a read of all of it passes over no removals.
@@ -71,6 +79,9 @@ enum Schema {
     static let presentIndex = """
         CREATE INDEX IF NOT EXISTS present ON entries (domain) WHERE archive IS NOT NULL;
         """
+
+    /// No version will be above it: what claims to be is damaged.
+    static let lastVersion = 10_000
 
     /// The version of the schema that this program writes.
     static var version: Int { migrations.count }

@@ -45,7 +45,22 @@ extension StoreFile {
         } catch {
             throw .storeFailure(path, error, .cannotOpen)
         }
+        if !header.isOurs, try hasOurTables(connection) { throw .damagedHeader(path) }
         return try header.migrations(at: path)
+    }
+
+    /// Whether a database has the tables of ours, whatever its header says.
+    private func hasOurTables(_ connection: Connection) throws(StorageError) -> Bool {
+        do throws(SQLiteError) {
+            let count = try connection.prepare(
+                """
+                SELECT count(*) FROM sqlite_schema
+                    WHERE type = 'table' AND name IN ('state', 'domains', 'entries')
+                """)
+            return try count.step() && count.integer(at: 0) == 3
+        } catch {
+            throw .storeFailure(path, error, .cannotOpen)
+        }
     }
 
     /// What the store knows of itself.

@@ -13,14 +13,27 @@ struct StoreFile: Sendable {
     /// checkpoints.
     private static let walSizeLimit = 4 << 20
 
+    static let name = "defaults.db"
+    /// What the names of its files end with: the database, its log, and a journal of SQLite's that
+    /// is there while a new database is made.
+    static let suffixes = ["", "-wal", "-journal"]
+
     let path: String
+    /// The write-ahead log.
+    var logPath: String { "\(path)-wal" }
+    /// The directory that its files stand in.
+    var directory: PrivateDirectory {
+        PrivateDirectory(existing: PrivateDirectory.parent(of: path))
+    }
+    /// What it is called there.
+    var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// Makes the file where there is none, readable by its owner alone.
     ///
     /// SQLite gives the files beside it the same permissions. Its own way of making it would obey
     /// the umask. The caller holds the lock of the directory: no connection of this process is open
     /// whose locks the closing of another descriptor would set free.
-    func make(in directory: PrivateDirectory) throws(StorageError) {
+    func make() throws(StorageError) {
         do throws(SystemError) {
             let isNew = access(path, F_OK) != 0
             let file = try File(path, O_RDWR | O_CREAT)
@@ -42,6 +55,9 @@ struct StoreFile: Sendable {
     func connect() throws(StorageError) -> Connection {
         do throws(SQLiteError) {
             let connection = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")
+            try connection.pragma("page_size", "\(PageSize.ours.whole)")
+            // What was removed is gone, and cannot come back by a rescue.
+            try connection.pragma("secure_delete", "ON")
             try connection.pragma("trusted_schema", "OFF")
             try connection.pragma("cache_size", "-\(StoreFile.cacheKiB)")
             try connection.pragma("synchronous", "FULL")
@@ -54,16 +70,23 @@ struct StoreFile: Sendable {
 }
 
 extension StoreFile {
-    /// The store of a directory.
-    init(in directory: PrivateDirectory) {
-        self.init(path: directory.file("defaults.db"))
+    /// What the database takes up without its log, in bytes.
+    static func size(by connection: Connection) throws(SQLiteError) -> Int {
+        let pages = try connection.pragma("page_count").flatMap { Int($0) } ?? 0
+        let pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 0
+        return pages.multipliedReportingOverflow(by: pageSize).partialValue
     }
 
     /// Checks that the file, if there is one, is ours to open, while another process may have it open.
     ///
-    /// - Throws: `.cannotOpen`, `.damagedDatabase`, `.notOurDatabase` or `.newerSchema`.
+    /// A damaged one can be rescued.
+    ///
+    /// - Throws: `.cannotOpen`, `.notOurDatabase` or `.newerSchema`.
     func check() throws(StorageError) {
-        guard let header = try StoreHeader(inFile: path) else { return }
-        _ = try header.migrations(at: path)
+        do throws(StorageError) {
+            _ = try StoreHeader(inFile: path)?.migrations(at: path)
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+        }
     }
 }

@@ -41,11 +41,17 @@ struct StoreHeader {
         applicationID = StoreHeader.number(in: bytes, at: 68)
     }
 
+    /// Whether this program has made it, or is to.
+    var isOurs: Bool {
+        isEmpty
+            ? version == 0
+            : applicationID == Schema.applicationID && (1...Schema.lastVersion).contains(version)
+    }
+
     /// The number of migrations that the database at a path has had; 0 for an empty one.
     ///
     /// - Throws: `.notOurDatabase` or `.newerSchema` where it is not ours to touch.
     func migrations(at path: String) throws(StorageError) -> Int {
-        let isOurs = isEmpty ? version == 0 : applicationID == Schema.applicationID && version > 0
         guard isOurs else { throw .notOurDatabase(path) }
         guard version <= Schema.version else { throw .newerSchema(path, version: version) }
         return version

@@ -16,21 +16,47 @@ internal import SQLite
 ///     }
 /// }
 /// ```
+///
+/// Invariants:
+/// 1. What `write(_:)` has written stands in files that bear the store's names, so that the next
+///    process finds it, whatever somebody has done to those names before.
+/// 2. Nothing is written before this process has the lock of the directory that bears the store.
+/// 3. Nothing is written to a store while the next process may take another one for it.
+/// 4. What is written is not followed, in the log, by what is left of a transaction that failed.
 public actor DurableWriter {
-    private nonisolated let thread: WriterThread
-    private let path: String
-    private var connection: Connection?
+    nonisolated let thread: WriterThread
+    let place: StorePlace
+    let backups: BackupFolder
+    var connection: Connection?
+    /// The backup under way.
+    var backup: BackupWork?
+    /// Which files the connection has open.
+    var identity: StoreIdentity
+    /// Whether the log may hold what was not written to its end, by this process or one before.
+    var mayHaveLeftovers = true
+    /// The files that stood, or were to stand, for the store before these.
+    var earlier: [FileIdentity] = []
 
     /// Starts the thread and opens a second connection to the store of an open database.
-    init(to file: StoreFile) throws(StorageError) {
-        path = file.path
+    ///
+    /// - Parameter identity: Which files the database has open.
+    init(to identity: StoreIdentity, in place: StorePlace) throws(StorageError) {
+        let file = StoreFile(in: place.directory)
+        self.identity = identity
+        self.place = place
+        backups = BackupFolder(of: place.directory)
         do {
             thread = try WriterThread()
         } catch {
-            throw .cannotOpen(path, error)
+            throw .cannotOpen(file.path, error)
         }
         connection = try file.connect()
+        // Or what is written through it would not be what the database reads.
+        guard try file.identity() == identity else { throw .storeGone(file.path) }
     }
+
+    /// The file of the store, by the links that there are now.
+    nonisolated var file: StoreFile { StoreFile(in: place.directory) }
 
     /// The writer's own thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -39,20 +65,35 @@ public actor DurableWriter {
 
     /// Writes a batch in one transaction; it is on disk, fsync done, when this returns.
     ///
-    /// - Throws: The disk's refusal. Nothing of the batch was written then.
+    /// A store that somebody has removed or replaced is made anew before, or, where that happens
+    /// meanwhile, with the batch in it.
+    ///
+    /// - Throws: The disk's refusal. The batch stays pending then, and the next process finds nothing
+    ///   of it in the store, or all.
     public func write(_ batch: FlushBatch) throws(StorageError) {
-        guard let connection else { preconditionFailure("the writer was closed") }
+        try renewStoreIfLost()
         do {
-            try FlushTransaction(on: connection).write(batch)
+            if mayHaveLeftovers { try openConnection.beginLogAnew() }
+            mayHaveLeftovers = true
+            try FlushTransaction(on: openConnection).write(batch)
+            mayHaveLeftovers = false
         } catch {
-            throw .storeFailure(path, error, .cannotWrite)
+            throw .storeFailure(file.path, error, .cannotWrite)
         }
+        try renewStoreIfLost()
+    }
+
+    /// The connection of a writer that is in use.
+    var openConnection: Connection {
+        guard let connection else { preconditionFailure("the writer was closed") }
+        return connection
     }
 
     /// Closes the connection, after which the database can be closed.
     ///
-    /// Nothing is written later.
+    /// Nothing is written later. A backup that is under way is given up.
     public func close() {
+        giveUpBackup()
         connection = nil
     }
 }

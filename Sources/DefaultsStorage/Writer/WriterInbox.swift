@@ -9,6 +9,7 @@ final class WriterInbox: @unchecked Sendable {
     /// What the thread is to do.
     enum Message: Sendable {
         case run(UnownedJob, on: WriterThread)
+        case resume(UnsafeContinuation<Void, Never>)
         case end
     }
 

@@ -41,9 +41,21 @@ final class WriterThread: SerialExecutor {
         inbox.put(.run(UnownedJob(job), on: self))
     }
 
+    /// Lets a task of this thread go on when the jobs are done that wait by now.
+    ///
+    /// `Task.yield()` would start the threads of Swift's own pool for that.
+    func resumeInTurn(_ continuation: UnsafeContinuation<Void, Never>) {
+        inbox.put(.resume(continuation))
+    }
+
     private static func run(_ inbox: WriterInbox) {
-        while case .run(let job, let executor) = inbox.take() {
-            job.runSynchronously(on: executor.asUnownedSerialExecutor())
+        while true {
+            switch inbox.take() {
+            case .run(let job, let executor):
+                job.runSynchronously(on: executor.asUnownedSerialExecutor())
+            case .resume(let continuation): continuation.resume()
+            case .end: return
+            }
         }
     }
 }

@@ -112,9 +112,13 @@ static inline DBusMessage *carry_from_floor(dbus_uint32_t size) {
     return message;
 }
 
-/* Apply: begun with the domain, then one entry after the other, then ended with what is the same
- * for all: nothing removed, nothing expected, durable or not. */
-struct transaction { DBusMessage *message; DBusMessageIter arguments, entries; };
+/* Apply: begun with the domain, then one entry after the other, then what is expected, if anything
+ * is, then ended with what is the same for all: durable or not. Nothing is removed. */
+struct transaction {
+    DBusMessage *message;
+    DBusMessageIter arguments, entries;
+    dbus_bool_t is_expecting;
+};
 
 static inline struct transaction begin_apply(const char *domain) {
     struct transaction new = {.message = new_call(OURS, "Apply")};
@@ -132,14 +136,30 @@ static inline void apply_entry(struct transaction *to, const char *key, struct a
     dbus_message_iter_close_container(&to->entries, &entry);
 }
 
+static inline void begin_expecting(struct transaction *of) {
+    DBusMessageIter removed;
+    if (of->is_expecting) return;
+    of->is_expecting = TRUE;
+    dbus_message_iter_close_container(&of->arguments, &of->entries);
+    dbus_message_iter_open_container(&of->arguments, DBUS_TYPE_ARRAY, "s", &removed);
+    dbus_message_iter_close_container(&of->arguments, &removed);
+    dbus_message_iter_open_container(&of->arguments, DBUS_TYPE_ARRAY, "{st}", &of->entries);
+}
+
+static inline void expect_entry(struct transaction *of, const char *key, dbus_uint64_t generation) {
+    DBusMessageIter entry;
+    begin_expecting(of);
+    dbus_message_iter_open_container(&of->entries, DBUS_TYPE_DICT_ENTRY, NULL, &entry);
+    dbus_message_iter_append_basic(&entry, DBUS_TYPE_STRING, &key);
+    dbus_message_iter_append_basic(&entry, DBUS_TYPE_UINT64, &generation);
+    dbus_message_iter_close_container(&of->entries, &entry);
+}
+
 static inline DBusMessage *end_apply(struct transaction *of, dbus_bool_t durable) {
     DBusMessageIter container, entry, variant;
     const char *option = "durable";
+    begin_expecting(of);
     dbus_message_iter_close_container(&of->arguments, &of->entries);
-    dbus_message_iter_open_container(&of->arguments, DBUS_TYPE_ARRAY, "s", &container);
-    dbus_message_iter_close_container(&of->arguments, &container);
-    dbus_message_iter_open_container(&of->arguments, DBUS_TYPE_ARRAY, "{st}", &container);
-    dbus_message_iter_close_container(&of->arguments, &container);
     dbus_message_iter_open_container(&of->arguments, DBUS_TYPE_ARRAY, "{sv}", &container);
     dbus_message_iter_open_container(&container, DBUS_TYPE_DICT_ENTRY, NULL, &entry);
     dbus_message_iter_append_basic(&entry, DBUS_TYPE_STRING, &option);

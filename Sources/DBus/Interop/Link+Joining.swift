@@ -1,0 +1,97 @@
+import CDBus
+import CLinux
+import Glibc
+
+/// A connection to a bus that may be slow, or stopped, and keeps nobody waiting.
+extension Link {
+    // libdbus connects a socket by waiting until the other end has room for it. So it is given one
+    // that is connected already, in the place of one of its own, as for a peer.
+    static func open(joining address: String) throws(DBusError) -> OpaquePointer {
+        dbus_connection_set_change_sigpipe(0)
+        let socket = try BusSocket.connect(to: address)
+        let opened = try ScratchServer().makeClient()
+        do {
+            try replaceSocket(of: opened, by: socket.number)
+        } catch {
+            dbus_connection_close(opened)
+            dbus_connection_unref(opened)
+            throw error
+        }
+        dbus_connection_set_exit_on_disconnect(opened, 0)
+        return opened
+    }
+}
+
+/// A socket that is connected to a bus at once or not at all.
+enum BusSocket {
+    /// Connects to the first Unix socket of an address that takes a connection now.
+    ///
+    /// - Throws: ``DBusError``: that of the last one, of the name `InvalidArgs` where the address
+    ///   has none, of the name `BadAddress` where it is no address.
+    static func connect(to address: String) throws(DBusError) -> FileDescriptor {
+        guard !address.utf8.contains(0) else { throw .nulInString }
+        var entries: UnsafeMutablePointer<OpaquePointer?>?
+        var count: Int32 = 0
+        _ = try checkError { dbus_parse_address(address, &entries, &count, $0) }
+        guard let entries else { throw .noMemory }
+        defer { dbus_address_entries_free(entries) }
+        var failure = DBusError.noUnixSocket(in: address)
+        for entry in UnsafeBufferPointer(start: entries, count: Int(count)) {
+            guard let place = UnixSocketAddress(entry) else { continue }
+            do throws(DBusError) {
+                return try connect(to: place)
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private static func connect(to place: UnixSocketAddress) throws(DBusError) -> FileDescriptor {
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let number = socket(AF_UNIX, Int32(kind), 0)
+        guard number >= 0 else { throw .systemCall("Making a socket", error: errno) }
+        let descriptor = FileDescriptor(owning: number)
+        // EAGAIN: as many wait to be taken as may. There is no way to be told when fewer do.
+        guard place.withPointer({ Glibc.connect(number, $0, $1) }) == 0 else {
+            throw .systemCall("Connecting to \(place.name)", error: errno)
+        }
+        return descriptor
+    }
+}
+
+/// Where a Unix socket is, by a file or by a name of the abstract kind.
+private struct UnixSocketAddress {
+    /// The path; of an abstract name with an `@` before it.
+    let name: String
+    private var address = sockaddr_un()
+    private let size: socklen_t
+
+    /// Nil for another kind of address, and for a name that is longer than can be.
+    init?(_ entry: OpaquePointer?) {
+        guard let method = dbus_address_entry_get_method(entry), strcmp(method, "unix") == 0
+        else { return nil }
+        let bytes: [UInt8]
+        if let path = dbus_address_entry_get_value(entry, "path") {
+            name = String(cString: path)
+            bytes = Array(name.utf8) + [0]
+        } else if let abstract = dbus_address_entry_get_value(entry, "abstract") {
+            let text = String(cString: abstract)
+            name = "@\(text)"
+            bytes = [0] + text.utf8
+        } else {
+            return nil
+        }
+        guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+    }
+
+    /// The socket API takes any family's address through the type of none of them.
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
+        }
+    }
+}

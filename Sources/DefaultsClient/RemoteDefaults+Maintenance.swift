@@ -1,0 +1,75 @@
+import DBus
+import DefaultsProtocol
+
+/// What the daemon says of itself to the project's own tool.
+public struct ServiceFacts: Sendable, Hashable {
+    /// The file system that the database is on.
+    public struct FileSystem: Sendable, Hashable {
+        /// Its name, as mount(8) has it.
+        public let name: String
+        /// Whether other machines reach the same files.
+        public let isNetwork: Bool
+    }
+
+    /// A database that was damaged, and was made anew.
+    public struct Rescue: Sendable, Hashable {
+        /// When that was, in seconds since 1970.
+        public let time: UInt64
+        /// What was kept and what was lost, in sentences.
+        public let report: String
+    }
+
+    /// The file system that the database is on; nil where the daemon does not say.
+    public let fileSystem: FileSystem?
+    /// The last rescue; nil where there was none.
+    public let lastRescue: Rescue?
+}
+
+extension RemoteDefaults {
+    /// Asks for what is no part of the contract; nil where the daemon does not say: it is an older
+    /// one, or this program is in a sandbox.
+    public func facts() async throws -> ServiceFacts? {
+        do {
+            return ServiceFacts(try await statistics())
+        } catch let error as DBusError
+            where error.name == .unknownMethod || error.name == .unknownInterface
+        {
+            return nil
+        } catch let error as DefaultsError where error.code == .accessDenied {
+            return nil
+        }
+    }
+
+    private func statistics() async throws -> [String: Value] {
+        let entries = try await reachingService {
+            try await connection.call(
+                Contract.busName, Contract.objectPath, Contract.maintenanceInterface,
+                Contract.getStatistics.name, replying: "a{sv}"
+            ) { reader in
+                try reader.readDictionary {
+                    (try $0.readString(), try $0.readVariant { try $0.readValue() })
+                }
+            }
+        }
+        return Dictionary(entries) { first, _ in first }
+    }
+}
+
+extension ServiceFacts {
+    fileprivate init(_ facts: [String: Value]) {
+        if case .string(let name) = facts["FileSystem"],
+            case .boolean(let isNetwork) = facts["IsNetworkFileSystem"]
+        {
+            fileSystem = FileSystem(name: name, isNetwork: isNetwork)
+        } else {
+            fileSystem = nil
+        }
+        if case .string(let report) = facts["LastRescue"], !report.isEmpty,
+            case .uint64(let time) = facts["LastRescueTime"]
+        {
+            lastRescue = Rescue(time: time, report: report)
+        } else {
+            lastRescue = nil
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import DBus
+import DefaultsStorage
+import Logging
+
+/// From what ends the process to the last flush.
+extension Daemon {
+    func receive(_ signal: ProcessSignals.Received) {
+        switch signal {
+        case .flush: object?.assumeIsolated { $0.demandFlush() }
+        case .stop: Task(executorPreference: loop) { await self.end(with: .success) }
+        }
+    }
+
+    func callersHaveGone() {
+        guard !isEnding else { return }
+        var status = ExitStatus.success
+        switch callers {
+        case .bus, .busReplacingOther:
+            logger.notice("The bus has gone; writing the last changes to disk.")
+        case .peer where connection.assumeIsolated { $0.isAuthenticated }:
+            logger.debug("The peer has gone.")
+        case .peer:
+            logger.critical("\(LifeCycleError.notAPeer)")
+            status = ExitStatus(of: LifeCycleError.notAPeer)
+        }
+        Task(executorPreference: loop) { [status] in await self.end(with: status) }
+    }
+
+    /// Another daemon has the name: what has come is answered, and that one waits for our end.
+    func wasReplaced() {
+        guard !isEnding else { return }
+        logger.notice("Another daemon takes over; answering what came before it.")
+        isReplaced = true
+        if isServing { Task(executorPreference: loop) { await self.end(with: .success) } }
+    }
+
+    /// Ends without the database, which cannot be used any more.
+    func abandon(_ error: any Error) {
+        logger.critical("\(error) The crash journal keeps the changes for the next start.")
+        isEnding = true
+        status = ExitStatus(of: error)
+        loop.stop()
+    }
+
+    func end(with status: ExitStatus) async {
+        guard !isEnding else { return }
+        isEnding = true
+        self.status = status
+        ServiceManager.notifyStopping()
+        do {
+            try await object?.stop()
+        } catch {
+            logger.error("\(error) The crash journal keeps the changes for the next start.")
+            self.status = ExitStatus(of: error)
+        }
+        loop.stop()
+    }
+}

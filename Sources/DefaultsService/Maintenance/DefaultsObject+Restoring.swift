@@ -1,0 +1,133 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+import Logging
+
+/// Restoring a backup while everybody goes on: what differs is changed as anybody changes it, so
+/// that watchers, pages, journal and generations are right, and nothing has to begin anew.
+///
+/// It is one change for each domain; for one that differs in very many keys, several. What others
+/// change meanwhile is later than the restoration, or in it.
+extension DefaultsObject {
+    /// Restores a backup.
+    ///
+    /// - Returns: What it has changed, when that is on disk.
+    /// - Throws: Where nothing could be done or, with the name of the backup that undoes it, not all.
+    func restore(_ name: String, by origin: String) async throws -> RestorationReport {
+        try checkNotEnding()
+        guard let backup = try database.backups().first(where: { $0.name == name }) else {
+            throw DefaultsError(noBackup: name)
+        }
+        let reader = try await open(backup)
+        var report = RestorationReport()
+        report.damaged = UInt64(await reader.damage.rowCount)
+        report.undo = try await backupBeforeRestoring(backup)
+        do {
+            try await restore(from: reader, by: origin, in: &report)
+            _ = try await durability().get()
+        } catch {
+            if let error = error as? StorageError, error.isDamage {
+                mend(because: error.description)
+            }
+            throw DefaultsError(notRestored: backup, report, because: error)
+        }
+        logger.notice("Restored the backup \(backup.name): \(report).")
+        return report
+    }
+
+    /// Opens a backup and verifies it; single values may be damaged, and nothing else.
+    private func open(_ backup: Backup) async throws -> BackupReader {
+        do {
+            let reader = try await writer.open(backup)
+            while try await reader.verify() { try checkNotEnding() }
+            let damage = await reader.damage
+            if let structure = damage.structure { throw structure }
+            if !damage.isNone { logger.warning("In the backup \(backup.name): \(damage)") }
+            return reader
+        } catch let error as StorageError where error.code == .damagedDatabase {
+            throw DefaultsError(damagedBackup: backup, because: error)
+        }
+    }
+
+    /// Makes a backup by which the restoration can be undone; nil where the database is damaged,
+    /// which may be why somebody restores.
+    private func backupBeforeRestoring(_ backup: Backup) async throws -> Backup? {
+        switch try await makeBackup(sparing: backup) {
+        case .success(let undo): undo
+        case .failure: nil
+        }
+    }
+
+    private func restore(
+        from reader: BackupReader, by origin: String, in report: inout RestorationReport
+    ) async throws {
+        // A damaged row may have lost its key, too: who is not found may be the one.
+        let mayRemove = report.damaged == 0
+        var difference: DomainDifference?
+        while let part = try await reader.next() {
+            try checkNotEnding()
+            var current =
+                if let difference, difference.domain == part.domain { difference } else {
+                    DomainDifference(
+                        of: part.domain,
+                        removing: mayRemove ? try database.keys(of: part.domain) : [])
+                }
+            difference = nil
+            report.damaged += try current.take(part) { try differs(part.domain, $0, from: $1) }
+            if current.isLarge || part.isLast {
+                try await make(current.takeChange(by: origin), in: &report)
+            }
+            difference = current
+        }
+        if mayRemove { try await removeDomains(notIn: reader, by: origin, in: &report) }
+    }
+
+    private func removeDomains(
+        notIn reader: BackupReader, by origin: String, in report: inout RestorationReport
+    ) async throws {
+        var rest = try database.domains()[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(1024))
+            rest = rest.dropFirst(1024)
+            for domain in try await reader.domainsWithoutValues(among: some) {
+                try checkNotEnding()
+                guard let removal = try removal(of: domain, by: origin) else { continue }
+                report.removed += UInt64(clamping: try database.totals(of: domain).keys)
+                try await commitWhenThereIsRoom(removal)
+            }
+        }
+    }
+
+    private func make(
+        _ proposal: ChangeProposal, in report: inout RestorationReport
+    ) async throws {
+        // Somebody may have removed it meanwhile.
+        let removed = try proposal.removed.filter {
+            try database.generation(proposal.domain, $0) != nil
+        }
+        let change = ChangeProposal(
+            domain: proposal.domain, set: proposal.set, removed: removed, origin: proposal.origin)
+        guard !change.changesNothing else { return }
+        try await commitWhenThereIsRoom(change)
+        report.set += UInt64(change.set.count)
+        report.removed += UInt64(change.removed.count)
+    }
+
+    /// Commits a change that nobody waits for the reply of, when the disk has taken enough of those
+    /// before.
+    private func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws {
+        while true {
+            do {
+                return conclude(try commit(proposal))
+            } catch is RoomAwaited {
+            } catch let error as StorageError {
+                let mayPass = error.code == .pendingFull || error.code == .generationsExhausted
+                guard mayPass, database.needsFlush else { throw error }
+            }
+            _ = try await durability().get()
+            try checkNotEnding()
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import Logging
+
+/// Backups: the daily ones, which follow a flush, and those that somebody asks for.
+///
+/// One work at a time, on the writer's thread and between its flushes. Nothing that becomes of a
+/// backup touches a change.
+extension DefaultsObject {
+    /// Has something done when all that was asked for before is done.
+    func request(_ request: Upkeep.Request) {
+        guard !upkeep.isEnding else { return request.refuse(DefaultsError.isEnding) }
+        upkeep.waiting.append(request)
+        guard !upkeep.isUnderWay else { return }
+        upkeep.isUnderWay = true
+        Task(executorPreference: connection.loop) { await self.doUpkeep() }
+    }
+
+    /// Begins the daily backup where its time has come; to be called after a flush.
+    func backUpDaily() {
+        guard !upkeep.isUnderWay, upkeep.pause.map({ $0 <= .now }) ?? true else { return }
+        let backups = upkeep.backups ?? (try? database.backups()) ?? []
+        upkeep.backups = backups
+        let isDue = BackupRotation(backups).isDailyDue(generation: database.durableGeneration)
+        if isDue { request(.daily) }
+    }
+
+    /// Gives up what is under way, refuses what waits, and returns when that is over.
+    func endUpkeep() async {
+        upkeep.isEnding = true
+        await writer.giveUpBackup()
+        await withCheckedContinuation { continuation in
+            // Looked at here and not before: others of the loop may have had their turn since.
+            guard upkeep.isUnderWay else { return continuation.resume() }
+            upkeep.whenOver = { continuation.resume() }
+        }
+    }
+
+    /// Leaves work that takes its time where the service is to end.
+    func checkNotEnding() throws {
+        if upkeep.isEnding { throw DefaultsError.isEnding }
+    }
+
+    private func doUpkeep() async {
+        while !upkeep.waiting.isEmpty {
+            switch upkeep.waiting.removeFirst() {
+            case .daily: await makeDailyBackup()
+            case .backup(let answer): await makeBackup(for: [answer] + takeFurtherBackups())
+            case .restoration(let name, let origin, let answer):
+                do {
+                    answer(.success(try await restore(name, by: origin)))
+                } catch {
+                    answer(.failure(error))
+                }
+            }
+            upkeep.backups = nil
+        }
+        upkeep.isUnderWay = false
+        upkeep.whenOver?()
+    }
+}
+
+// MARK: Making backups
+
+extension DefaultsObject {
+    /// Makes a backup of everything that is acknowledged by now.
+    ///
+    /// - Parameter spared: A backup that is not to be removed for this one.
+    /// - Returns: The backup, or that there is none of a database that is damaged.
+    /// - Throws: Where the disk has refused, or the service is to end.
+    func makeBackup(sparing spared: Backup? = nil) async throws -> Result<Backup, DefaultsError> {
+        while true {
+            try checkNotEnding()
+            _ = try await durability().get()
+            try checkNotEnding()
+            switch try await writer.backUp(.manual, sparing: spared) {
+            case .made(let backup):
+                logger.info("Made the backup \(backup.name) of \(backup.size) bytes.")
+                trouble.damage = ""
+                return .success(backup)
+            case .damaged(let damage):
+                note(damage)
+                return .failure(DefaultsError(notBackedUp: damage))
+            // For the end of the service, or the store was made anew: then of the new one.
+            case .givenUp: continue
+            }
+        }
+    }
+
+    /// Several who wait for a backup at the same time get the same one: nothing that was
+    /// acknowledged before their calls is not in it.
+    private func takeFurtherBackups() -> [(Result<Backup, any Error>) -> Void] {
+        var answers: [(Result<Backup, any Error>) -> Void] = []
+        upkeep.waiting.removeAll { request in
+            guard case .backup(let answer) = request else { return false }
+            answers.append(answer)
+            return true
+        }
+        return answers
+    }
+
+    private func makeBackup(for answers: [(Result<Backup, any Error>) -> Void]) async {
+        let outcome: Result<Backup, any Error>
+        do {
+            outcome = .success(try await makeBackup().get())
+        } catch {
+            outcome = .failure(error)
+        }
+        for answer in answers { answer(outcome) }
+    }
+
+    private func makeDailyBackup() async {
+        guard !upkeep.isEnding else { return }
+        do {
+            switch try await writer.backUp(.daily) {
+            case .made(let backup):
+                logger.info("Made the daily backup \(backup.name) of \(backup.size) bytes.")
+                (upkeep.isFailing, upkeep.pause) = (false, nil)
+                trouble.damage = ""
+            case .damaged(let damage):
+                if !upkeep.isFailing { note(damage) }
+                pauseDailyBackups()
+            case .givenUp: break
+            }
+        } catch {
+            if !upkeep.isFailing { logger.warning("\(error) It is tried again every hour.") }
+            pauseDailyBackups()
+        }
+    }
+
+    private func pauseDailyBackups() {
+        upkeep.isFailing = true
+        upkeep.pause = .now + Upkeep.pauseAfterFailure
+    }
+
+    /// What a look at every row has found.
+    private func note(_ damage: StoreDamage) {
+        logger.error("The database is damaged, and no backup was made of it. \(damage)")
+        mend(because: damage.description)
+    }
+}

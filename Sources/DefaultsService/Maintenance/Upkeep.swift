@@ -1,0 +1,43 @@
+import DefaultsStorage
+
+/// The work on backups that is to be done, one after the other, and what is known of the daily one.
+struct Upkeep {
+    /// Something that is to be done; each is answered once.
+    enum Request {
+        /// The daily backup, for which nobody waits.
+        case daily
+        /// A backup that somebody has asked for.
+        case backup(answer: (Result<Backup, any Error>) -> Void)
+        /// A restoration of the backup of that name.
+        case restoration(
+            of: String, by: String, answer: (Result<RestorationReport, any Error>) -> Void)
+
+        /// Answers that it is not done.
+        func refuse(_ error: any Error) {
+            switch self {
+            case .daily: break
+            case .backup(let answer): answer(.failure(error))
+            case .restoration(_, _, let answer): answer(.failure(error))
+            }
+        }
+    }
+
+    /// What waits, in order.
+    var waiting: [Request] = []
+    /// Whether something is done now.
+    var isUnderWay = false
+    /// Whether nothing more is done, because the service ends.
+    var isEnding = false
+    /// Called when what is under way has ended.
+    var whenOver: (() -> Void)?
+
+    /// The backups as they were after the last work; nil before the first look.
+    var backups: [Backup]?
+    /// Whether the last daily backup could not be made, which the log was told of.
+    var isFailing = false
+    /// Before this no daily backup is tried again.
+    var pause: ContinuousClock.Instant?
+
+    /// How long no daily backup is tried after one that failed.
+    static let pauseAfterFailure = Duration.seconds(3600)
+}

@@ -1,0 +1,98 @@
+internal import Glibc
+
+/// The directory `backups` beside the database, and the files in it that are backups.
+///
+/// What has another name than a backup is somebody else's and left alone. A backup that is being
+/// made has such a name, so that nobody takes it for one before it is whole.
+struct BackupFolder: Sendable {
+    /// The beginning of the names of what is being made.
+    private static let unfinished = "backup.unfinished"
+
+    private let database: PrivateDirectory
+    private let directory: PrivateDirectory
+
+    /// - Parameter directory: That of the database.
+    init(of directory: PrivateDirectory) {
+        database = directory
+        self.directory = PrivateDirectory(existing: directory.file("backups"))
+    }
+
+    /// The backups, the newest first; none where there is no such directory.
+    func backups() throws(SystemError) -> [Backup] {
+        let names: [String]
+        do throws(SystemError) {
+            names = try directory.names()
+        } catch {
+            guard error.number == ENOENT else { throw error }
+            return []
+        }
+        return names.compactMap(backup).sorted(by: >)
+    }
+
+    /// Makes the directory where it is missing, and removes what a process before was making.
+    func prepare() throws(StorageError) {
+        do throws(SystemError) {
+            // One that somebody has removed is not made anew for the sake of a backup.
+            _ = try database.names()
+        } catch {
+            throw .cannotBackUp(database.path, error)
+        }
+        let made = try PrivateDirectory(making: directory.path)
+        do throws(SystemError) {
+            for name in try made.names() where name.hasPrefix(BackupFolder.unfinished) {
+                try made.remove(name)
+            }
+        } catch {
+            throw .cannotBackUp(database.path, error)
+        }
+    }
+
+    /// Where the next backup is made.
+    var unfinishedPath: String { directory.file(BackupFolder.unfinished) }
+
+    /// How many bytes the file system has for us.
+    func freeSpace() throws(SystemError) -> Int {
+        try directory.freeSpace()
+    }
+
+    /// Makes an empty file for the next backup, readable by its owner alone.
+    func begin() throws(SystemError) {
+        let file = try File(unfinishedPath, O_RDWR | O_CREAT | O_EXCL)
+        try file.setMode(0o600)
+    }
+
+    /// Makes the unfinished file a backup, which it is from now on, also after a power cut.
+    func finish(as name: BackupName) throws(SystemError) -> Backup {
+        try File(unfinishedPath, O_RDONLY).synchronize()
+        let file = name.description + BackupName.suffix
+        try directory.rename(BackupFolder.unfinished, to: file)
+        try directory.synchronize()
+        guard let backup = backup(file) else {
+            throw SystemError(call: "stat", path: directory.file(file), number: ENOENT)
+        }
+        return backup
+    }
+
+    /// Removes the unfinished files, as far as that can be done.
+    func discard() {
+        for name in (try? directory.names()) ?? [] where name.hasPrefix(BackupFolder.unfinished) {
+            try? directory.remove(name)
+        }
+    }
+
+    /// Removes a backup.
+    func remove(_ backup: Backup) throws(SystemError) {
+        try directory.remove(backup.name + BackupName.suffix)
+    }
+
+    /// The backup that a file is; nil where it is none.
+    private func backup(_ file: String) -> Backup? {
+        var status = stat()
+        guard let name = BackupName(file), lstat(directory.file(file), &status) == 0,
+            status.st_mode & S_IFMT == S_IFREG
+        else { return nil }
+        return Backup(
+            name: name.description, date: name.date, generation: name.generation,
+            kind: name.kind, size: Int(status.st_size), path: directory.file(file))
+    }
+}

@@ -1,0 +1,135 @@
+public import DefaultsModel
+internal import SQLite
+
+/// Reads a backup on the writer's thread, a little at a time.
+///
+/// ```swift
+/// let reader = try await writer.open(backup)
+/// while try await reader.verify() {}
+/// while let part = try await reader.next() { … }
+/// ```
+///
+/// A backup that is removed meanwhile is read to its end all the same.
+public actor BackupReader {
+    private static let rowsAtOnce = 256
+    private static let bytesAtOnce = 1 << 20
+
+    private nonisolated let thread: WriterThread
+    private let path: String
+    private let connection: Connection
+    private let check: StoreCheck
+    private let rows: Statement
+    /// Whether `rows` stands at a row that was not read; nil before the first.
+    private var hasRow: Bool?
+
+    init(of backup: Backup, on thread: WriterThread) throws(StorageError) {
+        self.thread = thread
+        path = backup.path
+        do throws(SQLiteError) {
+            connection = try Connection(path: path, flags: .readOnly)
+            try connection.pragma("trusted_schema", "OFF")
+            rows = try connection.prepare(BackupReader.rows)
+        } catch {
+            throw .storeFailure(path, error, .cannotOpen)
+        }
+        check = StoreCheck(of: connection, path: path)
+    }
+
+    /// The writer's own thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        thread.asUnownedSerialExecutor()
+    }
+
+    /// Verifies some more of the backup.
+    ///
+    /// - Returns: Whether there is more to verify.
+    /// - Throws: `.cannotRead` where the disk fails.
+    public func verify() throws(StorageError) -> Bool {
+        try check.advance()
+    }
+
+    /// What was found to be damaged by `verify()`.
+    public var damage: StoreDamage { check.damage }
+
+    /// The next values, in the order of the domains and keys; nil after the last.
+    ///
+    /// - Throws: `.cannotRead`, or `.damagedDatabase`.
+    public func next() throws(StorageError) -> BackupPart? {
+        do throws(SQLiteError) {
+            if hasRow == nil { hasRow = try rows.step() }
+            while hasRow == true {
+                if let part = try readPart() { return part }
+            }
+            return nil
+        } catch {
+            throw .storeFailure(path, error, .cannotRead)
+        }
+    }
+
+    /// Those of some domains that have no values here.
+    ///
+    /// - Throws: `.cannotRead`, or `.damagedDatabase`.
+    public func domainsWithoutValues(among domains: [Domain]) throws(StorageError) -> [Domain] {
+        do throws(SQLiteError) {
+            let select = try connection.prepare(BackupReader.anyValue)
+            var lacking: [Domain] = []
+            for domain in domains {
+                try select.bind(domain.name, at: 1)
+                try select.bind(domain.layer.hostColumn, at: 2)
+                if try !select.step() { lacking.append(domain) }
+                select.reset()
+            }
+            return lacking
+        } catch {
+            throw .storeFailure(path, error, .cannotRead)
+        }
+    }
+
+    /// Rows in the order in which they are given.
+    ///
+    /// CROSS keeps SQLite from another order of the tables, for which it would have to sort. What is
+    /// longer than a change can be was not written by this program, and is not loaded.
+    private static let rows = """
+        SELECT domains.id, name, host, key, generation, checksum, length(archive),
+            iif(length(archive) <= \(PendingOverlay.maximumBytes), archive, NULL)
+        FROM domains CROSS JOIN entries ON entries.domain = domains.id
+        WHERE archive IS NOT NULL ORDER BY name, host, key
+        """
+
+    private static let anyValue = """
+        SELECT 1 FROM domains WHERE name = ?1 AND host = ?2 AND EXISTS
+            (SELECT 1 FROM entries WHERE domain = domains.id AND archive IS NOT NULL)
+        """
+
+    /// Reads rows of one domain.
+    ///
+    /// - Returns: Nil where the domain is none that this program can have written.
+    private func readPart() throws(SQLiteError) -> BackupPart? {
+        let row = rows.integer(at: 0)
+        let domain = rows.text(at: 1).flatMap { name in
+            rows.text(at: 2).flatMap { Domain(name: name, hostColumn: $0) }
+        }
+        var part = domain.map(BackupPart.init)
+        var (count, bytes) = (0, 0)
+        var isSame = true
+        while isSame && count < BackupReader.rowsAtOnce && bytes < BackupReader.bytesAtOnce {
+            bytes += Int(clamping: rows.integer(at: 6))
+            count += 1
+            part?.take(row: rows)
+            let isThere = try rows.step()
+            hasRow = isThere
+            isSame = isThere && rows.integer(at: 0) == row
+        }
+        part?.isLast = !isSame
+        return part
+    }
+}
+
+extension DurableWriter {
+    /// Opens a backup to be read.
+    ///
+    /// - Throws: `.cannotOpen` or `.damagedDatabase`.
+    public func open(_ backup: Backup) throws(StorageError) -> BackupReader {
+        try BackupReader(of: backup, on: thread)
+    }
+}

@@ -1,0 +1,197 @@
+internal import DefaultsModel
+internal import SQLite
+
+/// Reads a whole database, a little at a time, and finds what is damaged in it.
+///
+/// Every row must have its checksum and be found by its key; the indices must have as many rows as
+/// the tables, in each domain and in all; and what the database says of itself must make sense.
+///
+/// Memory does not grow with the database. Each `advance()` takes some milliseconds, unless a
+/// domain or a value is very large.
+final class StoreCheck {
+    private static let rowsAtOnce: Int64 = 256
+    private static let bytesAtOnce = 1 << 20
+    private static let countedAtOnce: Int64 = 1 << 16
+
+    private enum Stage { case state, entries, tokens, domains, end }
+
+    /// What two ways to count must agree on.
+    private struct Totals: Equatable {
+        var rows: Int64 = 0
+        var values: Int64 = 0
+        var nameBytes: Int64 = 0
+    }
+
+    private let file: StoreFile
+    private let connection: Connection
+    private var stage = Stage.state
+    /// The number of the last row that was read.
+    private var position = Int64.min
+    private var found = Totals()
+    private var claimed = Totals()
+    private(set) var damage = StoreDamage()
+    /// What the database says of itself; nil before it is read, and where it makes no sense.
+    private(set) var state: StoreState?
+
+    /// - Parameter path: The file of the connection.
+    init(of connection: Connection, path: String) {
+        self.connection = connection
+        file = StoreFile(path: path)
+    }
+
+    /// Checks some more.
+    ///
+    /// - Returns: Whether there is more to check; `damage` is all of it where there is not.
+    /// - Throws: `.cannotRead` where the disk fails. That is no damage, which does not throw.
+    func advance() throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            if try !checkSome() { begin(next) }
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+            damage.note(structure: error)
+            stage = .end
+        }
+        return stage != .end
+    }
+
+    private var next: Stage {
+        switch stage {
+        case .state: .entries
+        case .entries: .tokens
+        case .tokens: .domains
+        case .domains, .end: .end
+        }
+    }
+
+    private func begin(_ stage: Stage) {
+        self.stage = stage
+        position = .min
+        if stage == .end && found != claimed { noteMismatch("the domains together") }
+    }
+
+    /// - Returns: Whether there is more to check in this stage.
+    private func checkSome() throws(StorageError) -> Bool {
+        if stage == .state {
+            state = try file.state(connection)
+            return false
+        }
+        do throws(SQLiteError) {
+            switch stage {
+            case .entries: return try checkEntries()
+            case .tokens: return try checkTokens()
+            case .domains: return try checkDomains()
+            case .state, .end: return false
+            }
+        } catch {
+            throw .storeFailure(file.path, error, .cannotRead)
+        }
+    }
+
+    private func noteMismatch(_ what: String) {
+        damage.note(structure: .miscounted(file.path, what))
+    }
+}
+
+// MARK: The tables
+
+extension StoreCheck {
+    private func checkEntries() throws(SQLiteError) -> Bool {
+        let select = try connection.prepare(StoreCheck.entries)
+        try select.bind(position, at: 1)
+        try select.bind(StoreCheck.rowsAtOnce, at: 2)
+        var (rows, bytes) = (Int64(0), 0)
+        while bytes < StoreCheck.bytesAtOnce, try select.step() {
+            position = select.integer(at: 0)
+            rows += 1
+            bytes += Int(clamping: select.integer(at: 9))
+            check(entry: select)
+        }
+        return rows == StoreCheck.rowsAtOnce || bytes >= StoreCheck.bytesAtOnce
+    }
+
+    /// What is longer than a change can be was not written by this program, and is not loaded.
+    private static let entries = """
+        SELECT entries.id, name, host, key, generation, checksum,
+            iif(length(archive) <= \(PendingOverlay.maximumBytes), archive, NULL),
+            length(CAST(key AS BLOB)),
+            (SELECT twin.id FROM entries twin
+                WHERE twin.domain = entries.domain AND twin.key = entries.key),
+            length(archive)
+        FROM entries LEFT JOIN domains ON domains.id = entries.domain
+        WHERE entries.id > ?1 ORDER BY entries.id LIMIT ?2
+        """
+
+    private func check(entry: borrowing Statement) {
+        found.rows += 1
+        if !entry.isNull(at: 9) {
+            found.nameBytes += entry.integer(at: 7)
+            found.values += 1
+        }
+        guard let name = entry.text(at: 1), let host = entry.text(at: 2),
+            let domain = Domain(name: name, hostColumn: host),
+            let key = entry.text(at: 3).flatMap({ try? Key($0) })
+        else { return damage.note(row: nil) }
+        let checksum = UInt64(bitPattern: entry.integer(at: 5))
+        guard entry.integer(at: 8) == position,
+            let generation = Generation(column: entry.integer(at: 4)),
+            checksum == RowChecksum.of(domain, key, generation, entry.blob(at: 6))
+        else { return damage.note(row: .init(domain: domain, key: key)) }
+    }
+
+    private func checkTokens() throws(SQLiteError) -> Bool {
+        let select = try connection.prepare(StoreCheck.tokens)
+        try select.bind(position, at: 1)
+        try select.bind(StoreCheck.rowsAtOnce, at: 2)
+        var rows: Int64 = 0
+        while try select.step() {
+            position = select.integer(at: 0)
+            rows += 1
+            if select.integer(at: 1) != position { noteMismatch("the tokens") }
+        }
+        return rows == StoreCheck.rowsAtOnce
+    }
+
+    private static let tokens = """
+        SELECT id, (SELECT twin.id FROM tokens twin
+            WHERE twin.domain = tokens.domain AND twin.token = tokens.token)
+        FROM tokens WHERE id > ?1 ORDER BY id LIMIT ?2
+        """
+
+    private func checkDomains() throws(SQLiteError) -> Bool {
+        let select = try connection.prepare(StoreCheck.domains)
+        try select.bind(position, at: 1)
+        try select.bind(StoreCheck.rowsAtOnce, at: 2)
+        var (rows, counted) = (Int64(0), Int64(0))
+        while counted < StoreCheck.countedAtOnce, try select.step() {
+            position = select.integer(at: 0)
+            rows += 1
+            counted += select.integer(at: 4)
+            check(domain: select)
+        }
+        return rows == StoreCheck.rowsAtOnce || counted >= StoreCheck.countedAtOnce
+    }
+
+    private static let domains = """
+        SELECT id, key_count, key_bytes,
+            (SELECT count(*) FROM entries WHERE domain = domains.id AND archive IS NOT NULL),
+            (SELECT count(*) FROM entries INDEXED BY entries_by_generation
+                WHERE domain = domains.id),
+            (SELECT count(*) FROM entries INDEXED BY removals
+                WHERE domain = domains.id AND archive IS NULL),
+            (SELECT twin.id FROM domains twin
+                WHERE twin.name = domains.name AND twin.host = domains.host),
+            name
+        FROM domains WHERE id > ?1 ORDER BY id LIMIT ?2
+        """
+
+    private func check(domain: borrowing Statement) {
+        let (values, rows) = (domain.integer(at: 1), domain.integer(at: 4))
+        claimed.values &+= values
+        claimed.nameBytes &+= domain.integer(at: 2)
+        claimed.rows += rows
+        let isSound =
+            values == domain.integer(at: 3) && rows - values == domain.integer(at: 5)
+            && domain.integer(at: 6) == position
+        if !isSound { noteMismatch(domain.text(at: 7) ?? "a domain") }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Synchronization
+
+/// The directory of a database, and the lock on it that makes this process the owner.
+///
+/// The database's thread and the writer's share it.
+final class StorePlace: Sendable {
+    let directory: PrivateDirectory
+    /// What the directory stands on.
+    let fileSystem: FileSystem
+    /// As of `DatabaseLock`.
+    let wasLeftOpen: Bool
+    private let isStandard: Bool
+    /// Nil when the directory was given up.
+    private let lock: Mutex<DatabaseLock?>
+
+    /// Makes the directory where it is missing, and takes its lock.
+    ///
+    /// - Throws: `.directoryUnusable`, `.inUse` or `.cannotOpen`.
+    init(at location: DatabaseLocation) throws(StorageError) {
+        directory = try PrivateDirectory(
+            making: location.directory, isOurs: location.isStandard)
+        isStandard = location.isStandard
+        fileSystem = FileSystem(of: directory)
+        let lock = try DatabaseLock.take(in: directory, on: fileSystem)
+        wasLeftOpen = lock.wasLeftOpen
+        self.lock = Mutex(lock)
+    }
+
+    /// Whether another process could become the owner: somebody has removed the lock.
+    var isLost: Bool { lock.withLock { $0?.isLost == true } }
+
+    /// Makes the directory again, and takes its lock, where somebody has removed them.
+    ///
+    /// - Throws: `.inUse` where another process has become the owner since; what `init` throws
+    ///   else.
+    func renewIfLost() throws(StorageError) {
+        try lock.withLock { (lock) throws(StorageError) in
+            guard lock?.isLost == true else { return }
+            let made = try PrivateDirectory(making: directory.path, isOurs: isStandard)
+            lock = try DatabaseLock.take(in: made, on: FileSystem(of: made))
+        }
+    }
+
+    /// Notes that the store was written to.
+    func noteWritten() {
+        lock.withLock { $0?.noteWritten() }
+    }
+
+    /// Notes that everything is in the database and its log is folded back.
+    func noteClosed() {
+        lock.withLock { $0?.noteClosed() }
+    }
+
+    /// Gives the lock up.
+    func giveUp() {
+        lock.withLock { $0 = nil }
+    }
+}

@@ -1,0 +1,131 @@
+/// A page of a b-tree, whose cells may or may not be what its header says.
+///
+/// See [B-tree pages](https://www.sqlite.org/fileformat2.html#b_tree_pages).
+struct TreePage {
+    enum Kind: UInt8 {
+        case indexInterior = 2
+        case tableInterior = 5
+        case indexLeaf = 10
+        case tableLeaf = 13
+
+        var isIndex: Bool { self == .indexInterior || self == .indexLeaf }
+        var isInterior: Bool { self == .indexInterior || self == .tableInterior }
+    }
+
+    /// A cell with a record.
+    struct Cell {
+        /// The number of a row of a table; 0 in an index.
+        let row: Int64
+        /// What the whole record has.
+        let length: Int
+        /// What of it stands in the page.
+        let local: ArraySlice<UInt8>
+        /// The first page with the rest; 0 where there is none.
+        let overflow: Int
+
+        /// Whether the record begins as one does.
+        var hasHeader: Bool { RecordHeader(of: local, length: length) != nil }
+    }
+
+    let kind: Kind
+    private let bytes: [UInt8]
+    private let size: PageSize
+    private let header: Int
+
+    /// The largest record: an archive on its way to disk with a key.
+    private static let largestRecord = 65 << 20
+
+    /// Takes a page; nil where it is none of a tree.
+    ///
+    /// - Parameter number: That of the page: before the first one's header is that of the file.
+    init?(_ bytes: [UInt8], number: Int, size: PageSize) {
+        header = number == 1 ? 100 : 0
+        guard bytes.count == size.whole, let kind = Kind(rawValue: bytes[header]) else {
+            return nil
+        }
+        self.kind = kind
+        self.bytes = bytes
+        self.size = size
+    }
+
+    /// Takes a page for a leaf of a table, whatever it says.
+    init(leaf bytes: [UInt8], number: Int, size: PageSize) {
+        header = number == 1 ? 100 : 0
+        kind = .tableLeaf
+        self.bytes = bytes
+        self.size = size
+    }
+
+    /// Where the cells are, as the page says.
+    ///
+    /// Each once, as no two cells begin at the same place.
+    var pointers: Set<Int> {
+        let count = bytes.uint16(at: header + 3) ?? 0
+        let first = header + (kind.isInterior ? 12 : 8)
+        return Set((0..<count).map { bytes.uint16(at: first + 2 * $0) ?? 0 })
+    }
+
+    /// The pages below this one; none below a leaf.
+    var children: [Int] {
+        guard kind.isInterior else { return [] }
+        let last = bytes.uint32(at: header + 8)
+        return pointers.compactMap { bytes.uint32(at: $0) } + (last.map { [$0] } ?? [])
+    }
+
+    /// Every place where a cell might begin.
+    var places: Range<Int> { header + 8..<bytes.count }
+
+    /// The cell at a place; nil where there is none with a record.
+    func cell(at place: Int) -> Cell? {
+        guard kind != .tableInterior else { return nil }
+        var offset = kind == .indexInterior ? place + 4 : place
+        guard offset >= header + 8, let length = bytes.varint(at: offset),
+            let whole = Int(exactly: length.value),
+            (1...TreePage.largestRecord).contains(whole)
+        else { return nil }
+        offset += length.length
+        var row: Int64 = 0
+        if kind == .tableLeaf {
+            guard let number = bytes.varint(at: offset) else { return nil }
+            row = number.value
+            offset += number.length
+        }
+        let local = size.local(
+            of: whole, largest: kind.isIndex ? size.largestInIndex : size.largestInTable)
+        guard offset <= bytes.count - local else { return nil }
+        var overflow = 0
+        if local < whole {
+            guard let page = bytes.uint32(at: offset + local), page > 0 else { return nil }
+            overflow = page
+        }
+        return Cell(
+            row: row, length: whole, local: bytes[offset..<offset + local], overflow: overflow)
+    }
+}
+
+extension StorePages {
+    /// The record of a cell, put together from all pages that it stands on; nil where it is none.
+    ///
+    /// - Returns: The record, and its overflow pages.
+    func record(
+        of cell: TreePage.Cell
+    ) throws(SystemError) -> (record: StoreRecord, overflow: [Int])? {
+        // Seen before any of the rest is read, for the sake of lengths that are none.
+        let rest = cell.length - cell.local.count
+        let room = pageSize.whole - 4
+        guard cell.hasHeader, takeOverflow((rest + room - 1) / room) else { return nil }
+        var bytes = Array(cell.local)
+        var overflow: [Int] = []
+        var next = cell.overflow
+        while bytes.count < cell.length {
+            // The chain is as long as the record, whatever its links say.
+            guard let page = try read(next)?.bytes, let link = page.uint32(at: 0) else {
+                return nil
+            }
+            bytes += page.dropFirst(4).prefix(cell.length - bytes.count)
+            overflow.append(next)
+            next = link
+        }
+        return StoreRecord(decoding: bytes).map { ($0, overflow) }
+    }
+}

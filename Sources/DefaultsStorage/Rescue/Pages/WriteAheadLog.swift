@@ -1,0 +1,191 @@
+internal import Glibc
+
+/// The write-ahead log of a store as it stands on disk, read without SQLite.
+///
+/// SQLite takes a log up to the first frame whose checksum is wrong, and drops what follows. After a
+/// power cut that is right: it is the transaction that was being written. Where a bit has flipped it
+/// is transactions that were on disk.
+///
+/// See [the WAL file format](https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+final class WriteAheadLog {
+    static let headerSize = 32
+    static let frameHeaderSize = 24
+
+    /// A page as one transaction has left it.
+    struct Frame {
+        let page: Int
+        let offset: Int
+        /// Whether its checksum is right.
+        let isWhole: Bool
+        /// Whether those of all frames of its transaction are.
+        ///
+        /// Otherwise they may be what is left of one that was taken back, which the next was written
+        /// over.
+        var isCertain = true
+    }
+
+    let pageSize: PageSize
+    /// Whether transactions that were on disk are damaged.
+    let isDamaged: Bool
+    private let file: File
+    /// The frames of each page that transactions have left, the oldest first.
+    private let frames: [Int: [Frame]]
+    private let frameCount: Int
+
+    /// Reads the log beside a store; nil where there is none, or nothing in it.
+    ///
+    /// - Parameter mayBeTorn: Whether the machine may have gone down while the log was written, so
+    ///   that its last transaction may stand there in part.
+    static func open(of store: String, mayBeTorn: Bool) throws(SystemError) -> WriteAheadLog? {
+        let path = "\(store)-wal"
+        guard access(path, F_OK) == 0 else { return nil }
+        let file = try File.regular(path, O_RDONLY)
+        let bytes = try file.read(WriteAheadLog.headerSize, at: 0)
+        guard bytes.contains(where: { $0 != 0 }) else { return nil }
+        let header = Header(decoding: bytes)
+        // SQLite writes the header anew with the first frame after a checkpoint, when nothing that
+        // stands behind it is needed.
+        if header == nil && mayBeTorn { return nil }
+        return try WriteAheadLog(file, after: header, mayBeTorn: mayBeTorn)
+    }
+
+    private init(
+        _ file: consuming File, after header: Header?, mayBeTorn: Bool
+    ) throws(SystemError) {
+        pageSize = header?.pageSize ?? .ours
+        var transactions = try WriteAheadLog.transactions(in: file, pageSize, after: header)
+        let firstBroken = transactions.firstIndex { !$0.allSatisfy(\.isWhole) }
+        isDamaged =
+            header == nil && !transactions.isEmpty
+            || firstBroken.map { !mayBeTorn || $0 < transactions.count - 1 } ?? false
+        // A transaction is written when the one before it is on disk, so only the last can be torn.
+        if mayBeTorn, let last = transactions.last, !last.allSatisfy(\.isWhole) {
+            transactions.removeLast()
+        }
+        for index in transactions.indices where !transactions[index].allSatisfy(\.isWhole) {
+            for frame in transactions[index].indices {
+                transactions[index][frame].isCertain = false
+            }
+        }
+        frames = Dictionary(grouping: transactions.joined(), by: \.page)
+        frameCount = transactions.reduce(0) { $0 + $1.count }
+        self.file = file
+    }
+
+    /// The versions of a page that the log has, the oldest first.
+    func versions(of page: Int) -> [Frame] { frames[page] ?? [] }
+
+    /// The highest number of a page in it, as far as that can be: a database grows page by page.
+    ///
+    /// - Parameter size: How many pages the file has.
+    func lastPage(afterFileOf size: Int) -> Int {
+        frames.keys.filter { $0 <= size + frameCount }.max() ?? 0
+    }
+
+    /// Reads one version of a page.
+    ///
+    /// - Returns: Nil where the medium does not give it.
+    func read(_ frame: Frame) throws(SystemError) -> [UInt8]? {
+        try file.readable(
+            pageSize.whole, at: frame.offset + WriteAheadLog.frameHeaderSize)
+    }
+
+    /// The transactions of this log.
+    ///
+    /// Behind them stands what is left of an earlier log, which has another salt.
+    ///
+    /// - Parameter header: Nil where it is lost: then the salt is that of the first frame.
+    private static func transactions(
+        in file: borrowing File, _ pageSize: PageSize, after header: Header?
+    ) throws(SystemError) -> [[Frame]] {
+        let step = frameHeaderSize + pageSize.whole
+        let end = try file.size() - step
+        var salt = header?.salt
+        var sum = header?.sum
+        var transactions: [[Frame]] = []
+        var current: [Frame] = []
+        for offset in stride(from: headerSize, through: end, by: step) {
+            guard let bytes = try file.readable(step, at: offset) else {
+                current.append(Frame(page: 0, offset: offset, isWhole: false))
+                continue
+            }
+            guard let page = bytes.uint32(at: 0), let commit = bytes.uint32(at: 4),
+                let stored = Checksum(in: bytes, at: 16, isBigEndian: header?.isBigEndian ?? false)
+            else { break }
+            salt = salt ?? Array(bytes[8..<16])
+            let isOurs = salt.map { bytes[8..<16].elementsEqual($0) } ?? false
+            var expected = sum
+            expected?.add(bytes[..<8])
+            expected?.add(bytes[frameHeaderSize...])
+            current.append(
+                Frame(page: page, offset: offset, isWhole: isOurs && expected == stored))
+            // What a frame says of itself lets the next be judged though this one is damaged.
+            if isOurs { sum = stored }
+            if isOurs && commit > 0 {
+                transactions.append(current)
+                current = []
+            }
+        }
+        return transactions
+    }
+}
+
+/// What a log says of itself.
+private struct Header {
+    private static let magic = 0x377F_0682
+
+    let pageSize: PageSize
+    let salt: [UInt8]
+    let isBigEndian: Bool
+    let sum: Checksum
+
+    /// Nil where the bytes are none, or damaged.
+    init?(decoding bytes: [UInt8]) {
+        guard let magic = bytes.uint32(at: 0), magic & ~1 == Header.magic,
+            let pageSize = bytes.uint32(at: 8).flatMap(PageSize.init(claimed:)),
+            let stored = Checksum(in: bytes, at: 24, isBigEndian: magic & 1 == 1)
+        else { return nil }
+        isBigEndian = magic & 1 == 1
+        var sum = Checksum(isBigEndian: isBigEndian)
+        sum.add(bytes[..<24])
+        guard sum == stored else { return nil }
+        self.pageSize = pageSize
+        self.sum = sum
+        salt = Array(bytes[16..<24])
+    }
+}
+
+/// The running checksum of a log.
+///
+/// See [the checksum algorithm](https://www.sqlite.org/fileformat2.html#checksum_algorithm).
+private struct Checksum: Equatable {
+    private var first: UInt32 = 0
+    private var second: UInt32 = 0
+    private let isBigEndian: Bool
+
+    init(isBigEndian: Bool) {
+        self.isBigEndian = isBigEndian
+    }
+
+    /// Reads the two numbers that it is stored as; nil past the end.
+    init?(in bytes: [UInt8], at offset: Int, isBigEndian: Bool) {
+        guard let first = bytes.uint32(at: offset), let second = bytes.uint32(at: offset + 4) else {
+            return nil
+        }
+        (self.first, self.second) = (UInt32(first), UInt32(second))
+        self.isBigEndian = isBigEndian
+    }
+
+    /// Goes on over bytes, eight at a time.
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBytes { buffer in
+            // Each load is of four bytes below the end of the buffer.
+            for offset in stride(from: 0, through: buffer.count - 8, by: 8) {
+                let left = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+                let right = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+                first &+= (isBigEndian ? left.bigEndian : left.littleEndian) &+ second
+                second &+= (isBigEndian ? right.bigEndian : right.littleEndian) &+ first
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+internal import DefaultsModel
+internal import Glibc
+
+/// The making of a sound store from a damaged one and its backups.
+///
+/// What can be read of the damaged store is kept. Where something is missing, the newest backup
+/// that can be read fills in, and older ones where a key is known to be lost.
+///
+/// Invariants:
+/// 1. Every row of the new store is proven by its checksum.
+/// 2. The files of the damaged store are read only; see `StoreReplacement` for what becomes of them.
+/// 3. No key comes back of which it is known that it was removed.
+struct Rescue {
+    private let store: RescuedStore
+    private let path: String
+    private let backups: [String]
+    private let journal: UniqueID?
+    private var report: RescueReport
+    /// What the rows of the damaged store tell of its domains.
+    private var domains: [Domain: SalvagedDomain] = [:]
+    /// The entries that are known to be missing, as far as they are told apart.
+    private var missing: Set<EntryName> = []
+
+    private static let mostMissing = 10_000
+
+    /// Makes a store beside a damaged one.
+    ///
+    /// - Parameters:
+    ///   - path: The damaged one, of which any file may be missing.
+    ///   - target: An empty file for the new one.
+    ///   - reason: What is wrong with the damaged one.
+    ///   - backups: The paths of backups, the newest first.
+    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    ///   - journal: The identity of the database by its journal; nil where there is none.
+    static func make(
+        from path: String, at target: String, because reason: String, backups: [String],
+        mayBeTorn: Bool, journal: UniqueID?
+    ) throws -> RescueReport {
+        var rescue = Rescue(
+            store: try RescuedStore(at: target), path: path, backups: backups, journal: journal,
+            report: RescueReport(reason: reason))
+        let left = try rescue.takeWhatIsLeft(mayBeTorn: mayBeTorn)
+        let filled = try rescue.fillIn(after: left)
+        try rescue.finish(left, filled)
+        return rescue.report
+    }
+
+    /// Takes everything that can be read of the damaged store.
+    ///
+    /// - Returns: Its state, where that can be read.
+    private mutating func takeWhatIsLeft(mayBeTorn: Bool) throws -> StoreState? {
+        let pages = try StorePages(of: path, mayBeTorn: mayBeTorn)
+        var salvage = try Salvage(of: pages)
+        domains = salvage.domains
+        for row in domains.values {
+            try store.note(row.domain, lastChange: row.lastChange, horizon: row.horizon)
+        }
+        try salvage.forEachFinding { finding in
+            switch finding {
+            case .entry(let domain, let entry): try store.add(entry, to: domain)
+            case .earlier(let domain, let entry): try addEarlier(entry, to: domain)
+            case .token(let domain, let token): try store.add(token, to: domain)
+            case .damaged(let domain, let key): note(EntryName(domain: domain, key: key))
+            }
+        }
+        // Where hardly anything can be read, the medium is away rather than damaged.
+        if pages.unreadable > pages.count / 2 {
+            throw SystemError(call: "read", path: path, number: EIO)
+        }
+        try noteIndexed(salvage)
+        report.kept = try store.keyCount() - report.earlier.count
+        try salvage.forEachEarlierEntry { finding in
+            guard case .entry(let domain, let entry) = finding else { return }
+            if missing.contains(EntryName(domain: domain, key: entry.key)) {
+                try addEarlier(entry, to: domain)
+            }
+        }
+        return salvage.state
+    }
+
+    /// Notes what the index of keys names and has no row.
+    private mutating func noteIndexed(_ salvage: Salvage) throws {
+        try salvage.forEachIndexedName(from: store.rootOfKeys()) { domain, key in
+            let name = EntryName(domain: domain, key: key)
+            if try !store.hasEntry(name) { note(name) }
+        }
+        missing = try missing.filter { try !store.hasEntry($0) }
+        // Where no value is missing, these were removals.
+        var isWhole: [Domain: Bool] = [:]
+        for domain in Set(missing.compactMap(\.domain)) {
+            isWhole[domain] = try domains[domain].map {
+                try store.keyCount(of: domain) >= $0.keyCount
+            }
+        }
+        missing = missing.filter { $0.domain.flatMap { isWhole[$0] } != true }
+    }
+
+    /// Adds an entry as it was before, which is told where there is none that came later.
+    private mutating func addEarlier(_ entry: SalvagedEntry, to domain: Domain) throws {
+        let name = EntryName(domain: domain, key: entry.key)
+        let isAlone = try !store.hasEntry(name)
+        guard try store.add(entry, to: domain) else { return }
+        missing.remove(name)
+        if isAlone && entry.archive != nil { report.earlier.append(name) }
+    }
+
+    /// Notes an entry that may be missing.
+    private mutating func note(_ name: EntryName) {
+        guard missing.count < Rescue.mostMissing else { return }
+        missing.insert(name)
+    }
+
+    /// Takes from the backups what is missing.
+    ///
+    /// - Returns: The state of the newest backup of this database that can be read.
+    private mutating func fillIn(after left: StoreState?) throws -> StoreState? {
+        var newest: StoreState?
+        for path in backups where newest == nil || !missing.isEmpty {
+            do {
+                let state = try fillIn(from: path, after: left, isNewest: newest == nil)
+                newest = newest ?? state
+            } catch is SystemError {
+                // It cannot be read, and perhaps an older one can.
+                continue
+            }
+        }
+        return newest
+    }
+
+    /// Takes from a backup, if it is one of this database.
+    ///
+    /// - Parameter isNewest: Whether what is not known to be missing may be, too.
+    private mutating func fillIn(
+        from path: String, after left: StoreState?, isNewest: Bool
+    ) throws -> StoreState? {
+        var salvage = try Salvage(of: StorePages(of: path, mayBeTorn: false))
+        guard let state = salvage.state else { return nil }
+        if let expected = left?.uuid ?? journal, state.uuid != expected { return nil }
+        let isNewer = left.map { $0.generation < state.generation } ?? true
+        if isNewest && isNewer { report.isBlind = true }
+        var filled = RescueReport.Filling(backup: path)
+        var shortDomains: [Domain: Bool] = [:]
+        try salvage.forEachFinding { finding in
+            guard case .entry(let domain, let entry) = finding else { return }
+            let name = EntryName(domain: domain, key: entry.key)
+            if !missing.contains(name) {
+                guard isNewest else { return }
+                if !isNewer {
+                    let isShort = try shortDomains[domain] ?? isShort(domain)
+                    shortDomains[domain] = isShort
+                    guard isShort, mayBeThere(entry, in: domain) else { return }
+                }
+            }
+            guard try store.add(entry, to: domain) else { return }
+            missing.remove(name)
+            if entry.archive != nil { filled.add(name) }
+        }
+        if filled.count > 0 { report.filled.append(filled) }
+        return state
+    }
+
+    /// Whether a domain has had more keys than were found and are known to be missing.
+    private func isShort(_ domain: Domain) throws -> Bool {
+        guard let row = domains[domain] else { return true }
+        return try store.keyCount(of: domain) + missingCount(in: domain) < row.keyCount
+    }
+
+    /// How many keys of a domain are known to be missing.
+    private func missingCount(in domain: Domain) -> Int64 {
+        missing.reduce(0) { $0 + ($1.domain == domain ? 1 : 0) }
+    }
+
+    /// Whether nothing tells that a key was removed after a backup has had it.
+    private func mayBeThere(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
+        domains[domain]?.horizon.map { entry.generation > $0 } ?? true
+    }
+}
+
+// MARK: The end
+
+extension Rescue {
+    /// Makes the new store whole.
+    ///
+    /// Its numbers go on above all that may have been given. Whoever expects a domain that lacks
+    /// something to be as he knows it is told otherwise.
+    private mutating func finish(
+        _ left: StoreState?, _ filled: StoreState?
+    ) throws {
+        if left == nil { report.isBlind = true }
+        let states = [left, filled].compactMap(\.self)
+        let last = try store.lastGeneration() ?? .first
+        let generation = max(left?.generation ?? last, last)
+        let ceiling = states.map(\.ceiling)
+            .reduce(generation.advanced(by: Generation.ceilingDistance), max)
+        let landing = max(ceiling.advanced(by: 1), .now)
+        try noteLoss(at: landing)
+        try store.finish(
+            StoreState(
+                uuid: left?.uuid ?? journal ?? filled?.uuid ?? .random(), generation: generation,
+                ceiling: landing, recordStart: landing),
+            report)
+    }
+
+    private mutating func noteLoss(at landing: Generation) throws {
+        report.missing = missing.sorted()
+        report.earlier.sort()
+        for row in domains.values {
+            guard try isShort(row.domain) else { continue }
+            let known = try store.keyCount(of: row.domain) + missingCount(in: row.domain)
+            report.unnamed += Int(clamping: row.keyCount - known)
+            report.short.append(row.domain)
+        }
+        for touched in report.domains {
+            try store.note(touched.domain, lastChange: landing)
+            // A transaction that is told to be made may be lost.
+            try store.forgetTokens(of: touched.domain)
+        }
+    }
+}
+
+/// The name of an entry, whose domain may be lost.
+struct EntryName: Hashable, Comparable {
+    let domain: Domain?
+    let key: Key
+
+    static func < (first: EntryName, second: EntryName) -> Bool {
+        guard first.domain == second.domain else {
+            guard let domain = first.domain else { return true }
+            return second.domain.map { domain < $0 } ?? false
+        }
+        return first.key < second.key
+    }
+}

@@ -1,0 +1,132 @@
+internal import DefaultsModel
+
+/// What a rescue has kept, and what it has not.
+struct RescueReport {
+    /// What was wrong with the store, as a sentence.
+    let reason: String
+    /// Whether nothing tells what came after the newest backup.
+    var isBlind = false
+    /// How many keys were read from the damaged store.
+    var kept = 0
+    /// The keys of which an earlier value was read there.
+    var earlier: [EntryName] = []
+    /// What was taken from backups.
+    var filled: [Filling] = []
+    /// The keys that are known to be lost.
+    var missing: [EntryName] = []
+    /// How many more are lost, whose names nothing tells.
+    var unnamed = 0
+    /// The domains of these.
+    var short: [Domain] = []
+
+    init(reason: String) {
+        self.reason = reason
+    }
+
+    /// The keys that were taken from a backup.
+    struct Filling {
+        let backup: String
+        private(set) var count = 0
+        /// The first of them, and of domains that have few all.
+        private(set) var names: [EntryName] = []
+        /// How many there are in each domain.
+        private(set) var domains: [Domain: Int] = [:]
+
+        init(backup: String) {
+            self.backup = backup
+        }
+
+        mutating func add(_ name: EntryName) {
+            count += 1
+            guard let domain = name.domain else { return }
+            domains[domain, default: 0] += 1
+            if domains[domain, default: 0] <= RescueReport.mostNamesOfDomain { names.append(name) }
+        }
+    }
+
+    /// Of how many keys of a domain the names are kept.
+    static let mostNamesOfDomain = 100
+}
+
+extension RescueReport {
+    /// What is not as it was, by domain.
+    ///
+    /// A domain in which very much has changed names nothing, and is to be read anew.
+    var domains: [RescuedDomain] {
+        var domains: [Domain: RescuedDomain] = [:]
+        func add(_ name: EntryName, _ list: WritableKeyPath<RescuedDomain, [Key]>) {
+            guard let domain = name.domain else { return }
+            domains[domain, default: RescuedDomain(domain: domain)][keyPath: list].append(name.key)
+        }
+        for name in earlier + filled.flatMap(\.names) { add(name, \.changed) }
+        for name in missing { add(name, \.removed) }
+        let large = filled.flatMap(\.domains).filter { $0.value > RescueReport.mostNamesOfDomain }
+        for domain in large.map(\.key) + short {
+            domains[domain] = RescuedDomain(domain: domain)
+        }
+        return domains.values.sorted { $0.domain < $1.domain }
+    }
+}
+
+/// The words of a report.
+extension RescueReport: CustomStringConvertible {
+    /// How many names of keys are told at most, for each of the two.
+    private static let mostNames = 20
+
+    var description: String {
+        ([reason, keptSentence] + earlierSentences + filled.map(sentence) + lostSentences)
+            .joined(separator: " ")
+    }
+
+    private var keptSentence: String {
+        kept > 0
+            ? "It was made anew: \(RescueReport.keys(kept, "was", "were")) read from it."
+            : "It was made anew: no key could be read from it."
+    }
+
+    private var earlierSentences: [String] {
+        guard !earlier.isEmpty else { return [] }
+        let count = RescueReport.keys(earlier.count, "was", "were")
+        return ["\(count) found as before a change: \(RescueReport.list(earlier, earlier.count))."]
+    }
+
+    private func sentence(_ filling: Filling) -> String {
+        let name = filling.backup.split(separator: "/").last ?? ""
+        return
+            "\(RescueReport.keys(filling.count, "was", "were")) taken from the backup \(name), as "
+            + "then: \(RescueReport.list(filling.names, filling.count))."
+    }
+
+    private var lostSentences: [String] {
+        var sentences: [String] = []
+        if !missing.isEmpty {
+            let count = RescueReport.keys(missing.count, "is", "are")
+            sentences.append("\(count) lost: \(RescueReport.list(missing, missing.count)).")
+        }
+        if unnamed > 0 {
+            let count = RescueReport.keys(unnamed, "is", "are")
+            sentences.append("\(count) lost besides, whose names are not known.")
+        }
+        if isBlind {
+            sentences.append(
+                filled.isEmpty
+                    ? "No backup could be read. What else there was, if anything, is lost."
+                    : "What was changed after that backup, if anything was, is lost.")
+        } else if sentences.isEmpty {
+            sentences.append("Nothing else is known to be missing.")
+        }
+        return sentences
+    }
+
+    private static func keys(_ count: Int, _ one: String, _ several: String) -> String {
+        "\(count) \(count == 1 ? "key" : "keys") \(count == 1 ? one : several)"
+    }
+
+    private static func list(_ names: [EntryName], _ count: Int) -> String {
+        let told = names.prefix(mostNames).map { name in
+            "\(name.key.name.quotedForMessage) of \(name.domain.map { "\($0)" } ?? "an unknown domain")"
+        }
+        let rest = count - told.count
+        return told.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+}

@@ -1,0 +1,183 @@
+internal import DefaultsModel
+internal import SQLite
+
+/// A new store that is made of what was found of others.
+///
+/// Of a key the row with the highest generation is kept, wherever it was found.
+final class RescuedStore {
+    private let connection: Connection
+    private let upsertDomain: Statement
+    private let upsertEntry: Statement
+    private let upsertToken: Statement
+    private let selectEntry: Statement
+    private let countKeys: Statement
+    /// The domain that was added to last, and the number of its row.
+    private var last: (domain: Domain, row: Int64)?
+
+    /// Makes an empty store; the file is there, and empty.
+    ///
+    /// It is written without a journal, as nobody uses it before it is whole and on disk.
+    init(at path: String) throws(SQLiteError) {
+        connection = try Connection(path: path, flags: .readWrite)
+        try connection.pragma("page_size", "\(PageSize.ours.whole)")
+        try connection.pragma("journal_mode", "OFF")
+        try connection.pragma("synchronous", "OFF")
+        for step in Schema.migrations { try connection.execute(step) }
+        try connection.pragma("application_id", "\(Schema.applicationID)")
+        try connection.pragma("user_version", "\(Schema.version)")
+        upsertDomain = try connection.prepare(RescuedStore.upsertDomain)
+        upsertEntry = try connection.prepare(RescuedStore.upsertEntry)
+        upsertToken = try connection.prepare(RescuedStore.upsertToken)
+        selectEntry = try connection.prepare(StoreQuery.presence)
+        countKeys = try connection.prepare(RescuedStore.countKeys)
+        try connection.execute("BEGIN")
+    }
+
+    private static let upsertDomain = """
+        INSERT INTO domains (name, host, key_count, key_bytes, last_change, horizon)
+            VALUES (?1, ?2, 0, 0, ?3, ?4)
+        ON CONFLICT (name, host) DO UPDATE
+            SET last_change = max(last_change, excluded.last_change),
+                horizon = max(horizon, excluded.horizon)
+        RETURNING id
+        """
+
+    private static let upsertEntry = """
+        INSERT INTO entries (domain, key, generation, checksum, archive)
+            VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (domain, key) DO UPDATE
+            SET generation = excluded.generation, checksum = excluded.checksum,
+                archive = excluded.archive
+            WHERE excluded.generation > generation
+        """
+
+    private static let upsertToken = """
+        INSERT INTO tokens (id, domain, token, generation) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT DO NOTHING
+        """
+
+    private static let countKeys = """
+        SELECT count(*) FROM entries JOIN domains ON entries.domain = domains.id
+            WHERE name = ?1 AND host = ?2 AND archive IS NOT NULL
+        """
+
+    /// The page at which the index of keys begins, in every store of this schema.
+    func rootOfKeys() throws(SQLiteError) -> Int {
+        let select = try connection.prepare(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entries_1'")
+        return try select.step() ? Int(select.integer(at: 0)) : 0
+    }
+
+    /// Adds an entry, unless there is one of its key that is as new.
+    ///
+    /// - Returns: Whether it was added.
+    @discardableResult
+    func add(_ entry: SalvagedEntry, to domain: Domain) throws(SQLiteError) -> Bool {
+        try upsertEntry.bind(row(of: domain), at: 1)
+        try upsertEntry.bind(entry.key.name, at: 2)
+        try upsertEntry.bind(entry.generation.column, at: 3)
+        try upsertEntry.bind(Int64(bitPattern: entry.checksum), at: 4)
+        if let archive = entry.archive {
+            try upsertEntry.run(withBlob: archive, at: 5)
+        } else {
+            try upsertEntry.run()
+        }
+        return connection.changedRows > 0
+    }
+
+    /// Adds a token, unless it is there.
+    func add(_ token: SalvagedToken, to domain: Domain) throws(SQLiteError) {
+        try upsertToken.bind(token.id, at: 1)
+        try upsertToken.bind(row(of: domain), at: 2)
+        try upsertToken.bind(token.token.name, at: 3)
+        try upsertToken.bind(token.generation.column, at: 4)
+        try upsertToken.run()
+    }
+
+    /// Removes the tokens of a domain.
+    func forgetTokens(of domain: Domain) throws(SQLiteError) {
+        let delete = try connection.prepare("DELETE FROM tokens WHERE domain = ?1")
+        try delete.bind(row(of: domain), at: 1)
+        try delete.run()
+    }
+
+    /// Whether a key has a row, be it a value or a removal.
+    func hasEntry(_ name: EntryName) throws(SQLiteError) -> Bool {
+        guard let domain = name.domain else { return false }
+        defer { selectEntry.reset() }
+        try selectEntry.bind(domain.name, at: 1)
+        try selectEntry.bind(domain.layer.hostColumn, at: 2)
+        try selectEntry.bind(name.key.name, at: 3)
+        return try selectEntry.step()
+    }
+
+    /// How many keys there are.
+    func keyCount() throws(SQLiteError) -> Int {
+        let count = try connection.prepare("SELECT count(archive) FROM entries")
+        return try count.step() ? Int(clamping: count.integer(at: 0)) : 0
+    }
+
+    /// How many keys a domain has.
+    func keyCount(of domain: Domain) throws(SQLiteError) -> Int64 {
+        defer { countKeys.reset() }
+        try countKeys.bind(domain.name, at: 1)
+        try countKeys.bind(domain.layer.hostColumn, at: 2)
+        return try countKeys.step() ? countKeys.integer(at: 0) : 0
+    }
+
+    /// Raises what is known of a domain's changes.
+    func note(
+        _ domain: Domain, lastChange: Generation?, horizon: Generation? = nil
+    ) throws(SQLiteError) {
+        _ = try upsert(domain, lastChange: lastChange, horizon: horizon)
+    }
+
+    /// The highest generation of an entry; nil where there is none.
+    func lastGeneration() throws(SQLiteError) -> Generation? {
+        let select = try connection.prepare("SELECT max(generation) FROM entries")
+        return try select.step() ? Generation(column: select.integer(at: 0)) : nil
+    }
+
+    /// Writes totals, state and report, after which the store is whole.
+    func finish(_ state: StoreState, _ report: RescueReport) throws(SQLiteError) {
+        try connection.execute(
+            """
+            UPDATE domains SET (key_count, key_bytes, last_change) = (
+                SELECT count(archive), coalesce(sum(length(CAST(key AS BLOB)))
+                        FILTER (WHERE archive IS NOT NULL), 0),
+                    max(domains.last_change, coalesce(max(generation), 0))
+                FROM entries WHERE domain = domains.id)
+            """)
+        let insert = try connection.prepare(
+            """
+            INSERT INTO state (id, uuid, generation, ceiling, record_start)
+                VALUES (1, ?1, ?2, ?3, ?4)
+            """)
+        try insert.bind(state.generation.column, at: 2)
+        try insert.bind(state.ceiling.column, at: 3)
+        try insert.bind(state.recordStart.column, at: 4)
+        try insert.run(withBlob: state.uuid.bytes, at: 1)
+        try RescueRecord(report.description).write(on: connection)
+        try connection.execute("COMMIT")
+    }
+
+    private func row(of domain: Domain) throws(SQLiteError) -> Int64 {
+        if let last, last.domain == domain { return last.row }
+        let row = try upsert(domain, lastChange: nil, horizon: nil)
+        last = (domain, row)
+        return row
+    }
+
+    private func upsert(
+        _ domain: Domain, lastChange: Generation?, horizon: Generation?
+    ) throws(SQLiteError) -> Int64 {
+        defer { upsertDomain.reset() }
+        try upsertDomain.bind(domain.name, at: 1)
+        try upsertDomain.bind(domain.layer.hostColumn, at: 2)
+        try upsertDomain.bind(lastChange?.column ?? 0, at: 3)
+        try upsertDomain.bind(horizon?.column ?? 0, at: 4)
+        var row: Int64 = 0
+        while try upsertDomain.step() { row = upsertDomain.integer(at: 0) }
+        return row
+    }
+}

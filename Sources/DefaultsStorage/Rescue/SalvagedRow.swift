@@ -1,0 +1,130 @@
+internal import DefaultsModel
+
+/// A row of the store, known by its form.
+///
+/// The tables differ in the number and the types of their columns, so that a row can be told
+/// where nothing leads to it any more. See `Schema.migrations`.
+enum SalvagedRow {
+    case state(StoreState)
+    case domain(SalvagedDomain)
+    case entry(SalvagedEntry)
+    case token(SalvagedToken)
+
+    /// Nil where it has the form of no row, or makes no sense.
+    init?(_ record: StoreRecord, id: Int64) {
+        // The first column of each is its number, which stands beside the record.
+        guard record.columns.first == .null else { return nil }
+        switch (record.columns.count, record.columns.dropFirst().first) {
+        case (4...5, .blob):
+            guard let state = StoreState(record.columns) else { return nil }
+            self = .state(state)
+        case (5...7, .text):
+            guard let domain = SalvagedDomain(record.columns, id: id) else { return nil }
+            self = .domain(domain)
+        case (6, .integer):
+            guard let entry = SalvagedEntry(record.columns) else { return nil }
+            self = .entry(entry)
+        case (4, .integer(let domain)):
+            guard case .text(let name) = record.columns[2], let token = try? Token(name),
+                let generation = record.columns.generation(at: 3)
+            else { return nil }
+            self = .token(
+                SalvagedToken(id: id, domain: domain, token: token, generation: generation))
+        default:
+            return nil
+        }
+    }
+}
+
+/// A domain as a row tells of it.
+struct SalvagedDomain: Equatable {
+    /// The number that entries name it by.
+    let id: Int64
+    let domain: Domain
+    /// How many keys it has.
+    let keyCount: Int64
+    /// What a damaged row may claim, so that counting on does not overflow.
+    private static let largestCount: Int64 = 1 << 40
+    let lastChange: Generation?
+    let horizon: Generation?
+
+    fileprivate init?(_ columns: [StoreRecord.Column], id: Int64) {
+        guard case .text(let name) = columns[1], case .text(let host) = columns[2],
+            let domain = Domain(name: name, hostColumn: host), case .integer(let count) = columns[3]
+        else { return nil }
+        self.id = id
+        self.domain = domain
+        keyCount = min(max(count, 0), SalvagedDomain.largestCount)
+        // A database of the first version has neither.
+        lastChange = columns.generation(at: 5)
+        horizon = columns.generation(at: 6)
+    }
+}
+
+/// An entry as a row tells of it, believed or not.
+struct SalvagedEntry {
+    /// The number of its domain.
+    let domain: Int64
+    let key: Key
+    let generation: Generation
+    let checksum: UInt64
+    /// Nil for a removal.
+    let archive: [UInt8]?
+
+    fileprivate init?(_ columns: [StoreRecord.Column]) {
+        guard case .integer(let domain) = columns[1], case .text(let name) = columns[2],
+            let key = try? Key(name), let generation = columns.generation(at: 3),
+            case .integer(let checksum) = columns[4]
+        else { return nil }
+        switch columns[5] {
+        case .null: archive = nil
+        case .blob(let bytes): archive = bytes
+        default: return nil
+        }
+        self.domain = domain
+        self.key = key
+        self.generation = generation
+        self.checksum = UInt64(bitPattern: checksum)
+    }
+
+    /// Whether it is what was stored under this domain, bit for bit.
+    func isProven(in domain: Domain) -> Bool {
+        checksum == RowChecksum.of(domain, key, generation, archive)
+    }
+}
+
+/// A token of a transaction as a row tells of it.
+struct SalvagedToken {
+    /// Later ones have higher numbers.
+    let id: Int64
+    /// The number of its domain.
+    let domain: Int64
+    let token: Token
+    let generation: Generation
+}
+
+extension Generation {
+    /// What a damaged row may claim; see `Generation.now`, which none is far above.
+    fileprivate static let largestBelieved = Generation.first.advanced(by: 1 << 60)
+}
+
+extension StoreState {
+    fileprivate init?(_ columns: [StoreRecord.Column]) {
+        guard case .blob(let bytes) = columns[1], let uuid = UniqueID(bytes),
+            let generation = columns.generation(at: 2), let ceiling = columns.generation(at: 3),
+            generation <= ceiling
+        else { return nil }
+        self.init(
+            uuid: uuid, generation: generation, ceiling: ceiling,
+            recordStart: columns.generation(at: 4) ?? generation)
+    }
+}
+
+extension [StoreRecord.Column] {
+    fileprivate func generation(at index: Int) -> Generation? {
+        guard indices.contains(index), case .integer(let number) = self[index],
+            let generation = Generation(column: number), generation < .largestBelieved
+        else { return nil }
+        return generation
+    }
+}

@@ -1,0 +1,89 @@
+internal import Glibc
+
+/// What can be told of the files of a store before SQLite opens them.
+///
+/// SQLite removes a log whose database it does not find, and drops what follows a damaged frame. So
+/// these are looked for first.
+struct StoreCondition {
+    /// Why the store is not to be opened as it is; nil where nothing speaks against it.
+    let damage: String?
+    /// Whether the process before has left a log, which is not there.
+    let lacksLog: Bool
+
+    /// - Parameters:
+    ///   - wasLeftOpen: Whether the process before has left a log.
+    ///   - hasTraces: Whether there are other signs that there was a database here.
+    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    /// - Throws: `.cannotOpen`.
+    init(
+        of path: String, wasLeftOpen: Bool, hasTraces: @autoclosure () -> Bool, mayBeTorn: Bool
+    ) throws(StorageError) {
+        let (log, size) = try StoreCondition.files(of: path, mayBeTorn: mayBeTorn)
+        lacksLog = wasLeftOpen && access("\(path)-wal", F_OK) != 0
+        let isNew = size == 0 && log == nil && !hasTraces()
+        let isOthers = try StoreCondition.isForeign(path)
+        damage =
+            isNew || isOthers ? nil : try StoreCondition.damage(of: path, size: size, log)
+    }
+
+    private static func files(
+        of path: String, mayBeTorn: Bool
+    ) throws(StorageError) -> (log: WriteAheadLog?, size: Int) {
+        do throws(SystemError) {
+            return (try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn), try size(of: path))
+        } catch {
+            throw .cannotOpen(path, error)
+        }
+    }
+
+    private static func damage(
+        of path: String, size: Int, _ log: WriteAheadLog?
+    ) throws(StorageError) -> String? {
+        do throws(SystemError) {
+            // A database whose making was interrupted, which SQLite takes back.
+            if try StoreCondition.size(of: "\(path)-journal") > 0 { return nil }
+            if size == 0 { return "The database \(path) was missing or empty." }
+            if log?.isDamaged == true { return "The write-ahead log of \(path) was damaged." }
+            let header = try File.regular(path, O_RDONLY).readable(100, at: 0) ?? []
+            return damage(in: header, of: path, size: size, log)
+        } catch {
+            throw .cannotOpen(path, error)
+        }
+    }
+
+    private static func damage(
+        in header: [UInt8], of path: String, size: Int, _ log: WriteAheadLog?
+    ) -> String? {
+        guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)),
+            let pageSize = header.uint16(at: 16).flatMap(PageSize.init(claimed:)),
+            let pages = header.uint32(at: 28)
+        else { return "The file \(path) was damaged at its beginning." }
+        // Where the two differ, the number of pages is none.
+        guard header[24..<28].elementsEqual(header[92..<96]) else { return nil }
+        let present = size / pageSize.whole
+        // The log may hold pages that the file is yet to get.
+        let isCut = (present..<max(present, pages)).contains {
+            log?.versions(of: $0 + 1).isEmpty ?? true
+        }
+        return isCut ? "The file \(path) was cut off: of \(pages) pages it had \(present)." : nil
+    }
+
+    /// Whether another program, or a later version of this one, has made the database, which SQLite
+    /// is to tell: it sees what stands in the log, too.
+    private static func isForeign(_ path: String) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            guard let header = try StoreHeader(inFile: path) else { return false }
+            return !header.isOurs || header.version > Schema.version
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+            return false
+        }
+    }
+
+    private static func size(of path: String) throws(SystemError) -> Int {
+        var status = stat()
+        if stat(path, &status) == 0 { return Int(status.st_size) }
+        guard errno == ENOENT else { throw .last("stat", path) }
+        return 0
+    }
+}

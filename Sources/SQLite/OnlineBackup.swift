@@ -1,0 +1,68 @@
+internal import CSQLite
+
+/// A copy of a database that is made in steps, while the database is in use.
+///
+/// What the source's own connection writes between two steps is written to the copy, too. So a
+/// writer that copies by the connection by which it writes ends with a copy of what the database is
+/// then, and never begins anew. What another connection writes has the copy begin anew.
+///
+/// Both connections belong to one thread. The destination is used for nothing else meanwhile, and
+/// is worth nothing before the last step.
+///
+/// ```swift
+/// let backup = try OnlineBackup(of: library, onto: copy)
+/// while try backup.step(pages: 256) { serveSomebodyElse() }
+/// ```
+///
+/// See [the online backup API](https://www.sqlite.org/c3ref/backup_finish.html).
+public final class OnlineBackup {
+    /// The one owner of the C handle, finished after the last step or in `deinit`; nil after that.
+    private var handle: OpaquePointer?
+    /// Both must outlive the handle.
+    private let source: Connection
+    private let destination: Connection
+
+    /// Begins a copy, which reads nothing yet.
+    ///
+    /// - Throws: Where the destination is in use.
+    public init(of source: Connection, onto destination: Connection) throws(SQLiteError) {
+        guard let handle = sqlite3_backup_init(destination.handle, "main", source.handle, "main")
+        else {
+            throw destination.failure(sqlite3_extended_errcode(destination.handle), "backup")
+        }
+        self.handle = handle
+        self.source = source
+        self.destination = destination
+    }
+
+    deinit {
+        // It repeats the failure of the last step, which step() has thrown already. What is not
+        // whole yet is rolled back where the destination has a journal.
+        if let handle { sqlite3_backup_finish(handle) }
+    }
+
+    /// Copies some more pages.
+    ///
+    /// - Returns: Whether there is more to copy. After false the copy is committed, no further step
+    ///   is taken, and the destination is free for other use.
+    /// - Throws: Where one of the two fails. The copy is worth nothing then.
+    public func step(pages: Int32) throws(SQLiteError) -> Bool {
+        guard let handle else { preconditionFailure("a step was taken after the last one") }
+        switch sqlite3_backup_step(handle, pages) {
+        case SQLITE_OK: return true
+        case SQLITE_DONE:
+            self.handle = nil
+            try check(sqlite3_backup_finish(handle))
+            return false
+        case let code:
+            try check(code)
+            return true
+        }
+    }
+
+    private func check(_ code: Int32) throws(SQLiteError) {
+        guard code != SQLITE_OK else { return }
+        let code = ResultCode(rawValue: code)
+        throw SQLiteError(extendedCode: code, message: code.description, sql: "backup")
+    }
+}

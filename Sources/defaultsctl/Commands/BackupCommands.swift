@@ -1,0 +1,77 @@
+import ArgumentParser
+import DefaultsClient
+
+/// `defaultsctl backup`: copies of everything, which the daemon also makes once a day.
+struct BackupCommands: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Lists, makes and restores backups.",
+        subcommands: [List.self, Now.self, Restore.self])
+
+    struct List: ServiceCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the backups, the newest first.",
+            discussion: "Each with its name, local time, generation, size in bytes and kind.")
+
+        func run(with defaults: RemoteDefaults) async throws {
+            let rows = try await defaults.backups().map {
+                [$0.name, LocalTime($0.date).text, "\($0.generation)", "\($0.size)", $0.kind]
+            }
+            for row in rows { print(Self.line(row, in: rows)) }
+        }
+
+        /// The columns of a row, all but the last as wide as the widest.
+        private static func line(_ row: [String], in rows: [[String]]) -> String {
+            row.indices.map { column in
+                guard column < row.count - 1 else { return row[column] }
+                let width = rows.map { $0[column].count }.max() ?? 0
+                return row[column] + String(repeating: " ", count: width - row[column].count)
+            }.joined(separator: "  ")
+        }
+    }
+
+    struct Now: ServiceCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes a backup, verifies it, and prints its name.")
+
+        func run(with defaults: RemoteDefaults) async throws {
+            print(try await defaults.backUp())
+        }
+    }
+
+    struct Restore: ServiceCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes everything as it is in a backup.",
+            discussion: """
+                Applications see it at once, as changes. A backup of what was there before is made \
+                first: restoring that one undoes it.
+                """)
+
+        @Argument(help: "The backup: its name, the beginning of it, or 'latest'.")
+        var name: String
+
+        func run(with defaults: RemoteDefaults) async throws {
+            let backup = try find(in: try await defaults.backups())
+            let outcome = try await defaults.restoreBackup(backup.name)
+            print("\(backup.name): \(outcome.set) keys set, \(outcome.removed) removed")
+            if outcome.damaged > 0 {
+                print(
+                    "\(outcome.damaged) values in it are damaged; their keys are as they were, "
+                        + "and no others were removed")
+            }
+            print(
+                outcome.undo.isEmpty
+                    ? "the database was damaged, and there is no backup that undoes this"
+                    : "to undo: defaultsctl backup restore \(outcome.undo)")
+        }
+
+        private func find(in backups: [RemoteBackup]) throws -> RemoteBackup {
+            let found =
+                name == "latest"
+                ? Array(backups.prefix(1)) : backups.filter { $0.name.hasPrefix(name) }
+            if let exact = found.first(where: { $0.name == name }) { return exact }
+            guard let backup = found.first else { throw ToolError.noBackup(name) }
+            guard found.count == 1 else { throw ToolError.severalBackups(name, found.count) }
+            return backup
+        }
+    }
+}

@@ -1,0 +1,20 @@
+@preconcurrency import Glibc
+
+/// A moment by the clock on the wall.
+struct LocalTime {
+    private let seconds: UInt64
+
+    /// - Parameter seconds: The moment in seconds since 1970.
+    init(_ seconds: UInt64) {
+        self.seconds = seconds
+    }
+
+    /// The moment as people of every country read it: `2026-11-21 19:40:00`.
+    var text: String {
+        var (seconds, parts) = (time_t(clamping: seconds), tm())
+        localtime_r(&seconds, &parts)
+        var text = [CChar](repeating: 0, count: 64)
+        let length = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
+        return String(decoding: text.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,157 @@
+import DefaultsModel
+import Foundation
+import Testing
+
+@testable import DefaultsStorage
+
+/// Damage of every kind, each done to a copy of one store.
+@Suite struct RescueTests {
+    private static let pageSize = 4096
+
+    /// Checks that everything missing is told of, and nothing else is missing.
+    private func expectTold(
+        _ outcome: RescueOutcome, _ scratch: Scratch, _ what: String
+    ) throws {
+        guard !outcome.missing.isEmpty else { return }
+        let rescue = try #require(scratch.rescue, "\(what): lost in silence")
+        let told = rescue.matches(
+            of: /(\d+) keys? (?:is|are|was|were) (?:lost|found as)/
+        )
+        .reduce(0) { $0 + (Int($1.1) ?? 0) }
+        #expect(told >= outcome.missing.count, "\(what): \(outcome.missing) of: \(rescue)")
+    }
+
+    @Test("Each page that is zeroed, or full of noise, costs what stood on it and no more")
+    func pages() async throws {
+        let store = try await DamagedStore()
+        let bytes = try store.copy.bytes(store.copy.store)
+        let count = bytes.count / Self.pageSize
+        var losses = 0
+        for page in 0..<count {
+            for isZeroed in [true, false] {
+                var damaged = bytes
+                for index in page * Self.pageSize..<(page + 1) * Self.pageSize {
+                    damaged[index] = isZeroed ? 0 : .random(in: 0...255)
+                }
+                let scratch = try store.copy.copyAll()
+                try Data(damaged).write(to: URL(fileURLWithPath: scratch.store))
+                let outcome = try await RescueOutcome(of: scratch, expecting: store)
+                try expectTold(outcome, scratch, "page \(page + 1)")
+                #expect(outcome.missing.count < 70, "page \(page + 1)")
+                losses += outcome.missing.isEmpty ? 0 : 1
+            }
+        }
+        #expect(losses > 10, "the test does damage")
+    }
+
+    @Test("A flipped bit anywhere costs one row at most")
+    func bits() async throws {
+        let store = try await DamagedStore()
+        let bytes = try store.copy.bytes(store.copy.store)
+        for _ in 0..<60 {
+            let index = Int.random(in: bytes.indices)
+            let scratch = try store.copy.copyAll()
+            var damaged = bytes
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8)
+            try Data(damaged).write(to: URL(fileURLWithPath: scratch.store))
+            guard let outcome = try await openingOrRefused(scratch, store) else { continue }
+            try expectTold(outcome, scratch, "byte \(index)")
+            #expect(outcome.missing.count <= 1, "byte \(index): \(outcome.missing)")
+        }
+    }
+
+    /// Nil where the header says that another version or program has made it, which is refused.
+    private func openingOrRefused(
+        _ scratch: Scratch, _ store: DamagedStore
+    ) async throws -> RescueOutcome? {
+        do {
+            return try await RescueOutcome(of: scratch, expecting: store)
+        } catch let error as StorageError {
+            guard error.code == .newerSchema else { throw error }
+            return nil
+        }
+    }
+
+    @Test("A file that is cut anywhere costs what stood behind the cut")
+    func cuts() async throws {
+        let store = try await DamagedStore()
+        let bytes = try store.copy.bytes(store.copy.store)
+        for length in stride(from: 0, to: bytes.count, by: 7_001) {
+            let scratch = try store.copy.copyAll()
+            try Data(bytes.prefix(length)).write(to: URL(fileURLWithPath: scratch.store))
+            let outcome = try await RescueOutcome(of: scratch, expecting: store)
+            let rescue = try #require(scratch.rescue)
+            if length == 0 {
+                #expect(rescue.contains("missing or empty"))
+                #expect(outcome.missing.count == store.contents.values.reduce(0) { $0 + $1.count })
+            } else {
+                #expect(try !scratch.damagedFiles().isEmpty)
+            }
+        }
+    }
+
+    @Test("A write-ahead log without its database is read, and so is all that stands in it")
+    func logAlone() async throws {
+        let store = try await DamagedStore(isClosed: false)
+        let scratch = store.copy
+        try FileManager.default.removeItem(atPath: scratch.store)
+        let outcome = try await RescueOutcome(of: scratch, expecting: store)
+        #expect(outcome.missing.isEmpty)
+        #expect(try scratch.damagedFiles().contains { $0.hasSuffix("-wal") })
+    }
+
+    @Test("A flipped bit in the log costs one row at most, where SQLite would drop all behind it")
+    func logBits() async throws {
+        let store = try await DamagedStore(isClosed: false)
+        let bytes = try store.copy.bytes(store.copy.store + "-wal")
+        for _ in 0..<60 {
+            let index = Int.random(in: bytes.indices)
+            let scratch = try store.copy.copyAll()
+            var damaged = bytes
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8)
+            try Data(damaged).write(to: URL(fileURLWithPath: scratch.store + "-wal"))
+            let outcome = try await RescueOutcome(of: scratch, expecting: store)
+            try expectTold(outcome, scratch, "byte \(index)")
+            #expect(outcome.missing.count <= 1, "byte \(index): \(outcome.missing)")
+        }
+    }
+
+    @Test("After a power cut the last transaction of a log may be torn, and that is no damage")
+    func tornLog() async throws {
+        let store = try await DamagedStore(isClosed: false)
+        let bytes = try store.copy.bytes(store.copy.store + "-wal")
+        let scratch = try store.copy.copyWithoutRuntime()
+        var damaged = bytes
+        damaged[bytes.count - 100] ^= 1
+        try Data(damaged).write(to: URL(fileURLWithPath: scratch.store + "-wal"))
+        let database = try scratch.open(boot: .random())
+        #expect(scratch.rescue == nil)
+        #expect(try database.archive("gone5", in: "org.example.App1") == nil)
+        #expect(try database.archive("gone4", in: "org.example.App1") == [1])
+        database.close()
+    }
+
+    @Test(
+        "Whatever the schema or the header lacks, the values are read",
+        arguments: [
+            "DROP TABLE state", "DELETE FROM state", "UPDATE state SET uuid = x'00'",
+            "ALTER TABLE entries RENAME TO others", "ALTER TABLE domains DROP COLUMN horizon",
+            "DROP TABLE tokens", "PRAGMA user_version = 1", "PRAGMA user_version = 2000000",
+            "PRAGMA application_id = 7", "PRAGMA user_version = 0",
+        ])
+    func schema(sql: String) async throws {
+        let store = try await DamagedStore()
+        let scratch = store.copy
+        _ = try Scratch.output(
+            of: "python3", "-c",
+            """
+            import sqlite3, sys
+            connection = sqlite3.connect(sys.argv[1])
+            connection.executescript(sys.argv[2])
+            """, scratch.store, sql)
+        let outcome = try await RescueOutcome(of: scratch, expecting: store)
+        #expect(outcome.missing.isEmpty)
+        #expect(scratch.rescue != nil)
+        #expect(try scratch.damagedFiles().count == 1)
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Backups of the shipped daemon, as somebody at a shell and other programs see them.
+@Suite(.serialized) struct BackupTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    @Test func `The first flush is followed by a daily backup, later ones of the day are not`()
+        throws
+    {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        #expect(desktop.tool("sync").status == 0)
+        let name = try desktop.waitForDailyBackup()
+        #expect(name.hasSuffix("Z-2-daily"))
+        #expect(try desktop.query("PRAGMA integrity_check", ofBackup: name) == "[('ok',)]")
+        #expect(
+            try desktop.query("SELECT key, generation FROM entries", ofBackup: name)
+                == "[('Key', 2)]")
+        for number in 2...4 {
+            desktop.tool("write", "org.example.App", "Key", "-int", "\(number)")
+            #expect(desktop.tool("sync").status == 0)
+        }
+        #expect(try desktop.backupNames() == [name])
+    }
+
+    @Test func `A backup that is a day old or of tomorrow is followed by another; seven are kept`()
+        throws
+    {
+        desktop.tool("write", "org.example.App", "Key", "-int", "0")
+        desktop.tool("sync")
+        let first = try desktop.waitForDailyBackup()
+        try desktop.stopDaemon()
+        // As if it had been made at other times; they say so by their names alone.
+        let source = "\(desktop.backupsPath)/\(first).db"
+        for day in 1...8 {
+            try FileManager.default.copyItem(
+                atPath: source, toPath: "\(desktop.backupsPath)/2024-01-0\(day)T120000Z-1-daily.db")
+        }
+        try FileManager.default.moveItem(
+            atPath: source, toPath: "\(desktop.backupsPath)/2999-01-01T000000Z-2-daily.db")
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        desktop.tool("sync")
+        try wait { try desktop.backupNames("daily").contains { $0.hasSuffix("-3-daily") } }
+        // The reply comes after the work that was asked for before.
+        let manual = try desktop.tool("backup", "now").requireOutput()
+        let names = try desktop.backupNames("daily")
+        #expect(names.count == 7)
+        #expect(names.contains("2999-01-01T000000Z-2-daily"))
+        #expect(!names.contains("2024-01-03T120000Z-1-daily"))
+        #expect(names.contains("2024-01-04T120000Z-1-daily"))
+        #expect(try desktop.backupNames("manual").map { $0 + "\n" } == [manual])
+    }
+
+    @Test func `A backup that is given up because the store was removed is made again`() throws {
+        let output = try desktop.python(
+            """
+            import os
+            \(Desktop.pythonEverything)
+            value = GLib.Variant("s", "x" * 4000000)
+            for number in range(10):
+                service.SetValue("(ssv)", "org.example.App", f"key{number}", value)
+                service.Synchronize()
+            # Behind the daily one.
+            maintenance.BackUp()
+            before = set(os.listdir(sys.argv[2]))
+            answers = []
+            maintenance.BackUp(result_handler=lambda _, answer, __: answers.append(answer))
+            while not set(os.listdir(sys.argv[2])) - before: GLib.MainContext.default().iteration(False)
+            os.remove(sys.argv[1])
+            service.SetValue("(ssv)", "org.example.App", "key", GLib.Variant("b", True))
+            service.Synchronize()
+            while not answers: GLib.MainContext.default().iteration(True)
+            backup = sqlite3.connect(f"{sys.argv[2]}/{answers[0]}.db")
+            print(backup.execute("SELECT count(*) FROM entries").fetchone()[0])
+            """, desktop.databasePath, desktop.backupsPath
+        ).requireOutput()
+        #expect(["10\n", "11\n"].contains(output))
+    }
+
+    @Test func `backup now has everything that was acknowledged before it`() throws {
+        for number in 1...20 {
+            desktop.call("SetValue", "org.example.App", "Key\(number)", "<\(number)>")
+        }
+        desktop.call("SetValue", "org.example.App@host", "Here", "<1>")
+        let name = try desktop.tool("backup", "now").requireOutput()
+            .trimmingCharacters(in: .newlines)
+        #expect(name.hasSuffix("-22-manual"))
+        #expect(
+            try desktop.query("SELECT count(*) FROM entries", ofBackup: name) == "[(21,)]")
+        #expect(try desktop.query("SELECT generation FROM state", ofBackup: name) == "[(22,)]")
+        #expect(try desktop.query("PRAGMA integrity_check", ofBackup: name) == "[('ok',)]")
+        let files = try desktop.run(
+            "find", desktop.backupsPath, "-printf", "%y %m\\n"
+        ).requireOutput()
+        #expect(Set(files.split(separator: "\n")) == ["d 700", "f 600"])
+    }
+
+    @Test func `list, status and the statistics tell of them, the newest first`() throws {
+        #expect(desktop.tool("backup", "list").output == "")
+        #expect(try desktop.tool("status").requireOutput().contains(/backups +none\n/))
+        for number in 1...2 {
+            desktop.tool("write", "org.example.App", "Key", "-int", "\(number)")
+            desktop.tool("backup", "now")
+        }
+        let lines = try desktop.tool("backup", "list").requireOutput().split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(
+            lines[0].contains(
+                /^[-\dT]+Z-3-manual  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  3  \d+  manual$/))
+        let generations = lines.map { $0.split(separator: "  ")[2] }
+        #expect(generations == ["3", "2"])
+        #expect(
+            try desktop.tool("status").requireOutput()
+                .contains(/backups +2, the newest of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n/))
+        let facts = try desktop.gdbus("org.defaultsd.Maintenance1.GetStatistics").requireOutput()
+        #expect(facts.contains("'Backups': <uint32 2>"))
+        #expect(facts.contains(/'NewestBackup': <uint64 \d{10,}>/))
+    }
+
+    @Test(arguments: [
+        ["restore", "latest"], ["restore", "2024"], ["restore", ""], ["restore", "../defaults"],
+    ])
+    func `A backup that is not there is refused with one sentence`(arguments: [String]) {
+        let answer = desktop.tool(["backup"] + arguments)
+        #expect(answer.status == 1)
+        #expect(answer.error.hasPrefix("defaultsctl: There is no backup "))
+        #expect(answer.error.split(separator: "\n").count == 1)
+        let refused = desktop.gdbus("org.defaultsd.Maintenance1.RestoreBackup", arguments[1])
+        #expect(refused.errorName == BadInputTests.own("NotFound"))
+    }
+
+    @Test func `A name may be cut short where it stays clear`() throws {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        let name = try desktop.tool("backup", "now").requireOutput()
+        desktop.tool("write", "org.example.App", "Key", "-int", "2")
+        desktop.tool("backup", "now")
+        let several = desktop.tool("backup", "restore", String(name.prefix(4)))
+        #expect(several.status == 1 && several.error.contains("backups have names that begin"))
+        let beginning = name.replacing("manual\n", with: "man")
+        #expect(desktop.tool("backup", "restore", beginning).status == 0)
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "1\n")
+    }
+
+    @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
+    func `A caller in a sandbox can do nothing with them`() throws {
+        for (method, arguments) in [("ListBackups", []), ("BackUp", []), ("RestoreBackup", ["x"])] {
+            let method = "org.defaultsd.Maintenance1.\(method)"
+            let denied =
+                arguments.isEmpty
+                ? try desktop.callFromSandbox(method)
+                : try desktop.callFromSandbox(method, arguments[0])
+            #expect(denied.errorName == "org.freedesktop.DBus.Error.AccessDenied")
+        }
+    }
+
+    @Test func `A backup that was cut off by SIGKILL is none, and the next is made all the same`()
+        throws
+    {
+        for method in ["rename", "fdatasync,fsync", "pwrite64"] {
+            desktop.call("SetValue", "org.example.App", "Key", "<'\(method)'>")
+            desktop.call("Synchronize")
+            _ = try? desktop.waitForDailyBackup()
+            let before = try desktop.backupNames()
+            let daemon = try desktop.daemonPID()
+            // The call of the backup at which it dies, of those with a path or descriptor of its.
+            let killer = try desktop.start(
+                "strace", "-f", "-qq", "-y", "-P", desktop.backupsPath, "-P",
+                "\(desktop.backupsPath)/backup.unfinished", "-e",
+                "inject=\(method):signal=KILL:when=1", "-e", "trace=\(method)", "-p", "\(daemon)")
+            try wait { try isTraced(daemon) }
+            desktop.call("SetValue", "org.example.App", "Other", "<'\(method)'>")
+            #expect(desktop.gdbus("org.defaultsd.Maintenance1.BackUp").status != 0)
+            killer.waitUntilExit()
+            #expect(try desktop.backupNames() == before)
+            #expect(
+                desktop.call("GetValue", "org.example.App", "Other").output
+                    .hasPrefix("(<'\(method)'>, "))
+            let name = try desktop.tool("backup", "now").requireOutput()
+                .trimmingCharacters(in: .newlines)
+            #expect(try desktop.query("PRAGMA integrity_check", ofBackup: name) == "[('ok',)]")
+            let files = try FileManager.default.contentsOfDirectory(atPath: desktop.backupsPath)
+            #expect(files.allSatisfy { $0.hasSuffix(".db") })
+        }
+    }
+
+    @Test func `SIGTERM during a backup gives it up, and the end is in order`() throws {
+        let daemon = try desktop.startDaemon()
+        _ = try desktop.python(
+            """
+            \(Desktop.pythonEverything)
+            for i in range(64):
+                service.SetValue("(ssv)", "org.example.Large", f"key{i}",
+                                 GLib.Variant("s", "x" * 1_000_000))
+            service.Synchronize()
+            """
+        ).requireOutput()
+        _ = try desktop.waitForDailyBackup()
+        desktop.call("SetValue", "org.example.App", "Key", "<1>")
+        let caller = try desktop.start(
+            "gdbus", "call", "--session", "--dest", "org.defaultsd.Defaults1", "--object-path",
+            "/org/defaultsd/Defaults1", "--method", "org.defaultsd.Maintenance1.BackUp")
+        let unfinished = desktop.backupsPath + "/backup.unfinished"
+        try wait { FileManager.default.fileExists(atPath: unfinished) }
+        daemon.send(SIGTERM)
+        #expect(daemon.waitUntilExit() == 0)
+        #expect(caller.waitUntilExit() != 0)
+        let files = try FileManager.default.contentsOfDirectory(atPath: desktop.backupsPath)
+        #expect(files.count == 1 && files[0].hasSuffix("-daily.db"))
+        #expect(desktop.call("GetValue", "org.example.App", "Key").output.hasPrefix("(<int64 1>, "))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
+    func `A disk that a backup would fill is left alone, which is told once, and takes changes`()
+        throws
+    {
+        let disk = desktop.directory.path + "/config"
+        let mounted = desktop.run("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", disk)
+        try #require(mounted.status == 0)
+        defer {
+            desktop.bus.stop()
+            desktop.run("umount", "--lazy", disk)
+        }
+        for number in 1...4 {
+            desktop.call("SetValue", "org.example.App", "Key", "<\(number)>")
+            #expect(desktop.call("Synchronize").status == 0)
+        }
+        let refused = desktop.tool("backup", "now")
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("Make space on the disk."))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: desktop.backupsPath) == [])
+        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
+        #expect(log.split(separator: "\n").filter { $0.contains("No backup") }.count == 1, "\(log)")
+    }
+
+    @Test func `A damaged value is told, makes no backup, and is taken from one that there is`()
+        throws
+    {
+        for key in ["Bad", "Good"] {
+            desktop.call("SetValue", "org.example.App", key, "<'in the backup'>")
+        }
+        let good = try desktop.tool("backup", "now").requireOutput()
+            .trimmingCharacters(in: .newlines)
+        try desktop.stopDaemon()
+        desktop.run(
+            "python3", "-c",
+            """
+            import sqlite3, sys
+            store = sqlite3.connect(sys.argv[1])
+            store.execute("UPDATE entries SET archive = x'ff' WHERE key = 'Bad'")
+            store.commit()
+            """, desktop.databasePath)
+        desktop.call("SetValue", "org.example.App", "Good", "<'of now'>")
+        let refused = desktop.tool("backup", "now")
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("1 stored values are damaged: 'Bad' in org.example.App."))
+        #expect(!refused.error.contains("in the backup"))
+        #expect(try desktop.backupNames("manual") == [good])
+        // Then the store is made anew, and backups are made again.
+        try wait { desktop.tool("backup", "now").status == 0 }
+        #expect(desktop.tool("read", "org.example.App", "Bad").output == "in the backup\n")
+        #expect(desktop.tool("read", "org.example.App", "Good").output == "of now\n")
+    }
+
+    private func isTraced(_ process: pid_t) throws -> Bool {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        return !status.contains("TracerPid:\t0")
+    }
+}

@@ -1,0 +1,25 @@
+import TestSupport
+import Testing
+
+extension Desktop {
+    /// Flips a bit in the stored value of a key; the value is read from the file alone.
+    func damage(_ key: String) throws {
+        let output = ProgramResult.run(
+            [
+                "/usr/bin/python3", "-c",
+                """
+                import sqlite3, sys
+                connection = sqlite3.connect(sys.argv[1])
+                archive, = connection.execute(
+                    "SELECT archive FROM entries WHERE key = ?", (sys.argv[2],)).fetchone()
+                data = bytearray(open(sys.argv[1], "rb").read())
+                place = data.index(archive)
+                connection.close()
+                data[place + len(archive) // 2] ^= 1
+                with open(sys.argv[1], "r+b") as file:
+                    file.write(data)
+                """, databasePath, key,
+            ])
+        try #require(output.status == 0, "\(output.error)")
+    }
+}

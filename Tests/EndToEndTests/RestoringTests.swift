@@ -1,0 +1,189 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The restoration of a backup by a daemon that goes on serving.
+@Suite(.serialized) struct RestoringTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    @Test func `What was removed, changed and added since is as it was, and undone again`() throws {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonEverything)
+            import random
+            random.seed(5)
+            def change(count):
+                domains = [f"org.example.App{n}" + random.choice(["", "@host", "@host:other"])
+                           for n in range(12)]
+                for _ in range(count):
+                    domain, key = random.choice(domains), f"key{random.randrange(40)}"
+                    if random.random() < 0.3: service.Remove("(ss)", domain, key)
+                    else: service.Set("(ssay)", domain, key, number(random.randrange(100)))
+                if random.random() < 0.8: service.RemoveDomain("(s)", random.choice(domains))
+            change(600)
+            before = everything()
+            name = maintenance.BackUp()
+            change(600)
+            service.Set("(ssay)", "org.example.New", "Key", number(1))
+            after = everything()
+            undo, set, removed, damaged = maintenance.RestoreBackup("(s)", name)
+            assert before != after and everything() == before and damaged == 0
+            assert set == sum(before[d][k] != after.get(d, {}).get(k) for d in before for k in before[d])
+            assert removed == sum(k not in before.get(d, {}) for d in after for k in after[d])
+            undo, set, removed, damaged = maintenance.RestoreBackup("(s)", undo)
+            assert everything() == after
+            # It is no change to restore what holds.
+            generation = service.get_connection().call_sync("org.defaultsd.Defaults1",
+                "/org/defaultsd/Defaults1", "org.freedesktop.DBus.Properties", "Get",
+                GLib.Variant("(ss)", ("org.defaultsd.Defaults1", "Generation")), None, 0, -1, None)
+            assert maintenance.RestoreBackup("(s)", maintenance.BackUp())[1:] == (0, 0, 0)
+            assert service.Synchronize() == generation.unpack()[0]
+            print("restored")
+            """
+        ).requireOutput()
+        #expect(output == "restored\n")
+    }
+
+    @Test func `It is one change of each domain, told to everybody, and there after a crash`()
+        throws
+    {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonEverything)
+            for domain in ["a.a", "b.b"]:
+                for key in ["changed", "removed", "same"]:
+                    service.Set("(ssay)", domain, key, number(1))
+            before = everything()
+            name = maintenance.BackUp()
+            for domain in ["a.a", "b.b"]:
+                service.Set("(ssay)", domain, "changed", number(2))
+                service.Remove("(ss)", domain, "removed")
+                service.Set("(ssay)", domain, "added", number(2))
+            service.Set("(ssay)", "c.c", "added", number(2))
+            since = service.Synchronize()
+            signals = []
+            bus.signal_subscribe(None, "org.defaultsd.Defaults1", "Changed", None, None, 0,
+                                 lambda *arguments: signals.append(arguments[5].unpack()))
+            maintenance.RestoreBackup("(s)", name)
+            while len(signals) < 3: GLib.MainContext.default().iteration(True)
+            own = bus.get_unique_name()
+            assert signals[:2] == [
+                (domain, "domain", ["changed", "removed"], ["added"], since + n, own)
+                for domain, n in [("a.a", 1), ("b.b", 2)]], signals
+            assert signals[2] == ("c.c", "domain", [], ["added"], since + 3, own), signals
+            changes = service.GetChanges("(st)", "a.a", since)
+            assert sorted(changes[0]) == ["changed", "removed"] and changes[2:] == (
+                ["added"], since + 3, True), changes
+            assert everything() == before
+            print("told")
+            """
+        ).requireOutput()
+        #expect(output == "told\n")
+        let before = desktop.call("GetAll", "a.a").output
+        try desktop.killDaemon(SIGKILL)
+        #expect(desktop.call("GetAll", "a.a").output == before)
+        #expect(desktop.tool("domains").output == "a.a\nb.b\n")
+    }
+
+    @Test func `A damaged row of a backup costs that key, and a damaged backup changes nothing`()
+        throws
+    {
+        for key in ["Bad", "Good", "Third"] {
+            desktop.call("SetValue", "org.example.App", key, "<1>")
+        }
+        let name = try desktop.tool("backup", "now").requireOutput()
+            .trimmingCharacters(in: .newlines)
+        let path = "\(desktop.backupsPath)/\(name).db"
+        desktop.run(
+            "python3", "-c",
+            """
+            import sqlite3, sys
+            store = sqlite3.connect(sys.argv[1])
+            store.execute("UPDATE entries SET archive = x'ff' WHERE key = 'Bad'")
+            store.commit()
+            """, path)
+        for key in ["Bad", "Good", "Third", "Added"] {
+            desktop.call("SetValue", "org.example.App", key, "<2>")
+        }
+        let restored = try desktop.tool("backup", "restore", name).requireOutput()
+        #expect(restored.contains("\(name): 2 keys set, 0 removed\n1 values in it are damaged"))
+        #expect(
+            desktop.tool("read", "org.example.App").output
+                == "Added = 2\nBad = 2\nGood = 1\nThird = 1\n")
+
+        desktop.run("truncate", "-s", "-4096", path)
+        let refused = desktop.tool("backup", "restore", name)
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("\(name) is damaged, and nothing of it was restored"))
+        desktop.run("sh", "-c", "echo text > \(path)")
+        #expect(desktop.tool("backup", "restore", name).status == 1)
+        #expect(
+            desktop.tool("read", "org.example.App").output
+                == "Added = 2\nBad = 2\nGood = 1\nThird = 1\n")
+    }
+
+    @Test func `The oldest backup can be restored though another is made for its undoing`() throws {
+        for number in 1...7 {
+            desktop.tool("write", "org.example.App", "Key", "-int", "\(number)")
+            #expect(desktop.tool("backup", "now").status == 0)
+        }
+        let oldest = try desktop.backupNames("manual")[0]
+        #expect(oldest.hasSuffix("-2-manual"))
+        #expect(desktop.tool("backup", "restore", oldest).status == 0)
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "1\n")
+        #expect(try desktop.backupNames("manual").contains(oldest))
+    }
+
+    @Test func `Others write and read while a large backup is restored, and memory stays bounded`()
+        throws
+    {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonEverything)
+            import threading
+            text = {f"key{i}": GLib.Variant("s", "x" * 100) for i in range(5000)}
+            for part in range(6):
+                for domain in ["org.example.Large", f"org.example.Part{part}"]:
+                    entries = {f"{part}-{key}": value for key, value in text.items()}
+                    service.ApplyValues("(sa{sv}asa{st}a{sv})", domain, entries, [], {}, {})
+            # GetAll gives the keys in order, so the bytes of its replies can be compared.
+            def whole(domain):
+                return service.get_connection().call_sync("org.defaultsd.Defaults1",
+                    "/org/defaultsd/Defaults1", "org.defaultsd.Defaults1", "GetAll",
+                    GLib.Variant("(s)", (domain,)), None, 0, -1, None
+                    ).get_child_value(0).get_data_as_bytes().get_data()
+            before = {domain: whole(domain) for domain in service.ListDomains()}
+            assert len(before) == 7
+            name = maintenance.BackUp()
+            for domain in before: service.RemoveDomain("(s)", domain)
+            done, written = threading.Event(), []
+            def write():
+                own = Gio.DBusConnection.new_for_address_sync(sys.argv[1],
+                    Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+                    | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+                while not done.is_set():
+                    n = len(written)
+                    own.call_sync("org.defaultsd.Defaults1", "/org/defaultsd/Defaults1",
+                        "org.defaultsd.Defaults1", "Set",
+                        GLib.Variant("(ssay)", ("org.example.Other", f"key{n}", number(n))),
+                        None, 0, -1, None)
+                    written.append(n)
+            writer = threading.Thread(target=write)
+            writer.start()
+            undo, set, removed, damaged = maintenance.RestoreBackup("(s)", name)
+            done.set()
+            writer.join()
+            # The domain is in no backup: what was there at the end of the restoration was removed.
+            assert {domain: whole(domain) for domain in before} == before
+            assert set == 60000 and damaged == 0, (set, removed)
+            assert len(written) > 10, len(written)
+            print("restored")
+            """, desktop.bus.address
+        ).requireOutput()
+        #expect(output == "restored\n")
+        #expect(try desktop.residentKilobytes() < 60_000)
+    }
+}

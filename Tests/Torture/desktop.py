@@ -1,0 +1,397 @@
+"""A desktop of our own: a bus, a home, a runtime directory, and the daemon as our child."""
+
+import contextlib
+import itertools
+import os
+import pathlib
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+
+from gi.repository import Gio, GLib
+
+from ground import Ground
+from messages import packed, plain
+
+NAME, OBJECT = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+MAINTENANCE = "org.defaultsd.Maintenance1"
+ERROR = "org.defaultsd.Defaults1.Error."
+NO_ANSWER = "no answer"
+BUS, BUS_OBJECT = "org.freedesktop.DBus", "/org/freedesktop/DBus"
+
+PATIENCE = 30
+"""Seconds after which nothing is expected to come any more."""
+
+LIMITS = {
+    "max_incoming_bytes": 1_000_000_000, "max_outgoing_bytes": 1_000_000_000,
+    "max_incoming_unix_fds": 250_000_000, "max_outgoing_unix_fds": 250_000_000,
+    "max_message_size": 1_000_000_000, "max_connections_per_user": 100_000,
+    "max_completed_connections": 100_000, "max_replies_per_connection": 50_000,
+    "max_match_rules_per_connection": 50_000,
+}
+"""Those of a session bus as it is shipped."""
+
+CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path={socket}</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow user="*"/>
+    <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
+  </policy>
+{limits}
+</busconfig>
+"""
+
+
+class Refused(Exception):
+    """An error that a call was answered with, or `NO_ANSWER`."""
+
+    def __init__(self, name: str, message: str):
+        super().__init__(f"{name}: {message}")
+        self.name = name
+        self.message = message
+
+
+class Ended(Exception):
+    """A daemon ended that was to serve: what it said."""
+
+
+class Daemon:
+    """A daemon that we started."""
+
+    def __init__(self, process: subprocess.Popen, log: pathlib.Path):
+        self.process = process
+        self.pid = process.pid
+        self.file = log
+        self.descriptor = os.pidfd_open(process.pid)
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Sends a signal; nothing where it has ended."""
+        if self.descriptor is not None:
+            try:
+                signal.pidfd_send_signal(self.descriptor, number)
+            except ProcessLookupError:
+                pass
+
+    def wait(self, timeout: float = PATIENCE) -> int:
+        """Waits for its end: the exit status, negative for a signal.
+
+        Raises TimeoutError where it does not end.
+        """
+        if self.descriptor is not None:
+            poll = select.poll()
+            poll.register(self.descriptor, select.POLLIN)
+            if not poll.poll(timeout * 1000):
+                raise TimeoutError(f"the daemon has not ended after {timeout} s")
+            os.close(self.descriptor)
+            self.descriptor = None
+        return self.process.wait()
+
+    def end(self, number: int = signal.SIGKILL, timeout: float = PATIENCE) -> int:
+        """Sends a signal and waits for the end."""
+        self.kill(number)
+        return self.wait(timeout)
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def log(self) -> str:
+        """All that it has said."""
+        return self.file.read_text(errors="replace")
+
+
+class Pending:
+    """A call in flight: `answer` is its result, or a Refused, as soon as there is one."""
+
+    def __init__(self):
+        self.answer: tuple | Refused | None = None
+
+
+class Client:
+    """A connection to the bus, with a unique name of its own."""
+
+    def __init__(self, address: str):
+        self.connection = Gio.DBusConnection.new_for_address_sync(
+            address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+            | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+        self.connection.set_exit_on_close(False)
+        self.name = self.connection.get_unique_name()
+        self.descriptors: list[int] = []
+
+    def call(self, method: str, signature: str = "()", *arguments, timeout: float = PATIENCE,
+             interface: str = NAME, name: str = NAME, path: str = OBJECT) -> tuple:
+        """Calls and waits: the results, archives as bytes.
+
+        Descriptors that came along are left in `descriptors`, and are the caller's to close.
+        Raises Refused.
+        """
+        try:
+            body, list_of = self.connection.call_with_unix_fd_list_sync(
+                name, path, interface, method, packed(signature, arguments), None,
+                Gio.DBusCallFlags.NO_AUTO_START, int(timeout * 1000), None, None)
+        except GLib.Error as error:
+            raise _refused(error) from None
+        self.descriptors = list(list_of.steal_fds()) if list_of else []
+        return plain(body)
+
+    def begin(self, method: str, signature: str = "()", *arguments, timeout: float = PATIENCE,
+              interface: str = NAME, name: str = NAME, path: str = OBJECT,
+              done: Callable[[Pending], None] | None = None) -> Pending:
+        """Sends a call; its answer comes while Desktop.wait_until runs, which hands it to `done`,
+        too, and raises what that raises."""
+        pending = Pending()
+
+        def finish(connection, result):
+            try:
+                pending.answer = plain(connection.call_finish(result))
+            except GLib.Error as error:
+                pending.answer = _refused(error)
+            if done is not None:
+                _guarded(done, pending)
+
+        self.connection.call(
+            name, path, interface, method, packed(signature, arguments), None,
+            Gio.DBusCallFlags.NO_AUTO_START, int(timeout * 1000), None, finish)
+        return pending
+
+    def listen(self, member: str, heard: Callable[..., None], *, interface: str = NAME,
+               sender: str | None = NAME) -> None:
+        """Gives the arguments of every such signal to `heard`, while Desktop.wait_until runs."""
+        self.connection.signal_subscribe(
+            sender, interface, member, None, None, Gio.DBusSignalFlags.NONE,
+            lambda *signal: _guarded(heard, *plain(signal[5])))
+
+    def properties(self) -> dict[str, object]:
+        """The daemon's properties."""
+        return self.call(
+            "GetAll", "(s)", NAME, interface="org.freedesktop.DBus.Properties")[0]
+
+    def statistics(self) -> dict[str, object]:
+        """The figures of the maintenance interface."""
+        return self.call("GetStatistics", interface=MAINTENANCE)[0]
+
+    def flush(self) -> None:
+        """Waits until all that was sent without waiting has left."""
+        self.connection.flush_sync()
+
+    def close(self) -> None:
+        if not self.connection.is_closed():
+            self.connection.close_sync()
+
+
+class Desktop:
+    """A desktop in a directory of its own; it ends only what it started.
+
+    `directory` holds config, runtime and home, the bus's socket and the daemons' logs.
+    """
+
+    def __init__(
+        self, ground: Ground, limits: dict[str, int] = LIMITS, is_in_memory: bool = False
+    ):
+        self.ground = ground
+        self.directory = _new_directory(ground.memory if is_in_memory else ground.directory)
+        self.config = self._made("config")
+        self.runtime = self._made("runtime")
+        self.home = self._made("home")
+        self.data = self.config / "defaultsd"
+        self.address = f"unix:path={self.directory}/bus"
+        self.environment = {
+            name: value for name, value in os.environ.items()
+            if not name.startswith(("XDG_", "DBUS_"))
+        } | {"HOME": str(self.home), "XDG_CONFIG_HOME": str(self.config),
+             "XDG_RUNTIME_DIR": str(self.runtime), "DBUS_SESSION_BUS_ADDRESS": self.address,
+             # The machine's own is nothing to try this on.
+             "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.directory}/system-bus"}
+        self.daemons: list[Daemon] = []
+        self.clients: list[Client] = []
+        self.daemon: Daemon | None = None
+        shown = "\n".join(f'  <limit name="{name}">{limits[name]}</limit>' for name in limits)
+        (self.directory / "bus.conf").write_text(
+            CONFIGURATION.format(socket=self.directory / "bus", limits=shown))
+        self.start_bus()
+
+    def __enter__(self) -> "Desktop":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends all that was started here."""
+        for daemon in self.daemons:
+            daemon.end()
+        self.stop_bus()
+
+    def forget(self) -> None:
+        """Removes the directory of a desktop that was closed."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    # The bus
+
+    def start_bus(self) -> None:
+        """Starts the bus, at the same address each time."""
+        # However this program ends, its bus ends with it, and the daemons too.
+        self.bus = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "dbus-daemon",
+             f"--config-file={self.directory}/bus.conf", "--nofork", "--print-address"],
+            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            process_group=0)
+        self.bus.stdout.readline()
+        self.watcher = Client(self.address)
+        self.owner = ""
+        self.watcher.listen(
+            "NameOwnerChanged", self._note_owner, interface=BUS, sender=BUS)
+        # A round trip, after which the match rule is in force.
+        self.watcher.call("GetId", name=BUS, path=BUS_OBJECT, interface=BUS)
+
+    def stop_bus(self) -> None:
+        """Ends the bus, and with it every connection."""
+        for client in [*self.clients, self.watcher]:
+            client.close()
+        self.clients.clear()
+        self.bus.kill()
+        self.bus.wait()
+        self.bus.stdout.close()
+        (self.directory / "bus").unlink(missing_ok=True)
+
+    def connect(self) -> Client:
+        """A new client."""
+        client = Client(self.address)
+        self.clients.append(client)
+        return client
+
+    # The daemon
+
+    def start(self, wrapper: Sequence[str] = (), options: Sequence[str] = (),
+              environment: dict[str, str] = {}, serves: bool = True) -> Daemon:
+        """Starts the daemon and waits until it has the name.
+
+        A wrapper is what stands before the program, such as `strace -D -f` or `setpriv`; it has
+        to become the program in its own process. With `serves` false nothing is waited for.
+        Raises Ended where the daemon ends instead.
+        """
+        log = self.directory / f"log-{len(self.daemons) + 1}"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", *wrapper, f"{self.ground.programs}/defaultsd",
+                 *options],
+                env=self.environment | environment, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=output, process_group=0)
+        daemon = Daemon(process, log)
+        self.daemons = [each for each in self.daemons if not each.has_ended] + [daemon]
+        self.daemon = daemon
+        if serves:
+            self.wait_until_serving(daemon)
+        return daemon
+
+    def wait_until_serving(self, daemon: Daemon, timeout: float = PATIENCE) -> None:
+        """Waits until this daemon has the name.
+
+        Raises Ended where it ends instead, TimeoutError where neither comes.
+        """
+        self.wait_until(lambda: daemon.has_ended or self.owner_process() == daemon.pid, timeout)
+        if daemon.has_ended:
+            raise Ended(f"the daemon ended with {daemon.wait()}: {daemon.log()}")
+
+    def restart(self, number: int = signal.SIGTERM, **start) -> Daemon:
+        """Ends the daemon by a signal and starts the next, as `start` does."""
+        self.daemon.end(number)
+        return self.start(**start)
+
+    def owner_process(self) -> int | None:
+        """The process that has the name now."""
+        if not self.owner:
+            return None
+        try:
+            return self.watcher.call(
+                "GetConnectionUnixProcessID", "(s)", self.owner, name=BUS, path=BUS_OBJECT,
+                interface=BUS)[0]
+        except Refused:
+            return None
+
+    def wait_until(self, holds: Callable[[], bool], timeout: float = PATIENCE) -> None:
+        """Hands out answers, signals and ends of daemons until it holds.
+
+        Raises TimeoutError.
+        """
+        context, deadline = GLib.MainContext.default(), time.monotonic() + timeout
+        # What does not come by the main loop, as a file that grows, is looked at now and then.
+        ticker = GLib.timeout_add(5, lambda: GLib.SOURCE_CONTINUE)
+        try:
+            while not holds():
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"what was waited for has not come after {timeout} s")
+                context.iteration(True)
+                if raised:
+                    raise raised.pop(0)
+        finally:
+            GLib.source_remove(ticker)
+
+    def pass_time(self, seconds: float) -> None:
+        """Hands out what comes while that time passes."""
+        with contextlib.suppress(TimeoutError):
+            self.wait_until(lambda: False, seconds)
+
+    def settle(self) -> None:
+        """Hands out what is there already."""
+        while GLib.MainContext.default().iteration(False):
+            if raised:
+                raise raised.pop(0)
+
+    def forget_session(self) -> None:
+        """Empties the runtime directory, as it is at the first start after a boot."""
+        _empty(self.runtime)
+
+    def forget_all(self) -> None:
+        """Removes the database, too."""
+        self.forget_session()
+        _empty(self.config)
+
+    def _note_owner(self, name: str, _: str, owner: str) -> None:
+        if name == NAME:
+            self.owner = owner
+
+    def _made(self, name: str) -> pathlib.Path:
+        path = self.directory / name
+        path.mkdir(mode=0o700)
+        return path
+
+
+def _empty(directory: pathlib.Path) -> None:
+    for entry in directory.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+raised: list[Exception] = []
+"""What callbacks have raised: GLib's main loop would swallow it."""
+
+
+def _guarded(callback: Callable[..., None], *arguments) -> None:
+    try:
+        callback(*arguments)
+    except Exception as error:
+        raised.append(error)
+
+
+def _new_directory(parent: pathlib.Path) -> pathlib.Path:
+    for number in itertools.count(1):
+        path = parent / f"desktop-{number}"
+        try:
+            path.mkdir(mode=0o755)
+            return path
+        except FileExistsError:
+            continue
+    raise AssertionError
+
+
+def _refused(error: GLib.Error) -> Refused:
+    name = Gio.dbus_error_get_remote_error(error)
+    Gio.dbus_error_strip_remote_error(error)
+    return Refused(name or NO_ANSWER, error.message)
