@@ -50,6 +50,8 @@ public actor DefaultsObject {
     var mending = Mending()
     /// Backups that are made or wait to be.
     var upkeep = Upkeep()
+    /// Why the last flush failed; nil while the disk takes them.
+    var flushError: StorageError?
     /// Why changes are not written to disk, or not even taken.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }

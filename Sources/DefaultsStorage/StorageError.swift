@@ -1,4 +1,5 @@
 public import DefaultsModel
+internal import SQLite
 
 /// A failure of the storage, or a limit of it that was reached.
 public struct StorageError: Error, Sendable, CustomStringConvertible {
@@ -66,5 +67,15 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
         self.domain = domain
         self.key = key
         self.cause = cause
+    }
+}
+
+extension StorageError {
+    /// Whether another failure tells nobody anything new: a broken disk fails now in one call and now
+    /// in another, with words of their own.
+    public func isRepeated(by other: StorageError) -> Bool {
+        code == other.code
+            && (cause as? SQLiteError)?.code == (other.cause as? SQLiteError)?.code
+            && (cause as? SystemError)?.number == (other.cause as? SystemError)?.number
     }
 }

@@ -37,6 +37,9 @@ import Testing
     }
 
     private func torture(_ arguments: String...) -> ProgramResult {
-        ProgramResult.run([Self.folder + "/torture", "--programs", Desktop.programs] + arguments)
+        // On a machine that is kept busy by others a campaign may find no end.
+        ProgramResult.run(
+            ["timeout", "300", Self.folder + "/torture", "--programs", Desktop.programs] + arguments
+        )
     }
 }

@@ -41,7 +41,7 @@ extension DefaultsObject {
         } catch {
             if error.code == .cannotJournal { noteJournalFailure(error) }
             // Where the disk fails, the schedule says when it is tried again.
-            guard trouble.disk.isEmpty else { throw error }
+            guard flushError == nil else { throw error }
             switch error.code {
             case .generationsExhausted: flush()
             case .pendingFull where isFlushing:

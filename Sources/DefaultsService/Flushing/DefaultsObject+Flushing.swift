@@ -119,9 +119,9 @@ extension DefaultsObject {
         statistics.flushes += 1
         schedule.flushSucceeded()
         Memory.returnFreePages()
-        if !trouble.disk.isEmpty {
+        if flushError != nil {
             logger.notice("The disk takes changes again; everything pending is written.")
-            trouble.disk = ""
+            (flushError, trouble.disk) = (nil, "")
         }
         let durable = database.durableGeneration
         // No flush has begun since, so the last that was begun is the one that has ended.
@@ -140,10 +140,11 @@ extension DefaultsObject {
         isFlushing = false
         statistics.failedFlushes += 1
         schedule.flushFailed(at: .now)
-        if trouble.disk != error.description {
+        if flushError?.isRepeated(by: error) != true {
             logger.error("\(error)")
             trouble.disk = error.description
         }
+        flushError = error
         // Those who wait wait for the store that is made anew.
         if !error.isDamage || !mend(because: error.description) {
             let refused = waiters

@@ -5,6 +5,7 @@ reads everything back. All trials of one desktop share a database, so that what 
 number given again later, is found as well.
 """
 
+import shutil
 import signal
 import sqlite3
 import threading
@@ -186,6 +187,10 @@ class Trials:
         self.desktop.start()
         self.desktop.daemon.end(signal.SIGTERM)
         with closing(sqlite3.connect(self.desktop.data / "defaults.db")) as database, database:
-            database.execute(
-                "DELETE FROM entries WHERE archive IS NOT NULL AND key LIKE 'key%' "
-                "AND rowid = (SELECT min(rowid) FROM entries WHERE archive IS NOT NULL)")
+            database.executescript(
+                "DELETE FROM entries WHERE rowid = (SELECT min(rowid) FROM entries "
+                "    WHERE archive IS NOT NULL AND key LIKE 'key%');"
+                "UPDATE domains SET key_count = (SELECT count(archive) FROM entries "
+                "    WHERE domain = domains.id)")
+        # Or the daemon would find out, and take the row from there.
+        shutil.rmtree(self.desktop.data / "backups", ignore_errors=True)
