@@ -60,7 +60,9 @@ struct Rescue {
             case .entry(let domain, let entry): try store.add(entry, to: domain)
             case .earlier(let domain, let entry): try addEarlier(entry, to: domain)
             case .token(let domain, let token): try store.add(token, to: domain)
-            case .damaged(let domain, let key): note(EntryName(domain: domain, key: key))
+            case .damaged(let domain?, let key): note(EntryName(domain: domain, key: key))
+            // Several domains may have had a key of that name.
+            case .damaged(nil, _): report.unnamed += 1
             }
         }
         // Where hardly anything can be read, the medium is away rather than damaged.
