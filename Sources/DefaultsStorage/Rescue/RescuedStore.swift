@@ -42,14 +42,8 @@ final class RescuedStore {
         RETURNING id
         """
 
-    private static let upsertEntry = """
-        INSERT INTO entries (domain, key, generation, checksum, archive)
-            VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT (domain, key) DO UPDATE
-            SET generation = excluded.generation, checksum = excluded.checksum,
-                archive = excluded.archive
-            WHERE excluded.generation > generation
-        """
+    private static let upsertEntry =
+        FlushTransaction.upsertEntry + " WHERE excluded.generation > generation"
 
     private static let upsertToken = """
         INSERT INTO tokens (id, domain, token, generation) VALUES (?1, ?2, ?3, ?4)

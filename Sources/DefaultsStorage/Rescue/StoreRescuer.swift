@@ -5,7 +5,7 @@ internal import SQLite
 struct StoreRescuer {
     private let file: StoreFile
     private let journals: [PrivateDirectory]
-    private let backups: [Backup]
+    private let folder: BackupFolder
     private let wasLeftOpen: Bool
     private let hasNote: Bool
     private let mayBeTorn: Bool
@@ -22,13 +22,17 @@ struct StoreRescuer {
     ) {
         self.file = file
         self.journals = journals
-        // A folder that cannot be read has none to give.
-        backups = (try? BackupFolder(of: directory).backups()) ?? []
+        folder = BackupFolder(of: directory)
         self.wasLeftOpen = wasLeftOpen
         self.hasNote = hasNote
         self.mayBeTorn = mayBeTorn
         self.report = report
     }
+
+    /// The backups, for which nobody looks while nothing is wrong.
+    ///
+    /// A folder that cannot be read has none to give.
+    private var backups: [Backup] { (try? folder.backups()) ?? [] }
 
     /// Opens the store.
     ///

@@ -49,7 +49,8 @@ struct FlushTransaction {
         RETURNING id
         """
 
-    private static let upsertEntry = """
+    /// Writes an entry over the one that its key has, whatever that is.
+    static let upsertEntry = """
         INSERT INTO entries (domain, key, generation, checksum, archive)
             VALUES (?1, ?2, ?3, ?4, ?5)
         ON CONFLICT (domain, key) DO UPDATE
