@@ -89,12 +89,12 @@ struct Rescue {
         missing = try missing.filter { try !store.hasEntry($0) }
         // Where no value is missing, these were removals.
         var isWhole: [Domain: Bool] = [:]
-        for domain in Set(missing.compactMap(\.domain)) {
+        for domain in Set(missing.map(\.domain)) {
             isWhole[domain] = try domains[domain].map {
                 try store.keyCount(of: domain) >= $0.keyCount
             }
         }
-        missing = missing.filter { $0.domain.flatMap { isWhole[$0] } != true }
+        missing = missing.filter { isWhole[$0.domain] != true }
     }
 
     /// Adds an entry as it was before, which is told where there is none that came later.
@@ -164,12 +164,8 @@ struct Rescue {
     /// Whether a domain has had more keys than were found and are known to be missing.
     private func isShort(_ domain: Domain) throws -> Bool {
         guard let row = domains[domain] else { return true }
-        return try store.keyCount(of: domain) + missingCount(in: domain) < row.keyCount
-    }
-
-    /// How many keys of a domain are known to be missing.
-    private func missingCount(in domain: Domain) -> Int64 {
-        missing.reduce(0) { $0 + ($1.domain == domain ? 1 : 0) }
+        let named = missing.reduce(Int64(0)) { $0 + ($1.domain == domain ? 1 : 0) }
+        return try store.keyCount(of: domain) + named < row.keyCount
     }
 
     /// Whether nothing tells that a key was removed after a backup has had it.
@@ -206,9 +202,11 @@ extension Rescue {
     private mutating func noteLoss(at landing: Generation) throws {
         report.missing = missing.sorted()
         report.earlier.sort()
+        // Once for all domains: there may be many of these, and many keys.
+        let named = Dictionary(grouping: missing, by: \.domain).mapValues { Int64($0.count) }
         for row in domains.values {
-            guard try isShort(row.domain) else { continue }
-            let known = try store.keyCount(of: row.domain) + missingCount(in: row.domain)
+            let known = try store.keyCount(of: row.domain) + (named[row.domain] ?? 0)
+            guard known < row.keyCount else { continue }
             report.unnamed += Int(clamping: row.keyCount - known)
             report.short.append(row.domain)
         }
@@ -220,16 +218,12 @@ extension Rescue {
     }
 }
 
-/// The name of an entry, whose domain may be lost.
+/// The name of an entry.
 struct EntryName: Hashable, Comparable {
-    let domain: Domain?
+    let domain: Domain
     let key: Key
 
     static func < (first: EntryName, second: EntryName) -> Bool {
-        guard first.domain == second.domain else {
-            guard let domain = first.domain else { return true }
-            return second.domain.map { domain < $0 } ?? false
-        }
-        return first.key < second.key
+        (first.domain, first.key) < (second.domain, second.key)
     }
 }

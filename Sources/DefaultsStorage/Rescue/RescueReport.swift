@@ -38,9 +38,10 @@ struct RescueReport {
 
         mutating func add(_ name: EntryName) {
             count += 1
-            guard let domain = name.domain else { return }
-            domains[domain, default: 0] += 1
-            if domains[domain, default: 0] <= RescueReport.mostNamesOfDomain { names.append(name) }
+            domains[name.domain, default: 0] += 1
+            if domains[name.domain, default: 0] <= RescueReport.mostNamesOfDomain {
+                names.append(name)
+            }
         }
     }
 
@@ -55,8 +56,8 @@ extension RescueReport {
     var domains: [RescuedDomain] {
         var domains: [Domain: RescuedDomain] = [:]
         func add(_ name: EntryName, _ list: WritableKeyPath<RescuedDomain, [Key]>) {
-            guard let domain = name.domain else { return }
-            domains[domain, default: RescuedDomain(domain: domain)][keyPath: list].append(name.key)
+            domains[name.domain, default: RescuedDomain(domain: name.domain)][keyPath: list]
+                .append(name.key)
         }
         for name in earlier + filled.flatMap(\.names) { add(name, \.changed) }
         for name in missing { add(name, \.removed) }
@@ -124,7 +125,7 @@ extension RescueReport: CustomStringConvertible {
 
     private static func list(_ names: [EntryName], _ count: Int) -> String {
         let told = names.prefix(mostNames).map { name in
-            "\(name.key.name.quotedForMessage) of \(name.domain.map { "\($0)" } ?? "an unknown domain")"
+            "\(name.key.name.quotedForMessage) of \(name.domain)"
         }
         let rest = count - told.count
         return told.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")

@@ -97,7 +97,7 @@ final class RescuedStore {
 
     /// Whether a key has a row, be it a value or a removal.
     func hasEntry(_ name: EntryName) throws(SQLiteError) -> Bool {
-        guard let domain = name.domain else { return false }
+        let domain = name.domain
         defer { selectEntry.reset() }
         try selectEntry.bind(domain.name, at: 1)
         try selectEntry.bind(domain.layer.hostColumn, at: 2)
