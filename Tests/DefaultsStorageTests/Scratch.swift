@@ -68,14 +68,19 @@ final class Scratch {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
     }
 
-    /// What Python's sqlite3 module gives for a query.
+    /// What Python's sqlite3 module gives for a query: its rows, or the sentence of its error.
     ///
     /// The database is closed in this process.
     func query(_ sql: String) throws -> String {
-        try Scratch.output(
-            of: "python3", "-c",
-            "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall())",
-            "\(location.directory)/defaults.db", sql)
+        let program = """
+            import sqlite3, sys
+            try:
+                print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall())
+            except sqlite3.Error as error:
+                print(error)
+            """
+        return try Scratch.output(
+            of: "python3", "-c", program, "\(location.directory)/defaults.db", sql)
     }
 
     /// A copy of the database as a power cut leaves it: without the runtime directory.

@@ -81,14 +81,24 @@ class Book:
     """The generation of its last change, as far as that is known."""
     missing: list[Change] = field(default_factory=list)
     """Those that were sent and had not happened when it was judged."""
+    expected: Contents = field(init=False)
+    """What it holds where all that was sent has happened."""
 
-    @property
-    def expected(self) -> Contents:
-        """What it holds where all that was sent has happened."""
-        contents = self.contents
+    def __post_init__(self):
+        self.expected = self.contents
         for change in self.sent:
-            contents = change.applied_to(contents)
-        return contents
+            self.expected = change.applied_to(self.expected)
+
+    def send(self, change: Change) -> None:
+        """Notes a change as sent."""
+        self.sent.append(change)
+        self.expected = change.applied_to(self.expected)
+
+    def settle(self, contents: Contents, happened: set[Change]) -> None:
+        """Notes what it holds now, and which of the changes that were sent have happened."""
+        self.missing = [change for change in self.sent if change not in happened]
+        self.contents = self.expected = contents
+        self.sent = []
 
 
 def possibilities(

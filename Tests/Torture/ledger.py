@@ -83,7 +83,7 @@ class Ledger:
         change = Change(
             number, domain, dict.fromkeys(sets, text_of(number, length)), tuple(removes),
             f"token {number}" if has_token else "", self.highest, is_durable=is_durable)
-        book.sent.append(change)
+        book.send(change)
         return change
 
     def acknowledge(self, change: Change, generation: int) -> None:
@@ -200,8 +200,7 @@ class Ledger:
         book.last = max([book.last] + [change.generation for change in happened])
         self.look_at_page(book.domain, book.last)
         self.ask_tokens_again(book, client, happened, contents)
-        book.missing = [change for change in book.sent if change not in happened]
-        book.contents, book.sent = contents, []
+        book.settle(contents, set(happened))
         book.known = (generation, texts)
 
     def explained(
