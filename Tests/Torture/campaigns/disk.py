@@ -189,7 +189,10 @@ def unnoticed(victim: Victim, fault: Fault) -> None:
     check(victim.faults.hit > 0 or fault is DESCRIPTORS, "the fault to happen", "no such call")
     victim.expect_recovery()
     victim.expect_told(0, 0)
-    check(len(victim.lines(4)) <= 1, "one warning in the log at most", victim.lines(4))
+    # A backup that was due may fail of the same cause, which is told too.
+    told = [line.split()[:3] for line in victim.lines(4)]
+    check(all(told.count(beginning) == 1 for beginning in told), "each warning in the log once",
+          victim.lines(4))
     fault.end(victim)
     on_disk(victim)
 
