@@ -65,4 +65,31 @@ import Testing
         #expect(Set(states) == [0, 1, 2, 3])
         withExtendedLifetime((database, writer)) {}
     }
+
+    @Test("A sector that the last transaction lacks does not make it look like two")
+    func missingSector() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        for number in 1...2 {
+            // Of so many frames one has its head in two sectors, the first of which ends behind what
+            // it says of the end of a transaction.
+            let archive = [UInt8](repeating: UInt8(number), count: 200_000)
+            try database.set(["left": archive, "right": archive])
+            let batch = try #require(database.beginFlush())
+            try await writer.write(batch)
+            database.finishFlush(batch, .success(()))
+        }
+        var log = try scratch.bytes("\(database.path)-wal")
+        let step = WriteAheadLog.frameHeaderSize + PageSize.ours.whole
+        let frames = stride(from: WriteAheadLog.headerSize, to: log.count, by: step)
+        let split = try #require(Array(frames).last { $0 % 512 == 504 })
+        // What a disk gives that has not been written yet is anything.
+        for index in split - 504..<split + 8 { log[index] = 0xA5 }
+        let copy = try scratch.copyWithoutRuntime()
+        try Data(log).write(to: URL(fileURLWithPath: "\(copy.location.directory)/defaults.db-wal"))
+        #expect(try state(of: copy) == 1)
+        #expect(copy.rescue == nil)
+        withExtendedLifetime((database, writer)) {}
+    }
 }

@@ -10,6 +10,8 @@ internal import Glibc
 final class WriteAheadLog {
     static let headerSize = 32
     static let frameHeaderSize = 24
+    /// The smallest that disks have, in bytes.
+    private static let sectorSize = 512
 
     /// A page as one transaction has left it.
     struct Frame {
@@ -53,15 +55,15 @@ final class WriteAheadLog {
         _ file: consuming File, after header: Header?, mayBeTorn: Bool
     ) throws(SystemError) {
         pageSize = header?.pageSize ?? .ours
-        var transactions = try WriteAheadLog.transactions(in: file, pageSize, after: header)
-        let firstBroken = transactions.firstIndex { !$0.allSatisfy(\.isWhole) }
-        isDamaged =
-            header == nil && !transactions.isEmpty
-            || firstBroken.map { !mayBeTorn || $0 < transactions.count - 1 } ?? false
+        var (transactions, hasMore) = try WriteAheadLog.transactions(
+            in: file, pageSize, after: header, mayBeTorn: mayBeTorn)
         // A transaction is written when the one before it is on disk, so only the last can be torn.
-        if mayBeTorn, let last = transactions.last, !last.allSatisfy(\.isWhole) {
+        if mayBeTorn, !hasMore, let last = transactions.last, !last.allSatisfy(\.isWhole) {
             transactions.removeLast()
         }
+        isDamaged =
+            header == nil && !transactions.isEmpty
+            || transactions.contains { !$0.allSatisfy(\.isWhole) }
         for index in transactions.indices where !transactions[index].allSatisfy(\.isWhole) {
             for frame in transactions[index].indices {
                 transactions[index][frame].isCertain = false
@@ -90,20 +92,26 @@ final class WriteAheadLog {
             pageSize.whole, at: frame.offset + WriteAheadLog.frameHeaderSize)
     }
 
-    /// The transactions of this log.
+    /// Whether the head of a frame is in one sector, which a disk writes as a whole or not at all.
+    private static func isInOneSector(_ offset: Int) -> Bool {
+        offset / sectorSize == (offset + frameHeaderSize - 1) / sectorSize
+    }
+
+    /// The transactions of this log, and whether a part of another one stands behind them.
     ///
-    /// Behind them stands what is left of an earlier log, which has another salt.
+    /// Behind that stands what is left of an earlier log, which has another salt.
     ///
     /// - Parameter header: Nil where it is lost: then the salt is that of the first frame.
     private static func transactions(
-        in file: borrowing File, _ pageSize: PageSize, after header: Header?
-    ) throws(SystemError) -> [[Frame]] {
+        in file: borrowing File, _ pageSize: PageSize, after header: Header?, mayBeTorn: Bool
+    ) throws(SystemError) -> ([[Frame]], hasMore: Bool) {
         let step = frameHeaderSize + pageSize.whole
         let end = try file.size() - step
         var salt = header?.salt
         var sum = header?.sum
         var transactions: [[Frame]] = []
         var current: [Frame] = []
+        var hasMore = false
         for offset in stride(from: headerSize, through: end, by: step) {
             guard let bytes = try file.readable(step, at: offset) else {
                 current.append(Frame(page: 0, offset: offset, isWhole: false))
@@ -117,16 +125,21 @@ final class WriteAheadLog {
             var expected = sum
             expected?.add(bytes[..<8])
             expected?.add(bytes[frameHeaderSize...])
-            current.append(
-                Frame(page: page, offset: offset, isWhole: isOurs && expected == stored))
+            let isWhole = isOurs && expected == stored
+            current.append(Frame(page: page, offset: offset, isWhole: isWhole))
+            guard isOurs else { continue }
+            hasMore = true
             // What a frame says of itself lets the next be judged though this one is damaged.
-            if isOurs { sum = stored }
-            if isOurs && commit > 0 {
+            sum = stored
+            // A torn write may have joined what two frames say of themselves.
+            let isBelieved = isWhole || !mayBeTorn || isInOneSector(offset)
+            if commit > 0 && isBelieved {
                 transactions.append(current)
                 current = []
+                hasMore = false
             }
         }
-        return transactions
+        return (transactions, hasMore)
     }
 }
 
