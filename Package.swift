@@ -75,7 +75,7 @@ let package = Package(
             "defaultsctl",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
-                "XMLPropertyList",
+                "XMLPropertyList", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
