@@ -78,7 +78,7 @@ let package = Package(
             "defaultsctl",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
-                "XMLPropertyList",
+                "XMLPropertyList", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
 #include <sys/statfs.h>   /* the type of a file system */
-#include <sys/syscall.h>  /* dup3, below */
+#include <sys/syscall.h>  /* dup3 and memfd_create, below */
 #include <sys/sysmacros.h> /* the parts of a device's number */
 #include <stdint.h>
 #include <unistd.h>
@@ -23,6 +23,11 @@ static inline void clinux_name_this_thread(const char *name) {
 /* dup3(2) is declared for _GNU_SOURCE only. With close-on-exec set. */
 static inline int clinux_dup3(int descriptor, int number) {
     return (int)syscall(SYS_dup3, descriptor, number, O_CLOEXEC);
+}
+
+/* memfd_create(2) is declared for _GNU_SOURCE only. With close-on-exec set. */
+static inline int clinux_make_memory_file(const char *name) {
+    return (int)syscall(SYS_memfd_create, name, 1U /* MFD_CLOEXEC */);
 }
 
 /* Linux's number for the type of a file system, see statfs(2); 0 where it cannot be had. The field's

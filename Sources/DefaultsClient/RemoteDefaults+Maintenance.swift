@@ -19,6 +19,22 @@ public struct ServiceFacts: Sendable, Hashable {
         public let report: String
     }
 
+    /// What the daemon has done since its start.
+    public struct Activity: Sendable, Hashable {
+        /// For how many seconds it has run.
+        public let uptime: UInt64
+        /// The calls that it has answered.
+        public let calls: UInt64
+        /// The changes that it has made.
+        public let changes: UInt64
+        /// How often it has written them to disk.
+        public let flushes: UInt64
+    }
+
+    /// What the daemon has done since its start; nil where it does not say.
+    public let activity: Activity?
+    /// The size of the database's file in bytes; nil where the daemon does not say.
+    public let databaseSize: UInt64?
     /// The file system that the database is on; nil where the daemon does not say.
     public let fileSystem: FileSystem?
     /// The last rescue; nil where there was none.
@@ -57,6 +73,17 @@ extension RemoteDefaults {
 
 extension ServiceFacts {
     fileprivate init(_ facts: [String: Value]) {
+        func count(_ name: String) -> UInt64? {
+            if case .uint64(let count) = facts[name] { count } else { nil }
+        }
+        databaseSize = count("DatabaseBytes")
+        if let uptime = count("Uptime"), let calls = count("Calls"),
+            let changes = count("Changes"), let flushes = count("Flushes")
+        {
+            activity = Activity(uptime: uptime, calls: calls, changes: changes, flushes: flushes)
+        } else {
+            activity = nil
+        }
         if case .string(let name) = facts["FileSystem"],
             case .boolean(let isNetwork) = facts["IsNetworkFileSystem"]
         {

@@ -31,6 +31,20 @@ public struct RemoteDefaults: Sendable {
         }
     }
 
+    /// Connects to the daemon at the other end of a socket, which serves nobody else.
+    ///
+    /// - Parameter socket: The other end of the socket that `defaultsd --peer` was given.
+    public static func connect(toPeerAt socket: FileDescriptor) async throws -> RemoteDefaults {
+        let loop = try EventLoop.startThread(named: "defaults-peer")
+        do {
+            let connection = try await Connection.open(calling: socket, on: loop)
+            return RemoteDefaults(connection: connection, loop: loop)
+        } catch {
+            loop.stop()
+            throw error
+        }
+    }
+
     /// Closes the connection and ends its thread.
     public func close() async {
         await connection.close()

@@ -14,10 +14,31 @@ extension Contract {
     /// `Rescues` (t, of a damaged database), `PendingBytes`, `JournalBytes` and `DatabaseBytes` (t),
     /// `Backups` (u, their number) and `NewestBackup` (t, seconds since 1970; 0 where there is none),
     /// `LastRescue` (s, what was kept and what was lost; empty where there was none) and
-    /// `LastRescueTime` (t, seconds since 1970), `FileSystem` (s) and `IsNetworkFileSystem` (b) of the
+    /// `LastRescueTime` (t, seconds since 1970), `Calls` (t, since the start), `FileSystem` (s) and `IsNetworkFileSystem` (b) of the
     /// database.
     public static let getStatistics = MethodDeclaration(
         "GetStatistics", in: [], out: [Argument("statistics", "a{sv}")])
+
+    /// Tells who has made the change of a generation: the file of the program and the process.
+    ///
+    /// An empty name stands for nobody: the daemon knows it of its last 1024 changes.
+    public static let findWriter = MethodDeclaration(
+        "FindWriter", in: [Argument("generation", "t")],
+        out: [Argument("executable", "s"), Argument("process", "u")])
+
+    /// Lists the programs that have made changes since the daemon's start, each with their number,
+    /// in no order; an empty name stands for those that the daemon does not know, or has no room for.
+    public static let listWriters = MethodDeclaration(
+        "ListWriters", in: [], out: [Argument("writers", "a(st)")])
+
+    /// Measures a domain: how many keys it has, the bytes of their names, those of their archives,
+    /// and the largest of these, the largest first, at most so many.
+    public static let measureDomain = MethodDeclaration(
+        "MeasureDomain", in: [Argument("domain", "s"), Argument("limit", "u")],
+        out: [
+            Argument("keys", "t"), Argument("name_bytes", "t"), Argument("archive_bytes", "t"),
+            Argument("largest", "a(st)"),
+        ])
 
     /// Lists the backups, the newest first.
     ///

@@ -9,6 +9,7 @@ extension DefaultsObject {
 
     /// Carries out a call, or has it come again when there is room for its change.
     func carryOut(_ call: MethodCall, by answer: Answer) throws {
+        statistics.calls += 1
         do {
             try answer(self, call)
         } catch is RoomAwaited {

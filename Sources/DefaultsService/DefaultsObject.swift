@@ -46,6 +46,8 @@ public actor DefaultsObject {
     var lastOutcome: Result<Generation, StorageError>?
     var announcements = Announcements()
     var statistics = Statistics()
+    /// Who has made the last changes.
+    var writers = WriterLog()
     /// What is found to be damaged, and what is done about it.
     var mending = Mending()
     /// Backups that are made or wait to be.

@@ -17,8 +17,7 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, Write.self, Delete.self, Apply.self, Domains.self, Watch.self, Inspect.self,
-            Sync.self,
-            Status.self, BackupCommands.self, Complete.self,
+            Sync.self, Status.self, Stats.self, BackupCommands.self, Complete.self,
         ])
 
     /// The command that these words, which stand behind the program's name, ask for.

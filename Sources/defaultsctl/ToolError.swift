@@ -26,7 +26,9 @@ struct ToolError: Error {
         case let error as ToolError: self = error
         case let error as DefaultsError: self.init(error.message, Self.refused)
         case let error as DBusError where Self.unreachable.contains(error.name):
-            self.init("The defaults service cannot be reached: \(error.message)", Self.noService)
+            self.init(
+                "The defaults service cannot be reached: \(error.message.onOneLine). "
+                    + "'defaultsctl doctor' looks for the cause.", Self.noService)
         case let error as DBusError: self.init(error.message, Self.refused)
         default: self.init("\(error)", Self.refused)
         }
@@ -83,6 +85,34 @@ struct ToolError: Error {
     static func output(_ code: Int32) -> ToolError {
         ToolError("The output cannot be written: \(String(cString: strerror(code))).", refused)
     }
+
+    /// There is no service, and no program that could be one.
+    static func noDaemon(_ reason: String) -> ToolError {
+        ToolError(
+            "The defaults service cannot be reached (\(reason.onOneLine)), and there is no defaultsd "
+                + "beside this program or in PATH to be run instead. 'defaultsctl doctor' says more.",
+            noService)
+    }
+
+    /// The program that is to serve this command alone cannot be started.
+    static func daemonFailed(_ program: String, _ reason: String) -> ToolError {
+        ToolError("\(program.onOneLine) cannot be run: \(reason).", noService)
+    }
+
+    /// The daemon that was to serve this command alone could not, in its words.
+    static func ownDaemon(_ words: String) -> ToolError {
+        ToolError(words.onOneLine, noService)
+    }
+
+    /// The daemon that has served this command alone could not write everything, in its words.
+    static func notWritten(_ words: String) -> ToolError {
+        ToolError(words.onOneLine, refused)
+    }
+
+    /// Nobody is there whose changes could be watched.
+    static let nothingToWatch = ToolError(
+        "There is nothing to watch: while this program has the database for itself, nobody else can "
+            + "change anything.", noService)
 
     static let busWentAway = ToolError("The bus has gone; nothing more can be watched.", noService)
 }

@@ -11,6 +11,25 @@ extension Connection {
         }
     }
 
+    /// Whether the bus knows of a program to start for a name that nobody has.
+    ///
+    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    public func canActivate(_ name: BusName) async throws -> Bool {
+        try await callBus("ListActivatableNames") { _ in
+        } read: {
+            try $0.readArray { try $0.readString() }.contains(name.string)
+        }
+    }
+
+    /// The process behind a name; nil where nobody has it, or the bus does not tell.
+    public func processID(of name: BusName) async -> UInt32? {
+        try? await callBus("GetConnectionUnixProcessID") {
+            try $0.writeString(name.string)
+        } read: {
+            try $0.readUInt32()
+        }
+    }
+
     /// The changes of a name's owner, from now on; none that comes after this returns is missed.
     ///
     /// - Parameters:

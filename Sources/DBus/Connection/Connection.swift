@@ -91,6 +91,27 @@ public actor Connection {
         try self.init(Link(serving: socket, on: loop), uniqueName: nil)
     }
 
+    /// Calls the peer that serves at the other end of a socket, without a bus, as
+    /// ``init(serving:on:)`` does at its end.
+    ///
+    /// - Parameters:
+    ///   - socket: A connected Unix stream socket. The connection has a duplicate; the peer sees the
+    ///     end of the connection when this one is closed, too. It does not block any more.
+    ///   - loop: The loop, which runs on another thread.
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
+    public static func open(
+        calling socket: FileDescriptor, on loop: EventLoop
+    ) async throws -> Connection {
+        try await withCheckedThrowingContinuation { continuation in
+            loop.perform {
+                continuation.resume(
+                    with: Result {
+                        try Connection(Link(calling: socket, on: loop), uniqueName: nil)
+                    })
+            }
+        }
+    }
+
     init(_ link: Link, uniqueName: BusName?) throws {
         loop = link.loop
         self.link = link

@@ -9,16 +9,7 @@ extension Link {
     static func open(joining address: String) throws(DBusError) -> OpaquePointer {
         dbus_connection_set_change_sigpipe(0)
         let socket = try BusSocket.connect(to: address)
-        let opened = try ScratchServer().makeClient()
-        do {
-            try replaceSocket(of: opened, by: socket.number)
-        } catch {
-            dbus_connection_close(opened)
-            dbus_connection_unref(opened)
-            throw error
-        }
-        dbus_connection_set_exit_on_disconnect(opened, 0)
-        return opened
+        return try client(over: socket.number)
     }
 }
 

@@ -30,6 +30,27 @@ extension Link {
         return opened
     }
 
+    /// The same for the side that calls, and authenticates as a client does.
+    static func open(calling socket: FileDescriptor) throws(DBusError) -> OpaquePointer {
+        try checkPeer(of: socket.number)
+        dbus_connection_set_change_sigpipe(0)
+        return try client(over: socket.number)
+    }
+
+    /// A connection of a client whose socket is this one; the caller owns it.
+    static func client(over socket: Int32) throws(DBusError) -> OpaquePointer {
+        let opened = try ScratchServer().makeClient()
+        do {
+            try replaceSocket(of: opened, by: socket)
+        } catch {
+            dbus_connection_close(opened)
+            dbus_connection_unref(opened)
+            throw error
+        }
+        dbus_connection_set_exit_on_disconnect(opened, 0)
+        return opened
+    }
+
     /// The credentials that the kernel has noted for the other end of a Unix socket.
     var socketCredentials: PeerCredentials? {
         var descriptor: Int32 = -1

@@ -74,6 +74,13 @@ final class Link {
         self.init(owning: try Self.open(serving: socket), isDirect: true, on: loop)
     }
 
+    /// Makes a connection to the peer that serves at the other end of a socket.
+    ///
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
+    convenience init(calling socket: FileDescriptor, on loop: EventLoop) throws(DBusError) {
+        self.init(owning: try Self.open(calling: socket), isDirect: true, on: loop)
+    }
+
     /// Takes over a connection of libdbus.
     private init(owning connection: OpaquePointer, isDirect: Bool, on loop: EventLoop) {
         loop.preconditionOnLoop("a connection was opened")

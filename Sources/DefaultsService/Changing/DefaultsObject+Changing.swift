@@ -84,8 +84,12 @@ extension DefaultsObject {
     }
 
     /// The name of a change's writer on the bus; on a connection without a bus nobody has one.
+    ///
+    /// While the caller waits its program can be learned.
     func origin(of call: MethodCall) -> String {
-        call.sender?.string ?? ""
+        let origin = call.sender?.string ?? ""
+        writers.meet(origin, process: call.credentials?.processID)
+        return origin
     }
 
     /// Reads an archive's bytes, its size first: one that is too large is not even copied.

@@ -11,6 +11,9 @@ extension DefaultsObject {
             Contract.maintenanceInterface,
             methods: [
                 closedMethod(Contract.getStatistics) { try $0.getStatistics($1) },
+                closedMethod(Contract.findWriter) { try $0.findWriter($1) },
+                closedMethod(Contract.listWriters) { try $0.listWriters($1) },
+                closedMethod(Contract.measureDomain) { try $0.measureDomain($1) },
                 closedMethod(Contract.listBackups) { try $0.listBackups($1) },
                 closedMethod(Contract.backUp) { $0.backUp($1) },
                 closedMethod(Contract.restoreBackup) { try $0.restoreBackup($1) },

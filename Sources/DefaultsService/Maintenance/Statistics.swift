@@ -4,6 +4,8 @@ import DefaultsStorage
 /// What the service has done since its start.
 struct Statistics {
     private let start = ContinuousClock.now
+    /// Those that were carried out, also where that ended in a refusal.
+    var calls: UInt64 = 0
     var changes: UInt64 = 0
     var flushes: UInt64 = 0
     var failedFlushes: UInt64 = 0
@@ -14,7 +16,8 @@ struct Statistics {
     func facts(of database: Database, backups: [Backup]) -> [Value.Entry] {
         let counts: [(String, UInt64)] = [
             ("Uptime", UInt64(clamping: start.duration(to: .now).components.seconds)),
-            ("Changes", changes), ("Flushes", flushes), ("FailedFlushes", failedFlushes),
+            ("Calls", calls), ("Changes", changes), ("Flushes", flushes),
+            ("FailedFlushes", failedFlushes),
             ("PendingBytes", UInt64(clamping: database.pendingBytes)),
             ("JournalBytes", UInt64(clamping: database.journalSize)),
             ("DatabaseBytes", UInt64(clamping: database.storeSize)),

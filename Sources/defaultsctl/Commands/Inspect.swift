@@ -46,27 +46,22 @@ struct Inspect: AsyncParsableCommand {
     }
 
     func run() async throws {
-        do {
+        try await reportingFailure {
             let archive = try await inspectedArchive()
             do {
                 try show(archive.archive)
             } catch {
                 throw archive.failure(of: error)
             }
-        } catch {
-            let failure = ToolError(error)
-            fflush(stdout)
-            fputs("defaultsctl: \(failure.message)\n", stderr)
-            throw failure.exitCode
         }
     }
 
     /// What is to be shown; only the value of a key needs the service.
     private func inspectedArchive() async throws -> InspectedArchive {
         guard let key else { return try InspectedArchive(contentsOf: source) }
-        let defaults = try await RemoteDefaults.connect()
-        let archive = try await defaults.archive(forKey: key, in: source).archive
-        await defaults.close()
+        let archive = try await ServiceSession.run {
+            try await $0.archive(forKey: key, in: source).archive
+        }
         return InspectedArchive(archive, name: "\(source) \(key)")
     }
 

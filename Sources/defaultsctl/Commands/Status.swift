@@ -5,21 +5,72 @@ struct Status: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows what the service says of itself.")
 
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
     func run(with defaults: RemoteDefaults) async throws {
         let status = try await defaults.status()
-        print("version             \(status.version)")
-        print("database            \(status.databasePath)")
-        print("generation          \(status.generation)")
-        print("durable generation  \(status.durableGeneration)")
-        print("pending changes     \(status.pendingChanges)")
-        print("storage error       \(status.storageError.isEmpty ? "none" : status.storageError)")
-        print("largest value       \(status.maximumValueSize) bytes")
         // A daemon that was not restarted yet may not know of the rest.
-        guard let facts = try await defaults.facts() else { return }
-        if let fileSystem = facts.fileSystem { print("file system         \(fileSystem.words)") }
-        print("damage              \(facts.lastRescue?.words ?? "none")")
-        guard let backups = try? await defaults.backups() else { return }
-        print("backups             \(Self.summary(of: backups))")
+        let facts = try await defaults.facts()
+        let backups = facts == nil ? nil : try? await defaults.backups()
+        print(
+            json
+                ? ShownJSON.text(try Self.json(status, facts, backups))
+                : Self.text(status, facts, backups))
+    }
+
+    private static func text(
+        _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?
+    ) -> String {
+        var columns = Columns(areNumbers: [false, false])
+        columns.rows = [
+            ["version", status.version],
+            ["database", status.databasePath.onOneLine],
+            ["generation", "\(status.generation)"],
+            ["durable generation", "\(status.durableGeneration)"],
+            ["pending changes", "\(status.pendingChanges)"],
+            [
+                "storage error",
+                status.storageError.isEmpty ? "none" : status.storageError.onOneLine,
+            ],
+            ["largest value", "\(status.maximumValueSize) bytes"],
+        ]
+        if let fileSystem = facts?.fileSystem {
+            columns.rows.append(["file system", fileSystem.words])
+        }
+        if let facts { columns.rows.append(["damage", facts.lastRescue?.words ?? "none"]) }
+        if let backups { columns.rows.append(["backups", summary(of: backups)]) }
+        return columns.lines.joined(separator: "\n")
+    }
+
+    private static func json(
+        _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?
+    ) throws -> String {
+        var members = [
+            ("version", try status.version.quoted), ("database", try status.databasePath.quoted),
+            ("generation", "\(status.generation)"),
+            ("durableGeneration", "\(status.durableGeneration)"),
+            ("pendingChanges", "\(status.pendingChanges)"),
+            ("storageError", status.storageError.isEmpty ? "null" : try status.storageError.quoted),
+            ("maximumValueSize", "\(status.maximumValueSize)"),
+        ]
+        if let fileSystem = facts?.fileSystem {
+            members += [
+                ("fileSystem", try fileSystem.name.quoted),
+                ("isNetworkFileSystem", "\(fileSystem.isNetwork)"),
+            ]
+        }
+        if let rescue = facts?.lastRescue {
+            let facts = [("time", "\(rescue.time)"), ("report", try rescue.report.quoted)]
+            members.append(("damage", try ShownJSON.object(facts)))
+        }
+        if let backups {
+            members += [
+                ("backups", "\(backups.count)"),
+                ("newestBackup", backups.first.map { "\($0.date)" } ?? "null"),
+            ]
+        }
+        return try ShownJSON.object(members)
     }
 
     private static func summary(of backups: [RemoteBackup]) -> String {

@@ -1,0 +1,74 @@
+import DBus
+import DefaultsProtocol
+
+/// Who has made a change.
+public struct ChangeWriter: Sendable, Hashable {
+    /// The file of the program.
+    public let executable: String
+    /// The process, which may have ended since.
+    public let process: UInt32
+}
+
+/// The size of a domain.
+public struct DomainMeasure: Sendable, Hashable {
+    /// How many keys have values.
+    public let keys: UInt64
+    /// The bytes of the keys themselves.
+    public let nameBytes: UInt64
+    /// The bytes of all archives.
+    public let archiveBytes: UInt64
+    /// The largest archives with their sizes in bytes, the largest first.
+    public let largest: [Entry]
+
+    /// One key with the size of its archive.
+    public struct Entry: Sendable, Hashable {
+        public let key: String
+        public let size: UInt64
+    }
+}
+
+/// Who writes and how much there is, by the interface that is for the project's own tool.
+extension RemoteDefaults {
+    /// Who has made the change of a generation; nil where the daemon does not know.
+    public func writer(of generation: UInt64) async throws -> ChangeWriter? {
+        let writer = try await call(Contract.findWriter, of: Contract.maintenanceInterface) {
+            try $0.writeUInt64(generation)
+        } read: {
+            ChangeWriter(executable: try $0.readString(), process: try $0.readUInt32())
+        }
+        return writer.executable.isEmpty ? nil : writer
+    }
+
+    /// How many changes each program has made since the daemon's start, the most first; the empty
+    /// name stands for those that are not known.
+    public func writers() async throws -> [(executable: String, changes: UInt64)] {
+        let writers = try await call(Contract.listWriters, of: Contract.maintenanceInterface) { _ in
+        } read: { reader in
+            try reader.readArray {
+                try $0.readStructure {
+                    (executable: try $0.readString(), changes: try $0.readUInt64())
+                }
+            }
+        }
+        return writers.sorted { ($1.changes, $0.executable) < ($0.changes, $1.executable) }
+    }
+
+    /// The size of a domain, with its largest values.
+    ///
+    /// - Parameter largest: How many of the largest values to name, up to 1000.
+    public func measure(_ domain: String, largest: UInt32) async throws -> DomainMeasure {
+        try await call(Contract.measureDomain, of: Contract.maintenanceInterface) {
+            try $0.writeString(domain)
+            try $0.writeUInt32(largest)
+        } read: { reader in
+            DomainMeasure(
+                keys: try reader.readUInt64(), nameBytes: try reader.readUInt64(),
+                archiveBytes: try reader.readUInt64(),
+                largest: try reader.readArray {
+                    try $0.readStructure {
+                        DomainMeasure.Entry(key: try $0.readString(), size: try $0.readUInt64())
+                    }
+                })
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import DefaultsClient
+
+struct Stats: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows the largest domains and values, and the programs that write most.")
+
+    @Option(help: ArgumentHelp("How many of each to show.", valueName: "count"))
+    var limit = 10
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard (1...1000).contains(limit) else {
+            throw ValidationError("--limit is a number from 1 to 1000.")
+        }
+    }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let census = try await Census(of: defaults, largest: UInt32(limit))
+        print(json ? ShownJSON.text(try census.json(longest: limit)) : census.text(longest: limit))
+    }
+}

@@ -1,0 +1,122 @@
+import DefaultsClient
+
+/// What the database holds and who writes to it.
+///
+/// It is made of one call a domain, so that others have their turns between.
+struct Census {
+    struct Domain {
+        let name: String
+        let keys: UInt64
+        let bytes: UInt64
+    }
+
+    struct Value {
+        let domain: String
+        let key: String
+        let bytes: UInt64
+    }
+
+    /// The largest first.
+    private(set) var domains: [Domain] = []
+    /// The largest of all domains, the largest first.
+    private(set) var values: [Value] = []
+    /// The most frequent first.
+    let writers: [(executable: String, changes: UInt64)]
+    let facts: ServiceFacts?
+
+    /// Takes it.
+    ///
+    /// - Parameter count: How many of the largest values to name.
+    init(of defaults: RemoteDefaults, largest count: UInt32) async throws {
+        for domain in try await defaults.domains() {
+            let measure = try await defaults.measure(domain, largest: count)
+            // It is gone since.
+            guard measure.keys > 0 else { continue }
+            domains.append(
+                Domain(
+                    name: domain, keys: measure.keys,
+                    bytes: measure.nameBytes + measure.archiveBytes))
+            values += measure.largest.map { Value(domain: domain, key: $0.key, bytes: $0.size) }
+            values.sort { $0.bytes > $1.bytes }
+            values.removeLast(max(0, values.count - Int(count)))
+        }
+        domains.sort { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
+        writers = try await defaults.writers()
+        facts = try await defaults.facts()
+    }
+
+    var keys: UInt64 { domains.reduce(0) { $0 + $1.keys } }
+    var bytes: UInt64 { domains.reduce(0) { $0 + $1.bytes } }
+}
+
+extension Census {
+    /// The largest of everything, in paragraphs.
+    func text(longest: Int) -> String {
+        var summary = Columns(areNumbers: [false, false])
+        summary.rows = [
+            ["domains", "\(domains.count)"], ["keys", "\(keys)"],
+            ["names and values", Amount.bytes(bytes)],
+        ]
+        if let size = facts?.databaseSize {
+            summary.rows.append(["database on disk", Amount.bytes(size)])
+        }
+        if let activity = facts?.activity {
+            summary.rows += [
+                ["service runs for", Amount.time(activity.uptime)],
+                ["calls since then", "\(activity.calls)"],
+                ["changes since then", "\(activity.changes)"],
+                ["written to disk", "\(activity.flushes) times"],
+            ]
+        }
+        var largest = Columns(areNumbers: [true, true, false])
+        largest.rows = domains.prefix(longest).map {
+            [Amount.bytes($0.bytes), "\($0.keys) \($0.keys == 1 ? "key" : "keys")", $0.name]
+        }
+        var values = Columns(areNumbers: [true, false, false])
+        values.rows = self.values.prefix(longest).map {
+            [Amount.bytes($0.bytes), $0.domain, $0.key.onOneLine]
+        }
+        var writers = Columns(areNumbers: [true, false])
+        writers.rows = self.writers.prefix(longest).map {
+            ["\($0.changes)", $0.executable.isEmpty ? "(not known)" : $0.executable.onOneLine]
+        }
+        return [
+            summary.lines, ["largest domains:"] + largest.lines, ["largest values:"] + values.lines,
+            ["changes by program, since the service runs:"] + writers.lines,
+        ].filter { $0.count > 1 }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+    }
+
+    /// The same as one JSON object.
+    func json(longest: Int) throws -> String {
+        var members = [
+            ("domainCount", "\(domains.count)"), ("keys", "\(keys)"), ("bytes", "\(bytes)"),
+        ]
+        if let size = facts?.databaseSize { members.append(("databaseBytes", "\(size)")) }
+        if let activity = facts?.activity {
+            members += [
+                ("uptime", "\(activity.uptime)"), ("calls", "\(activity.calls)"),
+                ("changes", "\(activity.changes)"), ("flushes", "\(activity.flushes)"),
+            ]
+        }
+        let domains = try domains.prefix(longest).map {
+            try ShownJSON.object([
+                ("domain", $0.name.quoted), ("keys", "\($0.keys)"), ("bytes", "\($0.bytes)"),
+            ])
+        }
+        let values = try values.prefix(longest).map {
+            try ShownJSON.object([
+                ("domain", $0.domain.quoted), ("key", $0.key.quoted), ("bytes", "\($0.bytes)"),
+            ])
+        }
+        let writers = try writers.prefix(longest).map {
+            try ShownJSON.object([
+                ("executable", $0.executable.isEmpty ? "null" : $0.executable.quoted),
+                ("changes", "\($0.changes)"),
+            ])
+        }
+        for (name, list) in [("domains", domains), ("values", values), ("writers", writers)] {
+            members.append((name, "[\(list.joined(separator: ","))]"))
+        }
+        return try ShownJSON.object(members)
+    }
+}

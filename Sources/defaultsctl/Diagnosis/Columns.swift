@@ -1,0 +1,45 @@
+/// Rows of words in columns, each as wide as its widest word.
+struct Columns {
+    /// Whether a column's words end at the same place, as numbers do.
+    let areNumbers: [Bool]
+    var rows: [[String]] = []
+
+    var lines: [String] {
+        let widths = areNumbers.indices.map { column in
+            rows.map { $0[column].count }.max() ?? 0
+        }
+        return rows.map { row in
+            let cells = row.indices.map { column in
+                let space = String(repeating: " ", count: widths[column] - row[column].count)
+                if areNumbers[column] { return space + row[column] }
+                return column == row.count - 1 ? row[column] : row[column] + space
+            }
+            return cells.joined(separator: "  ")
+        }
+    }
+}
+
+/// Amounts for people.
+enum Amount {
+    /// So many bytes, in the unit that leaves up to three digits before the point.
+    static func bytes(_ count: UInt64) -> String {
+        guard count >= 1024 else { return "\(count) B" }
+        let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+        var (value, unit) = (Double(count) / 1024, 0)
+        while value >= 1000, unit < units.count - 1 {
+            (value, unit) = (value / 1024, unit + 1)
+        }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// So many seconds, in the two largest units.
+    static func time(_ seconds: UInt64) -> String {
+        switch seconds {
+        case ..<60: "\(seconds) s"
+        case ..<3600: "\(seconds / 60) min \(seconds % 60) s"
+        case ..<86400: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
+        default: "\(seconds / 86400) d \(seconds % 86400 / 3600) h"
+        }
+    }
+}

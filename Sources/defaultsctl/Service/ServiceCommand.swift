@@ -1,0 +1,32 @@
+import ArgumentParser
+import DefaultsClient
+@preconcurrency import Glibc
+
+/// A subcommand that talks to the service.
+protocol ServiceCommand: AsyncParsableCommand {
+    func run(with defaults: RemoteDefaults) async throws
+}
+
+extension ServiceCommand {
+    /// Connects, runs, and turns each error into one sentence and an exit status.
+    func run() async throws {
+        try await reportingFailure {
+            try await ServiceSession.run { try await run(with: $0) }
+        }
+    }
+}
+
+/// Runs a part of a command, and turns each error into one sentence and an exit status.
+func reportingFailure(_ work: () async throws -> Void) async throws {
+    do {
+        try await work()
+    } catch let status as ExitCode {
+        throw status
+    } catch {
+        let failure = ToolError(error)
+        // What was printed before comes first also where both go to the same file.
+        fflush(stdout)
+        fputs("defaultsctl: \(failure.message)\n", stderr)
+        throw failure.exitCode
+    }
+}

@@ -1,0 +1,30 @@
+@preconcurrency import Glibc
+
+/// The words of the system for its errors.
+enum SystemWords {
+    static func of(_ code: Int32) -> String { String(cString: strerror(code)) }
+    static var last: String { of(errno) }
+}
+
+/// Looks at files.
+enum SystemFile {
+    /// What a symbolic link leads to; nil where it is none, or cannot be read.
+    static func target(of path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: 4096)
+        // The array is passed for the time of the call.
+        let length = readlink(path, &bytes, bytes.count)
+        guard length > 0 else { return nil }
+        return String(decoding: bytes.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The directory that a file is in.
+    static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
+    /// What stat(2) says of a file; nil where it is not there.
+    static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+}

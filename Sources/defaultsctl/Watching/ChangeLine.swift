@@ -1,0 +1,125 @@
+import DefaultsClient
+import KeyedArchive
+import PropertyList
+
+/// How a change is printed.
+enum ChangeForm {
+    case text, json, commands
+
+    func line(of change: WatchedChange) throws -> String {
+        switch self {
+        case .text: change.text
+        case .json: ShownJSON.text(try change.json)
+        case .commands: change.command
+        }
+    }
+}
+
+// MARK: Text
+
+extension WatchedChange {
+    /// The change in one line for people: what is there now, and in parentheses what was and whose
+    /// doing it is.
+    fileprivate var text: String {
+        let name = [domain, key.onOneLine, path?.description].compactMap(\.self)
+            .joined(separator: " ")
+        let now =
+            switch new {
+            case .absent: "removed"
+            case .value, .large, .unknown: "= \(new.words)"
+            }
+        let was =
+            switch old {
+            case .absent: "new"
+            case .value, .large, .unknown: "was \(old.words)"
+            }
+        let by = writer.map { "; \($0.name.onOneLine) \($0.process)" } ?? ""
+        return "\(name) \(now) (\(was)\(by))"
+    }
+}
+
+extension WatchedChange.Content {
+    fileprivate var words: String {
+        switch self {
+        case .absent: "nothing"
+        case .value(let archive):
+            (try? archive.jsonText()).map(ShownJSON.text) ?? "a value that cannot be shown"
+        case .large(let size): "\(size) bytes"
+        case .unknown: "a value that was not kept"
+        }
+    }
+}
+
+// MARK: JSON
+
+extension WatchedChange {
+    fileprivate var json: String {
+        get throws {
+            var members = [
+                ("generation", "\(generation)"), ("domain", try domain.quoted),
+                ("key", try key.quoted),
+            ]
+            if let path { members.append(("path", try path.description.quoted)) }
+            members += try old.members(as: "old") + new.members(as: "new")
+            if let writer {
+                let facts = [
+                    ("name", try writer.name.quoted), ("executable", try writer.executable.quoted),
+                    ("process", "\(writer.process)"),
+                ]
+                members.append(("writer", try ShownJSON.object(facts)))
+            }
+            return try ShownJSON.object(members)
+        }
+    }
+}
+
+extension WatchedChange.Content {
+    /// The value under a name; its size, where it was not kept; nothing where there is none.
+    fileprivate func members(as name: String) throws -> [(String, String)] {
+        switch self {
+        case .absent: return []
+        case .large(let size): return [("\(name)Size", "\(size)")]
+        case .unknown: return [("\(name)Unknown", "true")]
+        case .value(let archive):
+            do {
+                return [(name, try archive.jsonText())]
+            } catch let error as ArchiveError {
+                return [("\(name)Error", try "\(error)".quoted)]
+            }
+        }
+    }
+}
+
+// MARK: Commands
+
+extension WatchedChange {
+    /// The command that makes the same change; a comment, where none can.
+    fileprivate var command: String {
+        // What was not there has no parts to be written, and what is gone none to be removed.
+        let hasParts = !whole.old.isAbsent && !whole.new.isAbsent
+        let part = hasParts ? path.map { ["--path", $0.description] } ?? [] : []
+        switch part.isEmpty ? whole.new : new {
+        case .absent: return words("delete", part)
+        case .large, .unknown: return comment("its value is not known")
+        case .value(let archive):
+            do {
+                return words("write", part + (try ValueWords.options(for: archive)))
+            } catch {
+                return comment("\(error)")
+            }
+        }
+    }
+
+    private func words(_ verb: String, _ options: [String]) -> String {
+        // Behind -- a key that looks like an option is none; options come before it.
+        let words =
+            key.hasPrefix("-")
+            ? ["defaultsctl", verb] + options + ["--", domain, key]
+            : ["defaultsctl", verb, domain, key] + options
+        return words.map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    private func comment(_ reason: String) -> String {
+        "# \(domain) \(key.onOneLine): no command makes this change: \(reason.onOneLine)"
+    }
+}

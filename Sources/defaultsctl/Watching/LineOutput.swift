@@ -1,0 +1,63 @@
+import DBus
+import DefaultsClient
+@preconcurrency import Glibc
+import Synchronization
+
+/// Whether a line is being written, and whether the program is to end after it.
+private let isWriting = Atomic(false)
+private let isEnding = Atomic(false)
+
+/// Standard output of a program that prints line by line until it is told to end, or nobody reads.
+///
+/// Either is its ordinary end, with status 0, and comes after a whole line. A second signal does not
+/// wait for a reader that has stopped to read.
+enum LineOutput {
+    /// Has signals, and the end of who reads, end the program.
+    static func begin() {
+        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGINT, SIGTERM] {
+            signal(number) { _ in
+                // Nothing but calls that signal-safety(7) allows.
+                let isSecond = isEnding.exchange(true, ordering: .sequentiallyConsistent)
+                if isSecond || !isWriting.load(ordering: .sequentiallyConsistent) { _exit(0) }
+            }
+        }
+    }
+
+    /// Ends the program when nobody is left to read, without waiting for the next line.
+    static func endWithReader(along defaults: RemoteDefaults) {
+        let loop = defaults.connection.loop
+        loop.perform {
+            loop.watch(STDOUT_FILENO, for: .error) { events in
+                if !events.isDisjoint(with: [.error, .hangUp]) { _exit(0) }
+            }
+        }
+    }
+
+    /// Prints a line, in one piece.
+    static func print(_ line: String) throws {
+        isWriting.store(true, ordering: .sequentiallyConsistent)
+        defer {
+            isWriting.store(false, ordering: .sequentiallyConsistent)
+            if isEnding.load(ordering: .sequentiallyConsistent) { _exit(0) }
+        }
+        let bytes = Array("\(line)\n".utf8)
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = write(STDOUT_FILENO, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EPIPE { _exit(0) }
+                guard count > 0 else { throw ToolError.output(errno) }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// Where it begins; the buffer outlives the slice.
+    fileprivate var baseAddress: UnsafeRawPointer? {
+        base.baseAddress.map { $0 + startIndex }
+    }
+}

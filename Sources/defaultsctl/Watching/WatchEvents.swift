@@ -1,0 +1,67 @@
+import DBus
+import DefaultsClient
+import DefaultsProtocol
+import Synchronization
+
+/// What a watcher hears of.
+enum WatchEvent: Sendable {
+    case notice(ChangeNotice)
+    /// A daemon has begun to serve.
+    case newDaemon
+}
+
+/// The changes and the comings of daemons in one stream, of bounded length.
+final class WatchEvents: Sendable {
+    let stream: AsyncStream<WatchEvent>
+    private let continuation: AsyncStream<WatchEvent>.Continuation
+    private let isMissed = Atomic(false)
+
+    private static let capacity = 1024
+
+    private init() {
+        (stream, continuation) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingOldest(Self.capacity))
+    }
+
+    /// Begins to follow; nothing that comes after this returns is missed, unless it is said.
+    static func follow(_ defaults: RemoteDefaults, in domain: String?) async throws -> WatchEvents {
+        let events = WatchEvents()
+        let owners = try await defaults.connection.ownerChanges(of: Contract.busName, limit: 64)
+        let changes = try await defaults.changes(in: domain)
+        Task {
+            for await element in owners where element.isArrival { events.add(.newDaemon) }
+        }
+        Task {
+            do {
+                for try await notice in changes { events.add(.notice(notice)) }
+            } catch {
+                // A signal of another form: what it was about is to be asked for.
+                events.add(.notice(.missed))
+            }
+            events.continuation.finish()
+        }
+        return events
+    }
+
+    /// Whether something was left out of the stream since this was asked last.
+    func takeMissed() -> Bool {
+        isMissed.exchange(false, ordering: .sequentiallyConsistent)
+    }
+
+    private func add(_ event: WatchEvent) {
+        if case .dropped = continuation.yield(event) {
+            isMissed.store(true, ordering: .sequentiallyConsistent)
+        }
+    }
+}
+
+extension SignalStream.Element {
+    /// Whether the signal tells of a new owner, or was lost and may have.
+    fileprivate var isArrival: Bool {
+        guard case .signal(let signal) = self else { return true }
+        guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2] else {
+            return false
+        }
+        return !owner.isEmpty
+    }
+}

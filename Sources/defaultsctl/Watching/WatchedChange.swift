@@ -1,0 +1,86 @@
+import DefaultsClient
+import KeyedArchive
+
+/// One key, or one part of its value, that is not as it was.
+struct WatchedChange {
+    /// What stood, or stands, in a place.
+    enum Content {
+        case absent
+        case value(KeyedArchive)
+        /// A value that was too large to be kept, of so many bytes.
+        case large(Int)
+        /// A value that was there, of which nothing is known.
+        case unknown
+    }
+
+    /// With the suffix of its layer.
+    let domain: String
+    let key: String
+    /// The part of the value that is watched; nil for all of it.
+    let path: ValuePath?
+    let old: Content
+    let new: Content
+    /// What the whole key held, and holds now.
+    let whole: (old: Content, new: Content)
+    let generation: UInt64
+    /// Nil where the daemon does not know.
+    let writer: ChangeWriter?
+
+    /// A change of the whole value of a key.
+    init(
+        of key: String, in domain: String, from old: Content, to new: Content,
+        at generation: UInt64, by writer: ChangeWriter?
+    ) {
+        self.init(
+            of: key, in: domain, path: nil, from: old, to: new, whole: (old, new), at: generation,
+            by: writer)
+    }
+
+    private init(
+        of key: String, in domain: String, path: ValuePath?, from old: Content, to new: Content,
+        whole: (old: Content, new: Content), at generation: UInt64, by writer: ChangeWriter?
+    ) {
+        (self.key, self.domain, self.path) = (key, domain, path)
+        (self.old, self.new, self.whole) = (old, new, whole)
+        (self.generation, self.writer) = (generation, writer)
+    }
+
+    /// The change of a part of the value; nil where that part is as it was.
+    ///
+    /// A part of a value that was not kept counts as unknown.
+    func narrowed(to path: ValuePath) -> WatchedChange? {
+        let (old, new) = (old.part(at: path), new.part(at: path))
+        switch (old, new) {
+        case (.absent, .absent): return nil
+        case (.value(let before), .value(let after)) where before.isSame(as: after): return nil
+        default: break
+        }
+        return WatchedChange(
+            of: key, in: domain, path: path, from: old, to: new, whole: whole, at: generation,
+            by: writer)
+    }
+}
+
+extension WatchedChange.Content {
+    var isAbsent: Bool {
+        if case .absent = self { true } else { false }
+    }
+
+    fileprivate func part(at path: ValuePath) -> WatchedChange.Content {
+        switch self {
+        case .absent: .absent
+        case .value(let archive): (try? archive.value(at: path)).map { .value($0) } ?? .absent
+        case .large, .unknown: .unknown
+        }
+    }
+}
+
+extension ChangeWriter {
+    /// The name of the program, as people call it.
+    var name: String {
+        let file = executable.split(separator: "/").last.map(String.init) ?? executable
+        // So the kernel marks the file of a program that was replaced while it runs.
+        let mark = " (deleted)"
+        return file.hasSuffix(mark) ? String(file.dropLast(mark.count)) : file
+    }
+}
