@@ -9,9 +9,9 @@ struct Apply: ServiceCommand {
             quoted as in a shell. All lines are read before the first change is made. Where a domain's \
             changes are refused, none of them is made, and no change of a domain after it.
 
-            {"domain":"org.example.Game","key":"PlaySound","value":true}
-            {"domain":"org.example.Game","key":"Volume","remove":true,"ifGeneration":42}
-            write org.example.Game Level -int 3
+              {"domain":"org.example.Game","key":"PlaySound","value":true}
+              {"domain":"org.example.Game","key":"Volume","remove":true,"ifGeneration":42}
+              write org.example.Game Level -int 3
             """)
 
     @Option(
