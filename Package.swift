@@ -55,6 +55,7 @@ let package = Package(
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
         module("XMLPropertyList", ["PropertyList", "CExpat"]),
+        module("OpenStepPropertyList", ["PropertyList", "KeyedArchive"]),
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux"]),
         module("DefaultsModel"),
@@ -75,7 +76,7 @@ let package = Package(
             "defaultsctl",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
-                "XMLPropertyList",
+                "XMLPropertyList", "OpenStepPropertyList",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
@@ -98,6 +99,9 @@ let package = Package(
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList", "CodecProperties"]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
+        tests(
+            "OpenStepPropertyListTests",
+            ["OpenStepPropertyList", "KeyedArchive", "PropertyList", "TestSupport"]),
         tests(
             "DefaultsFoundationTests",
             ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),

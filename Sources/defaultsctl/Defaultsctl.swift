@@ -16,8 +16,9 @@ struct Defaultsctl: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Read.self, Write.self, Delete.self, Domains.self, Watch.self, Inspect.self, Sync.self,
-            Status.self, BackupCommands.self,
+            Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
+            Domains.self, Find.self, Watch.self, Inspect.self, Sync.self, Status.self,
+            BackupCommands.self,
         ])
 
     /// Runs the command that the arguments name.
@@ -25,12 +26,16 @@ struct Defaultsctl: AsyncParsableCommand {
     /// Of a wrong command line it says one sentence, where the library would print a page.
     static func main() async {
         do {
-            var command = try parseAsRoot()
+            let words = try CommandWords.arranged(Array(CommandLine.arguments.dropFirst()))
+            var command = try parseAsRoot(words)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
+        } catch let failure as ToolError {
+            fputs("defaultsctl: \(failure.message)\n", stderr)
+            Glibc.exit(failure.exitCode.rawValue)
         } catch  where exitCode(for: error) == .validationFailure {
             let said = message(for: error)
             let sentence = said.hasSuffix(".") ? String(said.dropLast()) : said

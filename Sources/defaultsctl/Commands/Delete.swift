@@ -1,27 +1,72 @@
 import ArgumentParser
 import DefaultsClient
+import DefaultsProtocol
 import KeyedArchive
 
 struct Delete: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Removes a key, or a part of its value.")
+        abstract: "Removes a domain, a key, or a part of its value.")
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String
 
-    @Argument(help: "The key.")
-    var key: String
+    @Argument(help: "The key; without it, the whole domain.")
+    var key: String?
 
     @OptionGroup var part: PathOption
 
+    func validate() throws {
+        if part.path != nil, key == nil {
+            throw ValidationError("--path leads into the value of a key; name the key.")
+        }
+    }
+
     func run(with defaults: RemoteDefaults) async throws {
-        if let path = part.path {
+        if let key, let path = part.path {
             return try await defaults.change(key, in: domain) { try $0.removing(path) }
         }
-        // The service counts the removal of nothing as done; a person who mistyped wants to know.
-        guard try await defaults.keys(in: domain).contains(key) else {
-            throw ToolError.noKey(key, in: domain)
+        guard try await defaults.delete(key, in: domain) else {
+            throw ToolError.nothingDeleted(domain)
         }
-        try await defaults.remove(key, in: domain)
+    }
+}
+
+struct DeleteAll: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete-all",
+        abstract: "Removes a domain or a key in all layers that are the user's.",
+        discussion: "These are the domain itself and its layers for this and other hosts.")
+
+    @Argument(help: "The domain, such as org.example.Game.")
+    var domain: String
+
+    @Argument(help: "The key; without it, the whole domain.")
+    var key: String?
+
+    func run(with defaults: RemoteDefaults) async throws {
+        var isDeleted = false
+        let name = domain.prefix { $0 != "@" }
+        // The service says what is wrong with a name that no domain can have.
+        let layers = [domain] + (try await defaults.domains().filter { $0 != domain })
+        for layer in layers where layer == domain || layer.hasPrefix("\(name)@") {
+            if try await defaults.delete(key, in: layer) { isDeleted = true }
+        }
+        guard isDeleted else { throw ToolError.nothingDeleted(domain) }
+    }
+}
+
+extension RemoteDefaults {
+    /// Removes a key or a whole domain, and says whether it was there: the service counts the removal
+    /// of nothing as done; a person who mistyped wants to know.
+    fileprivate func delete(_ key: String?, in domain: String) async throws -> Bool {
+        let keys = try await keys(in: domain)
+        guard let key else {
+            guard !keys.isEmpty else { return false }
+            try await removeDomain(domain)
+            return true
+        }
+        guard keys.contains(key) else { return false }
+        try await remove(key, in: domain)
+        return true
     }
 }
