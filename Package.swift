@@ -58,6 +58,7 @@ let package = Package(
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
         module("XMLPropertyList", ["PropertyList", "CExpat"]),
+        module("OpenStepPropertyList", ["PropertyList", "KeyedArchive"]),
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux"]),
         module("DefaultsModel"),
@@ -78,7 +79,7 @@ let package = Package(
             "defaultsctl",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
-                "XMLPropertyList", "CLinux",
+                "XMLPropertyList", "OpenStepPropertyList", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
@@ -101,6 +102,9 @@ let package = Package(
         tests("PropertyListTests", ["PropertyList"]),
         tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList", "CodecProperties"]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
+        tests(
+            "OpenStepPropertyListTests",
+            ["OpenStepPropertyList", "KeyedArchive", "PropertyList", "TestSupport"]),
         tests(
             "DefaultsFoundationTests",
             ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),

@@ -133,6 +133,12 @@ public struct DefaultsEntry: Sendable {
     public let key: String
     /// Its value.
     public let archive: KeyedArchive
+
+    /// Makes an entry.
+    public init(key: String, archive: KeyedArchive) {
+        self.key = key
+        self.archive = archive
+    }
 }
 
 extension DefaultsTransaction {

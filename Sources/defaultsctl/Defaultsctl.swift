@@ -16,13 +16,14 @@ struct Defaultsctl: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Read.self, Write.self, Delete.self, Apply.self, Domains.self, Watch.self, Inspect.self,
-            Sync.self, Status.self, Stats.self, BackupCommands.self, Complete.self,
+            Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
+            Apply.self, Domains.self, Find.self, Watch.self, Inspect.self, Sync.self, Status.self,
+            Stats.self, BackupCommands.self, Complete.self,
         ])
 
     /// The command that these words, which stand behind the program's name, ask for.
     static func command(_ words: [String]) throws -> any ParsableCommand {
-        try parseAsRoot(words)
+        try parseAsRoot(CommandWords.arranged(words))
     }
 
     /// Runs the command that the arguments name.
@@ -36,6 +37,9 @@ struct Defaultsctl: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+        } catch let failure as ToolError {
+            fputs("defaultsctl: \(failure.message)\n", stderr)
+            Glibc.exit(failure.exitCode.rawValue)
         } catch  where exitCode(for: error) == .validationFailure {
             let said = message(for: error)
             let sentence = said.hasSuffix(".") ? String(said.dropLast()) : said

@@ -11,11 +11,13 @@ struct ToolError: Error {
     let exitCode: ExitCode
 
     /// Not found, or refused.
-    private static let refused = ExitCode(1)
+    static let refused = ExitCode(1)
+    /// A wrong command line (EX_USAGE).
+    static let wrongLine = ExitCode.validationFailure
     /// The service cannot be reached (EX_UNAVAILABLE).
     private static let noService = ExitCode(EX_UNAVAILABLE)
 
-    private init(_ message: String, _ exitCode: ExitCode) {
+    init(_ message: String, _ exitCode: ExitCode) {
         self.message = message
         self.exitCode = exitCode
     }
@@ -50,9 +52,12 @@ struct ToolError: Error {
         ToolError("The domain \(domain) has no key '\(key.onOneLine)'.", refused)
     }
 
-    static func cannotShow(_ key: String, because error: ArchiveError) -> ToolError {
+    static func cannotShow(_ key: String, because error: any Error) -> ToolError {
         ToolError("The value of '\(key.onOneLine)' cannot be shown: \(error)", refused)
     }
+
+    static let domainInDocument = ToolError(
+        "A change names a key; a whole domain cannot be one of several changes.", refused)
 
     static func noValue(for path: ValuePath) -> ToolError {
         ToolError("There is no value that '\("\(path)".onOneLine)' could be a part of.", refused)

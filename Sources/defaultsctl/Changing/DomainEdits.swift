@@ -1,5 +1,4 @@
 import DefaultsClient
-import DefaultsProtocol
 import KeyedArchive
 
 /// Edits of keys of one domain, which are made as one change or not at all.
@@ -12,10 +11,6 @@ struct DomainEdits {
     private var keys: [String] = []
     /// The generations that the user expects keys to have.
     private var expected: [String: UInt64] = [:]
-
-    /// How often edits that depend on what is there are tried while others change the same keys;
-    /// each time one of them succeeds.
-    private static let mostAttempts = 100
 
     init(of domain: String) {
         self.domain = domain
@@ -43,14 +38,12 @@ struct DomainEdits {
     /// - Throws: `DefaultsError` with `conflict` where a key has not the generation that is expected.
     @discardableResult
     func apply(to defaults: RemoteDefaults) async throws -> UInt64 {
-        for _ in 1..<Self.mostAttempts {
-            do {
-                return try await defaults.apply(transaction(on: defaults), in: domain)
-            } catch let error as DefaultsError where error.code == .conflict && expected.isEmpty {
-                continue
-            }
+        guard expected.isEmpty else {
+            return try await defaults.apply(transaction(on: defaults), in: domain)
         }
-        return try await defaults.apply(transaction(on: defaults), in: domain)
+        return try await defaults.retrying {
+            try await defaults.apply(transaction(on: defaults), in: domain)
+        }
     }
 
     /// The transaction that does this to what is there now.
@@ -63,23 +56,13 @@ struct DomainEdits {
             case .set(let archive): transaction.set(key, to: archive)
             case .remove: transaction.remove(key)
             case .change(let change):
-                let (archive, generation) = try await current(key, of: defaults)
+                let (archive, generation) = try await defaults.archiveIfThere(
+                    forKey: key, in: domain)
                 transaction.set(key, to: try change(archive))
                 transaction.expected[key] = expected[key] ?? generation
             case nil: break
             }
         }
         return transaction
-    }
-
-    /// The value of a key, and its generation; nil and 0 where there is none.
-    private func current(
-        _ key: String, of defaults: RemoteDefaults
-    ) async throws -> (KeyedArchive?, UInt64) {
-        do {
-            return try await defaults.archive(forKey: key, in: domain)
-        } catch let error as DefaultsError where error.code == .notFound {
-            return (nil, 0)
-        }
     }
 }

@@ -31,6 +31,7 @@ struct ShellWords {
             case "'": try readSingleQuoted()
             case "\"": try readDoubleQuoted()
             case "\\": try readEscaped()
+            case "$" where rest.first == "'": try readDollarQuoted()
             case _ where "$`;&|<>()*?[]~".contains(character): try readSpecial(character)
             default: append(character)
             }
@@ -54,6 +55,45 @@ struct ShellWords {
         word = (word ?? "") + rest[..<end]
         rest = rest[rest.index(after: end)...]
     }
+
+    /// Reads a word with the escapes of C, behind the dollar sign.
+    private mutating func readDollarQuoted() throws(Failure) {
+        rest.removeFirst()
+        var bytes: [UInt8] = []
+        while let character = rest.popFirst() {
+            switch character {
+            case "'":
+                guard let text = String(validating: bytes, as: UTF8.self) else {
+                    throw Failure(message: "the bytes in $'...' are no text in UTF-8")
+                }
+                word = (word ?? "") + text
+                return
+            case "\\": bytes.append(try readEscape())
+            default: bytes += Array(character.utf8)
+            }
+        }
+        throw Failure(message: "a $'...' is not closed")
+    }
+
+    /// Reads an escape behind its backslash: a letter for a control character, or an octal number.
+    private mutating func readEscape() throws(Failure) -> UInt8 {
+        let digits = rest.prefix(3).prefix { ("0"..."7").contains($0) }
+        if let byte = UInt8(digits, radix: 8) {
+            rest = rest[digits.endIndex...]
+            return byte
+        }
+        let letter = rest.popFirst()
+        guard let byte = letter.flatMap({ Self.escapes[$0] }) else {
+            throw Failure(
+                message: "there is no escape '\\\(letter.map(String.init) ?? "")' in $'...'")
+        }
+        return byte
+    }
+
+    private static let escapes: [Character: UInt8] = [
+        "n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "e": 27, "f": 12, "v": 11,
+        "\\": 92, "'": 39, "\"": 34,
+    ]
 
     private mutating func readDoubleQuoted() throws(Failure) {
         word = word ?? ""

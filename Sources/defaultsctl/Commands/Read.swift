@@ -5,10 +5,15 @@ import KeyedArchive
 
 struct Read: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints a value, or all values of a domain.")
+        abstract: "Prints a value, all values of a domain, or everything.",
+        discussion: """
+            Values are shown as macOS's defaults shows them: a scalar bare, a boolean as 1 or 0, and \
+            arrays, dictionaries and objects in the old style of property lists, where data is cut \
+            short. With --json every value keeps its type.
+            """)
 
-    @Argument(help: "The domain, such as org.example.Game.")
-    var domain: String
+    @Argument(help: "The domain, such as org.example.Game; without it, all.")
+    var domain: String?
 
     @Argument(help: "The key; without it, all keys of the domain.")
     var key: String?
@@ -18,6 +23,8 @@ struct Read: ServiceCommand {
     @Flag(help: "Print JSON, in which every value keeps its type.")
     var json = false
 
+    @OptionGroup var host: HostOption
+
     func validate() throws {
         if part.path != nil, key == nil {
             throw ValidationError("--path leads into the value of a key; name the key.")
@@ -25,61 +32,67 @@ struct Read: ServiceCommand {
     }
 
     func run(with defaults: RemoteDefaults) async throws {
-        if let key {
-            var archive = try await defaults.archive(forKey: key, in: domain).archive
-            if let path = part.path { archive = try archive.value(at: path) }
-            print(try text(of: archive, key: key))
+        guard let domain else { return try await printAll(of: defaults) }
+        guard let key else { return try await print(domain, of: defaults) }
+        var archive: KeyedArchive
+        do {
+            archive = try await defaults.archive(forKey: key, in: domain).archive
+        } catch let error as DefaultsError where error.code == .notFound {
+            throw ToolError.noPair(domain, key)
+        }
+        if let path = part.path { archive = try archive.value(at: path) }
+        SafeOutput.print(
+            try json ? text(of: archive, key: key) : Listing.text(of: archive, key: key))
+    }
+
+    private func print(_ domain: String, of defaults: RemoteDefaults) async throws {
+        let entries = try await defaults.entries(in: domain).entries
+        guard !entries.isEmpty else { throw ToolError.noDomain(domain) }
+        if json {
+            SafeOutput.print(try members(entries))
         } else {
-            try await printDomain(of: defaults)
+            var listing = Listing()
+            try listing.add(entries)
+            try finish(listing)
         }
     }
 
-    private func printDomain(of defaults: RemoteDefaults) async throws {
-        let entries = try await entries(of: defaults)
-        guard !entries.isEmpty else { throw ToolError.noKeys(in: domain) }
+    private func printAll(of defaults: RemoteDefaults) async throws {
+        var domains: [(name: String, entries: [DefaultsEntry])] = []
+        for (name, layer) in host.domains(of: try await defaults.domains()) {
+            let entries = try await defaults.entries(in: layer).entries
+            // It went away since the domains were listed, where it has none.
+            if !entries.isEmpty { domains.append((json ? name : name.domainTitle, entries)) }
+        }
+        domains.sort { $0.name < $1.name }
         if json {
-            let members = try entries.map {
-                "\(try $0.key.quoted):\(try text(of: $0.archive, key: $0.key))"
-            }
-            print("{\(members.joined(separator: ","))}")
+            let objects = try domains.map { "\(try $0.name.quoted):\(try members($0.entries))" }
+            SafeOutput.print("{\(objects.joined(separator: ","))}")
         } else {
-            try printLines(of: entries)
+            var listing = Listing()
+            try listing.add(domains)
+            try finish(listing)
         }
     }
 
     /// Prints what can be shown, and then fails with the first that cannot.
-    private func printLines(of entries: [(key: String, archive: KeyedArchive)]) throws {
-        var failure: ToolError?
-        for (key, archive) in entries {
-            do {
-                print("\(key.onOneLine) = \(try text(of: archive, key: key))")
-            } catch let error as ToolError {
-                failure = failure ?? error
-            }
+    private func finish(_ listing: Listing) throws {
+        SafeOutput.print(listing.text)
+        if let failure = listing.failure { throw failure }
+    }
+
+    private func members(_ entries: [DefaultsEntry]) throws -> String {
+        let members = try entries.map {
+            "\(try $0.key.quoted):\(try text(of: $0.archive, key: $0.key))"
         }
-        if let failure { throw failure }
+        return "{\(members.joined(separator: ","))}"
     }
 
     private func text(of archive: KeyedArchive, key: String) throws -> String {
         do {
-            return try json ? archive.jsonText() : archive.plainText()
-        } catch let error as ArchiveError {
+            return try archive.jsonText()
+        } catch {
             throw ToolError.cannotShow(key, because: error)
         }
-    }
-
-    private func entries(
-        of defaults: RemoteDefaults
-    ) async throws -> [(key: String, archive: KeyedArchive)] {
-        var entries: [(key: String, archive: KeyedArchive)] = []
-        for key in try await defaults.keys(in: domain) {
-            do {
-                entries.append((key, try await defaults.archive(forKey: key, in: domain).archive))
-            } catch let error as DefaultsError where error.code == .notFound {
-                // It went away since the keys were listed, so it is not of the domain any more.
-                continue
-            }
-        }
-        return entries
     }
 }

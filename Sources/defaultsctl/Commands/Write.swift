@@ -1,15 +1,28 @@
 import ArgumentParser
 import DefaultsClient
+@preconcurrency import Glibc
 import KeyedArchive
+import PropertyList
 
 struct Write: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stores a value.",
+        usage: """
+            defaultsctl write [--path <path>] <domain> <key> <value>
+            defaultsctl write [--path <path>] <domain> <key> --json <value>
+            defaultsctl write <domain> '<property list>'
+            """,
         discussion: """
-            defaultsctl write org.example.Game PlaySound -bool true
-            defaultsctl write org.example.App CurrentUser --json \
+              defaultsctl write org.example.Game PlaySound -bool true
+              defaultsctl write org.example.App CurrentUser --json \
             '{"$class":"Account","username":"ada"}'
-            defaultsctl write org.example.App CurrentUser --path username -string grace
+              defaultsctl write org.example.App CurrentUser --path username -string grace
+
+            A value is -string, -bool[ean] (true, false, yes, no, 1 or 0), -int[eger], -float, -data \
+            (hexadecimal digits) or -date ('2024-02-29 14:30:00 +0000', 2024-02-29, now) and a word; \
+            or a property list, in the old style or in XML; or -array or -dict (keys and values in \
+            turn) and several of these, with -array-add and -dict-add in addition to what is there. A \
+            dictionary alone, without a key, becomes the whole domain.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -18,26 +31,87 @@ struct Write: ServiceCommand {
     @Argument(help: "The key.")
     var key: String
 
-    @OptionGroup var part: PathOption
+    @Argument(help: "The value.")
+    var words: [String] = []
 
-    @OptionGroup var value: ValueOptions
+    @OptionGroup var part: PathOption
 
     @OptionGroup var change: ChangeOptions
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Any value or object, as JSON.", valueName: "value"))
+    var json: String?
+
+    /// Refuses JSON that cannot be stored before the service is asked for anything.
+    func validate() throws {
+        if json != nil { _ = try archiveOfJSON() }
+    }
+
+    /// Refuses words that are no value before the service is asked for anything.
+    func check() throws {
+        guard json == nil else {
+            guard words.isEmpty else { throw ToolError.valueTwice }
+            return
+        }
+        if words.isEmpty {
+            guard part.path == nil else { throw ToolError.noValue }
+            _ = try domainEntries()
+        } else {
+            var value = ValueWords(words)
+            _ = try value.request()
+            for remark in value.remarks { fputs("defaultsctl: \(remark)\n", stderr) }
+        }
+    }
+
     func run(with defaults: RemoteDefaults) async throws {
+        if json == nil, words.isEmpty {
+            let entries = try domainEntries()
+            return try await defaults.store(entries, in: domain, removingOthers: true)
+        }
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
         edits.add(try edit(), of: key, ifStillAt: change.ifGeneration)
         try await edits.apply(to: defaults)
     }
 
+    /// What becomes of the value of the key.
     private func edit() throws -> Edit {
-        .setting(part.path, to: try value.archive())
+        if let archive = try archiveOfJSON() { return .setting(part.path, to: archive) }
+        var value = ValueWords(words)
+        let request = try value.request()
+        if case .value(let value) = request {
+            return .setting(part.path, to: try value.archive())
+        }
+        return .change { archive in
+            try .changed(archive, at: part.path ?? ValuePath([]), by: request, key: key)
+        }
+    }
+
+    /// The entries of a property list that is the whole domain; its one word stands where a key would.
+    private func domainEntries() throws -> [DefaultsEntry] {
+        guard let values = try PropertyListEntries(of: BareValue.read(key)) else {
+            throw ToolError.repIsNoDictionary
+        }
+        var entries: [DefaultsEntry] = []
+        try values.read { entries.append($0) }
+        return entries
+    }
+
+    private func archiveOfJSON() throws -> KeyedArchive? {
+        guard let json else { return nil }
+        do {
+            return try KeyedArchive(json: json)
+        } catch {
+            throw ValidationError("--json: \(error)")
+        }
     }
 }
 
 extension Write: EditingCommand {
     func addEdits(to document: inout ChangeDocument) throws {
+        try check()
+        guard json != nil || !words.isEmpty else { throw ToolError.domainInDocument }
         document.add(try edit(), of: key, in: domain, ifStillAt: change.ifGeneration)
     }
 }

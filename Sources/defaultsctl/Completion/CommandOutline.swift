@@ -1,5 +1,5 @@
 import ArgumentParser
-import FoundationEssentials
+import KeyedArchive
 
 /// The verbs of the tool with their words and options, as `--help` tells them.
 ///
@@ -45,8 +45,8 @@ struct CommandOutline: Decodable {
         struct Description: Decodable {
             let command: CommandOutline
         }
-        let description = Array(Defaultsctl._dumpHelp().utf8)
-        return try JSONDecoder().decode(Description.self, from: Data(description)).command
+        let description = try KeyedArchive(json: Defaultsctl._dumpHelp())
+        return try KeyedArchiveDecoder().decode(Description.self, from: description).command
     }
 
     /// What an option or flag is, by one of its spellings.

@@ -4,13 +4,19 @@ import DefaultsClient
 
 /// A subcommand that talks to the service.
 protocol ServiceCommand: AsyncParsableCommand {
+    /// Refuses what cannot be done whatever the service says.
+    func check() throws
+
     func run(with defaults: RemoteDefaults) async throws
 }
 
 extension ServiceCommand {
+    func check() throws {}
+
     /// Connects, runs, and turns each error into one sentence and an exit status.
     func run() async throws {
         try await reportingFailure {
+            try check()
             try await ServiceSession.run { try await run(with: $0) }
         }
     }

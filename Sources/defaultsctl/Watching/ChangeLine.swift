@@ -103,7 +103,7 @@ extension WatchedChange {
         case .large, .unknown: return comment("its value is not known")
         case .value(let archive):
             do {
-                return words("write", part + (try ValueWords.options(for: archive)))
+                return words("write", part + (try ValueArguments.options(for: archive)))
             } catch {
                 return comment("\(error)")
             }

@@ -2,7 +2,7 @@ import KeyedArchive
 import PropertyList
 
 /// The options of `write` that give a value.
-struct ValueWords: ValueFormSink {
+struct ValueArguments: ValueFormSink {
     /// The value is more than one scalar.
     private struct OtherValue: Error {}
 
@@ -13,7 +13,7 @@ struct ValueWords: ValueFormSink {
     /// - Throws: `ArchiveError` where JSON cannot say it, `JSONError` where that could not be read
     ///   back, as of an object inside itself.
     static func options(for archive: KeyedArchive) throws -> [String] {
-        var sink = ValueWords()
+        var sink = ValueArguments()
         do {
             try archive.render(into: &sink)
             return sink.words

@@ -1,0 +1,61 @@
+import ArgumentParser
+import DefaultsClient
+@preconcurrency import Glibc
+import KeyedArchive
+
+struct Find: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints the keys that have a word in them or in their values.",
+        discussion: """
+            The word is looked for in the names of domains, in keys and in strings, those inside other \
+            values too, whatever the case.
+            """)
+
+    @Argument(help: "The word.")
+    var word: String
+
+    @Flag(help: "Print JSON, in which every value keeps its type.")
+    var json = false
+
+    @OptionGroup var host: HostOption
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let search = WordSearch(for: word)
+        var found: [(name: String, entries: [DefaultsEntry])] = []
+        for (name, layer) in host.domains(of: try await defaults.domains()) {
+            let isDomain = search.matches(name)
+            let entries = try await defaults.entries(in: layer).entries.filter { entry in
+                try isDomain || search.matches(entry.key) || search.matches(entry.archive)
+            }
+            if !entries.isEmpty { found.append((name, entries)) }
+        }
+        if json {
+            try printJSON(found)
+        } else if found.isEmpty {
+            fputs(
+                "defaultsctl: No domain, key, nor value containing '\(word.onOneLine)'\n", stderr)
+        } else {
+            try printText(found)
+        }
+    }
+
+    private func printText(_ found: [(name: String, entries: [DefaultsEntry])]) throws {
+        var failure: ToolError?
+        for (name, entries) in found {
+            var listing = Listing()
+            try listing.add(entries)
+            failure = failure ?? listing.failure
+            SafeOutput.print(
+                "Found \(entries.count) keys in domain '\(name.domainTitle)': \(listing.text)")
+        }
+        if let failure { throw failure }
+    }
+
+    private func printJSON(_ found: [(name: String, entries: [DefaultsEntry])]) throws {
+        let domains = try found.map { name, entries in
+            let members = try entries.map { "\(try $0.key.quoted):\(try $0.archive.jsonText())" }
+            return "\(try name.quoted):{\(members.joined(separator: ","))}"
+        }
+        SafeOutput.print("{\(domains.joined(separator: ","))}")
+    }
+}

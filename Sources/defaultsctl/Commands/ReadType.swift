@@ -1,0 +1,31 @@
+import ArgumentParser
+import DefaultsClient
+import DefaultsProtocol
+import KeyedArchive
+
+struct ReadType: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read-type", abstract: "Prints the type of a value.",
+        discussion: """
+            string, data, integer, float, boolean, date, array or dictionary, as macOS's defaults says \
+            it; object for what is none of these.
+            """)
+
+    @Argument(help: "The domain, such as org.example.Game.")
+    var domain: String
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @OptionGroup var part: PathOption
+
+    func run(with defaults: RemoteDefaults) async throws {
+        do {
+            var archive = try await defaults.archive(forKey: key, in: domain).archive
+            if let path = part.path { archive = try archive.value(at: path) }
+            print("Type is \(try ValueTypeName.name(of: archive))")
+        } catch let error as DefaultsError where error.code == .notFound {
+            throw ToolError.noPair(domain, key)
+        }
+    }
+}

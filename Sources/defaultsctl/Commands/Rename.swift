@@ -1,0 +1,26 @@
+import ArgumentParser
+import DefaultsClient
+import DefaultsProtocol
+
+struct Rename: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Gives a key another name.",
+        discussion: "A value that has that name already is replaced, as by macOS's defaults.")
+
+    @Argument(help: "The domain, such as org.example.Game.")
+    var domain: String
+
+    @Argument(help: "The key.")
+    var oldKey: String
+
+    @Argument(help: "Its new name.")
+    var newKey: String
+
+    func run(with defaults: RemoteDefaults) async throws {
+        do {
+            try await defaults.move(oldKey, to: newKey, in: domain)
+        } catch let error as DefaultsError where error.code == .notFound {
+            throw ToolError.noKeyToRename(oldKey, in: domain)
+        }
+    }
+}

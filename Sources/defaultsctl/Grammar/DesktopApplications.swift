@@ -1,0 +1,104 @@
+import Glibc
+
+/// The applications that have desktop files, by which `-app NAME` finds an application ID.
+///
+/// See the [Desktop Entry Specification]
+/// (https://specifications.freedesktop.org/desktop-entry-spec/latest/).
+struct DesktopApplications {
+    /// The folders that hold desktop files; of files of the same name, that of an earlier one counts.
+    private let folders: [String]
+
+    private static let deepestFolder = 8
+    private static let mostSuggestions = 5
+
+    /// The applications of the user and of the system, by the environment.
+    static var installed: DesktopApplications {
+        func variable(_ name: String) -> String? {
+            getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        }
+        let home = variable("XDG_DATA_HOME") ?? (variable("HOME") ?? "") + "/.local/share"
+        let others = variable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
+        let folders = [home] + others.split(separator: ":").map(String.init)
+        // A path that is not absolute is invalid, and is to be ignored.
+        return DesktopApplications(
+            folders: folders.filter { $0.hasPrefix("/") }.map { $0 + "/applications" })
+    }
+
+    /// The application ID of an application that is named as a person names it.
+    ///
+    /// An ID counts before names, and a name before the last part of an ID (`Nautilus` of
+    /// `org.gnome.Nautilus`); all of them whatever the case.
+    func identifier(of word: String) throws(ToolError) -> String {
+        let applications = entries()
+        let name = word.lowercased()
+        let ways: [(DesktopEntry) -> Bool] = [
+            { $0.identifier == word }, { $0.identifier.lowercased() == name },
+            { $0.names.contains { $0.lowercased() == name } },
+            { $0.identifier.lowercased().split(separator: ".").last.map(String.init) == name },
+        ]
+        for way in ways {
+            let found = applications.filter(way)
+            if found.count == 1 { return found[0].identifier }
+            guard found.isEmpty else {
+                throw .severalApplications(word, found.map(\.identifier).sorted())
+            }
+        }
+        let near = applications.filter { entry in
+            ([entry.identifier] + entry.names).contains { $0.lowercased().contains(name) }
+        }
+        throw .noApplication(
+            word, near: near.map(\.identifier).sorted().prefix(Self.mostSuggestions),
+            of: applications.count)
+    }
+
+    private func entries() -> [DesktopEntry] {
+        var entries: [DesktopEntry] = []
+        var known: Set<String> = []
+        for folder in folders {
+            for (identifier, path) in Self.files(in: folder) where known.insert(identifier).inserted
+            {
+                if let entry = DesktopEntry(identifier: identifier, path: path) {
+                    entries.append(entry)
+                }
+            }
+        }
+        return entries
+    }
+
+    /// The desktop files of a folder and those inside it, by their IDs: the names of folders are
+    /// parts of them, joined by hyphens.
+    private static func files(in folder: String) -> [(identifier: String, path: String)] {
+        var files: [(String, String)] = []
+        var waiting = [(path: folder, prefix: "", depth: 0)]
+        while let (path, prefix, depth) = waiting.popLast() {
+            for name in names(in: path) {
+                let inner = "\(path)/\(name)"
+                if name.hasSuffix(".desktop") {
+                    files.append((prefix + name.dropLast(".desktop".count), inner))
+                } else if depth < deepestFolder, isFolder(inner) {
+                    waiting.append((inner, "\(prefix)\(name)-", depth + 1))
+                }
+            }
+        }
+        return files
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            // The name ends with a zero within the entry, which lives until the next call.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

@@ -1,0 +1,46 @@
+/// A verb whose words may be spelled as macOS's `defaults` has them.
+///
+/// The other verbs are ours alone, and ArgumentParser reads their words as they are.
+enum Verb: String, CaseIterable {
+    case read
+    case readType = "read-type"
+    case write
+    case rename
+    case delete
+    case deleteAll = "delete-all"
+    case domains
+    case find
+    case `import`
+    case export
+    case watch
+
+    /// Finds a verb, which macOS takes in any case, and `remove` for `delete`.
+    init?(word: String) {
+        let name = word.lowercased()
+        guard let verb = Verb(rawValue: name == "remove" ? "delete" : name) else { return nil }
+        self = verb
+    }
+
+    /// Whether the first word behind the verb is a domain.
+    var takesDomain: Bool {
+        switch self {
+        case .domains, .find: false
+        default: true
+        }
+    }
+
+    /// How many words stand before those of a value, which may look like options and are none.
+    var wordsBeforeValue: Int? { self == .write ? 2 : nil }
+
+    /// Our options of the verb that take a word of their own.
+    var optionsWithValue: Set<String> {
+        switch self {
+        case .read, .watch: ["--path"]
+        case .delete: ["--path", "--if-generation"]
+        case .write: ["--path", "--json", "--if-generation"]
+        case .import, .export: ["--format"]
+        case .readType: ["--path"]
+        default: []
+        }
+    }
+}

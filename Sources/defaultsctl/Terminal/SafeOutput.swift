@@ -1,0 +1,29 @@
+@preconcurrency import Glibc
+
+/// Standard output for text that comes from outside: as it is into a pipe or a file, and on a
+/// terminal without anything that would steer it.
+enum SafeOutput {
+    /// Prints a text and ends the line.
+    static func print(_ text: String) {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        Swift.print(isTerminal ? text.withoutControls : text)
+    }
+}
+
+extension String {
+    /// Escapes in the place of control characters; lines and tabs stay.
+    var withoutControls: String {
+        guard unicodeScalars.contains(where: Self.steers) else { return self }
+        return unicodeScalars.map { scalar in
+            Self.steers(scalar) ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        }.joined()
+    }
+
+    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar != "\n", scalar != "\t" else { return false }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: return true
+        default: return false
+        }
+    }
+}

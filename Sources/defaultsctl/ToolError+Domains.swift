@@ -1,0 +1,59 @@
+import ArgumentParser
+
+/// What the tool says of domains, keys and property lists, as macOS's tool says it where that does.
+extension ToolError {
+    static func noPair(_ domain: String, _ key: String) -> ToolError {
+        ToolError(
+            "The domain/default pair of (\(domain.onOneLine), \(key.onOneLine)) does not exist",
+            refused)
+    }
+
+    static func noDomain(_ domain: String) -> ToolError {
+        ToolError("Domain \(domain.domainTitle.onOneLine) does not exist", refused)
+    }
+
+    static func nothingDeleted(_ domain: String) -> ToolError {
+        ToolError(
+            "Domain (\(domain.onOneLine)) not found. Defaults have not been changed.", refused)
+    }
+
+    static func noKeyToRename(_ key: String, in domain: String) -> ToolError {
+        ToolError(
+            "Key \(key.onOneLine) does not exist in domain \(domain.domainTitle.onOneLine); leaving "
+                + "defaults unchanged", refused)
+    }
+
+    static func cannotTake(_ key: String, because error: any Error) -> ToolError {
+        ToolError("The value of '\(key.onOneLine)' cannot be taken over: \(error)", refused)
+    }
+
+    static let keyIsNoText = ToolError(
+        "A key of the property list holds half a character (an unpaired surrogate), which none can.",
+        refused)
+
+    static func cannotRead(_ name: String, because reason: String) -> ToolError {
+        ToolError("Could not read data from \(name.onOneLine): \(reason)", refused)
+    }
+
+    static func cannotParseFile(_ name: String, because reason: String) -> ToolError {
+        ToolError("Could not parse property list from \(name.onOneLine) due to \(reason)", refused)
+    }
+
+    static func fileIsNoDictionary(_ name: String) -> ToolError {
+        ToolError(
+            "Property list \(name.onOneLine) was not a dictionary. Defaults have not been changed.",
+            refused)
+    }
+
+    static func cannotExport(_ domain: String, _ name: String, because reason: String) -> ToolError
+    {
+        ToolError(
+            "Could not export domain \(domain.onOneLine) to \(name.onOneLine) due to \(reason)",
+            refused)
+    }
+}
+
+extension ToolError: CustomStringConvertible {
+    /// The sentence.
+    var description: String { message }
+}

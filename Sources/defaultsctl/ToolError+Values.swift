@@ -1,0 +1,68 @@
+import ArgumentParser
+
+/// What the tool says of words that are no value, as macOS's tool says it where that does.
+extension ToolError {
+    static let noValue = ToolError(
+        "Give a value: -bool, -int, -float, -string, -data, -date, -array, -dict or --json and what "
+            + "to store, or a property list; see defaultsctl write --help", wrongLine)
+
+    static let valueTwice = ToolError(
+        "Give one value: --json and what to store, or other words; see defaultsctl write --help",
+        wrongLine)
+
+    static func flagWithoutValue(_ flag: TypeFlag) -> ToolError {
+        ToolError("\(flag.rawValue) needs a value; see defaultsctl write --help", wrongLine)
+    }
+
+    static func noBoolean(_ word: String) -> ToolError {
+        ToolError(
+            "'\(word.onOneLine)' is not a boolean: true, false, yes, no, 1 or 0.", wrongLine)
+    }
+
+    static func noData(_ word: String) -> ToolError {
+        ToolError("'\(word.onOneLine)' is not data: hexadecimal digits, such as 0fbe.", wrongLine)
+    }
+
+    static func noDate(_ word: String) -> ToolError {
+        ToolError(
+            "'\(word.onOneLine)' is not a date, such as '2024-02-29 14:30:00 +0000', 2024-02-29 or "
+                + "now.", wrongLine)
+    }
+
+    static func realTooLarge(_ word: String) -> ToolError {
+        ToolError("'\(word.onOneLine)' is larger than any real number.", wrongLine)
+    }
+
+    static func cannotParse(_ word: String, because reason: String) -> ToolError {
+        ToolError(
+            "Could not parse: \(word.onOneLine).  Try single-quoting it. (\(reason))", refused)
+    }
+
+    static func unexpectedArgument(_ word: String) -> ToolError {
+        ToolError(
+            "Unexpected argument \(word.onOneLine); leaving defaults unchanged.", refused)
+    }
+
+    static let nestedComposite = ToolError(
+        "Cannot nest composite types (arrays and dictionaries); leaving defaults unchanged. Write "
+            + "the inner one as a property list: '(1, 2)' or '{ key = value; }'.", refused)
+
+    static let keyIsNoString = ToolError("Dictionary keys must be strings", refused)
+
+    static func keyWithoutValue(_ key: String) -> ToolError {
+        ToolError("Key \(key.onOneLine) lacks a corresponding value", refused)
+    }
+
+    static let repIsNoDictionary = ToolError(
+        "Rep argument is not a dictionary. Defaults have not been changed.", refused)
+
+    static func cannotAppend(to key: String, isArray: Bool) -> ToolError {
+        ToolError(
+            "Value for key \(key.onOneLine) is not \(isArray ? "an array" : "a dictionary"); cannot "
+                + "append.  Leaving defaults unchanged.", refused)
+    }
+
+    static let referenceOutsideArchive = ToolError(
+        "The property list holds a reference (CF$UID) outside of a keyed archive, which no value can "
+            + "be.", refused)
+}

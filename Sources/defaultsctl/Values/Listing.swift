@@ -1,0 +1,54 @@
+import DefaultsClient
+import KeyedArchive
+import OpenStepPropertyList
+import PropertyList
+
+/// Values under their keys, as macOS's `defaults` shows a domain, or several of them.
+struct Listing {
+    private var writer = DateFolding(into: DescriptionWriter(limit: .max))
+    /// What failed first of that which cannot be shown.
+    private(set) var failure: ToolError?
+
+    /// What is shown of one value alone.
+    static func text(of archive: KeyedArchive, key: String) throws(ToolError) -> String {
+        var writer = DateFolding(into: DescriptionWriter())
+        do {
+            try archive.render(into: &writer)
+        } catch {
+            throw .cannotShow(key, because: error)
+        }
+        return String(decoding: writer.sink.output, as: UTF8.self)
+    }
+
+    /// Everything that was added.
+    var text: String { String(decoding: writer.sink.output, as: UTF8.self) }
+
+    /// Adds the dictionary of some entries; one that cannot be shown is left out.
+    mutating func add(_ entries: [DefaultsEntry]) throws {
+        try writer.beginDictionary()
+        for entry in entries {
+            // What was held back comes out before the mark is made.
+            try writer.release()
+            let mark = writer.sink.mark
+            do {
+                try writer.key(Text(entry.key))
+                try entry.archive.render(into: &writer)
+            } catch {
+                failure = failure ?? .cannotShow(entry.key, because: error)
+                writer.sink.rewind(to: mark)
+                writer.forget()
+            }
+        }
+        try writer.endDictionary()
+    }
+
+    /// Adds the dictionary of domains with their entries.
+    mutating func add(_ domains: [(name: String, entries: [DefaultsEntry])]) throws {
+        try writer.beginDictionary()
+        for (name, entries) in domains {
+            try writer.key(Text(name))
+            try add(entries)
+        }
+        try writer.endDictionary()
+    }
+}

@@ -1,0 +1,65 @@
+/// Numbers as macOS's `defaults` reads them: what begins as a number is one, up to where it is none
+/// any more.
+enum NumberWords {
+    /// An integer, and whether the whole word is one.
+    ///
+    /// A real is cut at its point, and a word that begins with no digit is 0, as there; but no digits
+    /// are lost where 128 bits hold them.
+    static func integer(_ word: String) -> (value: Int128, isWhole: Bool) {
+        let text = word.drop(while: \.isWhitespace)
+        let sign = text.first.map { $0 == "-" || $0 == "+" } == true ? text.prefix(1) : ""
+        let digits = text.dropFirst(sign.count).prefix(while: isDigit)
+        guard !digits.isEmpty else { return (0, false) }
+        let isWhole = sign.count + digits.count == word.count
+        guard let value = Int128(sign + digits) else {
+            return (sign == "-" ? .min : .max, false)
+        }
+        return (value, isWhole)
+    }
+
+    /// A real number, and whether the whole word is one.
+    ///
+    /// A word that does not begin as a number is 0.
+    static func real(_ word: String) -> (value: Double, isWhole: Bool) {
+        if let value = unusualReal(word) { return (value, true) }
+        let text = word.drop(while: \.isWhitespace)
+        let sign = text.first.map { $0 == "-" || $0 == "+" } == true ? text.prefix(1) : ""
+        var rest = text.dropFirst(sign.count)
+        let whole = rest.prefix(while: isDigit)
+        rest = rest.dropFirst(whole.count)
+        var fraction: Substring = ""
+        if rest.first == "." {
+            fraction = rest.dropFirst().prefix(while: isDigit)
+            rest = rest.dropFirst(1 + fraction.count)
+        }
+        guard !whole.isEmpty || !fraction.isEmpty else { return (0, false) }
+        let power = exponent(&rest)
+        let spelling = "\(sign)\(whole.isEmpty ? "0" : whole).\(fraction.isEmpty ? "0" : fraction)"
+        let value = Double(spelling + "e" + power) ?? 0
+        return (value, rest.isEmpty && text.startIndex == word.startIndex)
+    }
+
+    private static func unusualReal(_ word: String) -> Double? {
+        switch word.lowercased() {
+        case "nan": .nan
+        case "inf", "+inf", "infinity", "+infinity": .infinity
+        case "-inf", "-infinity": -.infinity
+        default: nil
+        }
+    }
+
+    /// Takes an exponent from the beginning of the text, where there is a whole one.
+    private static func exponent(_ text: inout Substring) -> String {
+        guard text.first == "e" || text.first == "E" else { return "0" }
+        let signed = text.dropFirst()
+        let sign = signed.first.map { $0 == "-" || $0 == "+" } == true ? signed.prefix(1) : ""
+        let digits = signed.dropFirst(sign.count).prefix(while: isDigit)
+        guard !digits.isEmpty else { return "0" }
+        text = signed.dropFirst(sign.count + digits.count)
+        return String(sign + digits)
+    }
+
+    private static func isDigit(_ character: Character) -> Bool {
+        character.isASCII && character.isNumber
+    }
+}

@@ -1,0 +1,137 @@
+import PropertyList
+
+/// The words of a value, behind the key of a `write`.
+struct ValueWords {
+    /// What the words ask to store.
+    enum Request {
+        case value(WrittenValue)
+        /// What is to be added to the array that is there.
+        case elements([WrittenValue])
+        /// What is to be added to the dictionary that is there.
+        case entries([(key: Text, value: WrittenValue)])
+    }
+
+    private var rest: ArraySlice<String>
+    /// Sentences on what was taken otherwise than it was perhaps meant.
+    private(set) var remarks: [String] = []
+
+    init(_ words: [String]) {
+        rest = words[...]
+    }
+
+    /// Whether words are a scalar, behind which no more words of the value can come.
+    static func isWhole(_ words: ArraySlice<String>) -> Bool {
+        guard let flag = words.first.flatMap(TypeFlag.init) else { return words.count == 1 }
+        return !flag.isComposite && words.count == 2
+    }
+
+    /// Reads all words.
+    ///
+    /// - Throws: `ToolError` where they are no value.
+    mutating func request() throws(ToolError) -> Request {
+        guard let word = rest.popFirst() else { throw .noValue }
+        let request: Request
+        switch TypeFlag(rawValue: word) {
+        case .array: request = .value(.array(try elements()))
+        case .arrayAdd: request = .elements(try elements())
+        case .dict: request = .value(.dictionary(try entries()))
+        case .dictAdd: request = .entries(try entries())
+        default: request = .value(try value(word))
+        }
+        if let word = rest.first { throw .unexpectedArgument(word) }
+        return request
+    }
+
+    private mutating func elements() throws(ToolError) -> [WrittenValue] {
+        var elements: [WrittenValue] = []
+        while let word = rest.popFirst() { elements.append(try value(word)) }
+        return elements
+    }
+
+    /// Reads keys and values in turn; of equal keys the last one counts.
+    private mutating func entries() throws(ToolError) -> [(key: Text, value: WrittenValue)] {
+        var entries: [(key: Text, value: WrittenValue)] = []
+        var positions: [Text: Int] = [:]
+        while let word = rest.popFirst() {
+            guard let key = try value(word).text else { throw .keyIsNoString }
+            guard let word = rest.popFirst() else { throw .keyWithoutValue(key.description) }
+            let value = try value(word)
+            if let position = positions[key] {
+                entries[position].value = value
+            } else {
+                positions[key] = entries.count
+                entries.append((key, value))
+            }
+        }
+        return entries
+    }
+
+    /// Reads one value that is no composite, from its first word on.
+    private mutating func value(_ word: String) throws(ToolError) -> WrittenValue {
+        guard let flag = TypeFlag(rawValue: word) else { return .list(try BareValue.read(word)) }
+        guard !flag.isComposite else { throw .nestedComposite }
+        guard let content = rest.popFirst() else { throw .flagWithoutValue(flag) }
+        switch flag {
+        case .int, .integer: return .integer(integer(content))
+        case .float: return .real(try real(content))
+        case .bool, .boolean: return .boolean(try Self.boolean(content))
+        case .data: return .data(try Self.data(content))
+        case .date: return .date(try Self.date(content))
+        case .string, .array, .arrayAdd, .dict, .dictAdd: return .string(content)
+        }
+    }
+}
+
+// MARK: Scalars
+
+extension ValueWords {
+    private mutating func integer(_ word: String) -> Int128 {
+        let (value, isWhole) = NumberWords.integer(word)
+        if !isWhole { remark(on: word, is: "integer", taken: "\(value)") }
+        return value
+    }
+
+    private mutating func real(_ word: String) throws(ToolError) -> Double {
+        let (value, isWhole) = NumberWords.real(word)
+        // Digits that are too large for a real are not taken for infinity.
+        guard value.isFinite || !word.contains(where: \.isNumber) else { throw .realTooLarge(word) }
+        if !isWhole { remark(on: word, is: "real number", taken: "\(value)") }
+        return value
+    }
+
+    private mutating func remark(on word: String, is type: String, taken value: String) {
+        remarks.append(
+            "'\(word.onOneLine)' is not \(type == "integer" ? "an" : "a") \(type); taken as macOS "
+                + "takes it: \(value).")
+    }
+
+    private static func boolean(_ word: String) throws(ToolError) -> Bool {
+        switch word.lowercased() {
+        case "true", "yes", "1": true
+        case "false", "no", "0": false
+        default: throw .noBoolean(word)
+        }
+    }
+
+    /// Bytes of hexadecimal digits; of an odd number the first one is a byte by itself.
+    private static func data(_ word: String) throws(ToolError) -> [UInt8] {
+        let digits = word.map { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
+        var bytes: [UInt8] = []
+        var high: UInt8? = digits.count % 2 == 1 ? 0 : nil
+        for digit in digits {
+            guard let digit else { throw .noData(word) }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return bytes
+    }
+
+    private static func date(_ word: String) throws(ToolError) -> Double {
+        guard let seconds = DateWords.read(word) else { throw .noDate(word) }
+        return seconds
+    }
+}

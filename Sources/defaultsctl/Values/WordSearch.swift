@@ -1,0 +1,50 @@
+import KeyedArchive
+import PropertyList
+
+/// Looks for a word in the strings and the keys of a value, whatever the case.
+struct WordSearch: ValueFormSink {
+    /// The word is there; no more of the value is needed.
+    private struct Found: Error {}
+
+    private let word: String
+
+    init(for word: String) {
+        self.word = word.lowercased()
+    }
+
+    /// Whether a text has the word.
+    func matches(_ text: String) -> Bool { text.lowercased().contains(word) }
+
+    /// Whether a string or a key of the value, however deep, has the word.
+    func matches(_ archive: KeyedArchive) throws -> Bool {
+        var sink = self
+        do {
+            try archive.render(into: &sink)
+            return false
+        } catch is Found {
+            return true
+        }
+    }
+
+    func string(_ value: Text) throws {
+        if matches(value.description) { throw Found() }
+    }
+
+    func key(_ key: Text) throws {
+        // What only spells an object is no part of it.
+        if !key.hasPrefix("$"), matches(key.description) { throw Found() }
+    }
+
+    func null() {}
+    func boolean(_ value: Bool) {}
+    func integer(_ value: Int128) {}
+    func real(_ value: Double) {}
+    func data(_ value: ArraySlice<UInt8>) {}
+    func bytes(_ value: ArraySlice<UInt8>) {}
+    func date(_ secondsSince2001: Double) {}
+    func reference(to uid: UInt64) {}
+    func beginArray() {}
+    func endArray() {}
+    func beginDictionary() {}
+    func endDictionary() {}
+}
