@@ -17,13 +17,27 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
-            Apply.self, Domains.self, Find.self, Watch.self, Inspect.self, Sync.self, Status.self,
+            Apply.self, Domains.self, Keys.self, Find.self, Watch.self, Inspect.self, Sync.self,
+            Status.self,
             Stats.self, BackupCommands.self, Complete.self,
         ])
 
     /// The command that these words, which stand behind the program's name, ask for.
     static func command(_ words: [String]) throws -> any ParsableCommand {
-        try parseAsRoot(CommandWords.arranged(words))
+        if let word = words.first, !word.hasPrefix("-"), Verb(word: word) == nil,
+            !verbs.contains(word)
+        {
+            throw ValidationError(noVerb(word))
+        }
+        return try parseAsRoot(CommandWords.arranged(words))
+    }
+
+    private static let verbs = configuration.subcommands.map(\._commandName) + ["help"]
+
+    private static func noVerb(_ word: String) -> String {
+        let meant = Spelling.nearest(to: word, among: verbs)
+        return "There is no verb '\(word.onOneLine)'."
+            + (meant.map { " Did you mean '\($0)'?" } ?? "")
     }
 
     /// Runs the command that the arguments name.

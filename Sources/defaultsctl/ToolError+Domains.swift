@@ -2,14 +2,19 @@ import ArgumentParser
 
 /// What the tool says of domains, keys and property lists, as macOS's tool says it where that does.
 extension ToolError {
-    static func noPair(_ domain: String, _ key: String) -> ToolError {
+    static func noPair(_ domain: String, _ key: String, meant: String? = nil) -> ToolError {
         ToolError(
-            "The domain/default pair of (\(domain.onOneLine), \(key.onOneLine)) does not exist",
-            refused)
+            "The domain/default pair of (\(domain.onOneLine), \(key.onOneLine)) does not exist"
+                + suggestion(meant), refused)
     }
 
-    static func noDomain(_ domain: String) -> ToolError {
-        ToolError("Domain \(domain.domainTitle.onOneLine) does not exist", refused)
+    static func noDomain(_ domain: String, meant: String? = nil) -> ToolError {
+        ToolError(
+            "Domain \(domain.domainTitle.onOneLine) does not exist" + suggestion(meant), refused)
+    }
+
+    private static func suggestion(_ meant: String?) -> String {
+        meant.map { ". Did you mean '\($0.onOneLine)'?" } ?? ""
     }
 
     static func nothingDeleted(_ domain: String) -> ToolError {

@@ -2,6 +2,15 @@ import ArgumentParser
 
 /// What the tool says of words that are no value, as macOS's tool says it where that does.
 extension ToolError {
+    static let dataOnTerminal = ToolError(
+        "Bytes are not for a terminal; send them to a file, or show them with --json.", refused)
+
+    static func noScalar(_ key: String, type: String) -> ToolError {
+        ToolError(
+            "The value of '\(key.onOneLine)' is of type \(type); --raw is for text, numbers, booleans "
+                + "and data. --json shows it.", refused)
+    }
+
     static let noValue = ToolError(
         "Give a value: -bool, -int, -float, -string, -data, -date, -array, -dict or --json and what "
             + "to store, or a property list; see defaultsctl write --help", wrongLine)

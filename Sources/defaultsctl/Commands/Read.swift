@@ -1,6 +1,7 @@
 import ArgumentParser
 import DefaultsClient
 import DefaultsProtocol
+@preconcurrency import Glibc
 import KeyedArchive
 
 struct Read: ServiceCommand {
@@ -23,31 +24,66 @@ struct Read: ServiceCommand {
     @Flag(help: "Print JSON, in which every value keeps its type.")
     var json = false
 
+    @Flag(help: "Print a scalar as it is: a string without quotes or escapes, data as bytes.")
+    var raw = false
+
+    @Flag(help: "Print the generation of the last change of the key, 0 where it is not there.")
+    var generation = false
+
     @OptionGroup var host: HostOption
 
     func validate() throws {
         if part.path != nil, key == nil {
             throw ValidationError("--path leads into the value of a key; name the key.")
         }
+        if raw || generation, key == nil {
+            throw ValidationError("--raw and --generation are of a key; name the key.")
+        }
+        guard [json, raw, generation].count(where: \.self) <= 1 else {
+            throw ValidationError("Give one of --json, --raw and --generation.")
+        }
     }
 
     func run(with defaults: RemoteDefaults) async throws {
         guard let domain else { return try await printAll(of: defaults) }
         guard let key else { return try await print(domain, of: defaults) }
+        if generation {
+            return Swift.print(
+                try await defaults.archiveIfThere(forKey: key, in: domain).generation)
+        }
         var archive: KeyedArchive
         do {
             archive = try await defaults.archive(forKey: key, in: domain).archive
         } catch let error as DefaultsError where error.code == .notFound {
-            throw ToolError.noPair(domain, key)
+            throw await defaults.noPair(domain, key)
         }
         if let path = part.path { archive = try archive.value(at: path) }
-        SafeOutput.print(
-            try json ? text(of: archive, key: key) : Listing.text(of: archive, key: key))
+        if raw {
+            try printRaw(archive, key: key)
+        } else {
+            SafeOutput.print(
+                try json ? text(of: archive, key: key) : Listing.text(of: archive, key: key))
+        }
+    }
+
+    private func printRaw(_ archive: KeyedArchive, key: String) throws {
+        do {
+            switch try RawValue.content(of: archive) {
+            case .text(let text): SafeOutput.print(text)
+            case .data where isatty(STDOUT_FILENO) == 1: throw ToolError.dataOnTerminal
+            case .data(let bytes):
+                let terminal = Terminal(color: .never)
+                try terminal.write(bytes)
+                try terminal.finish()
+            }
+        } catch is RawValue.OtherValue {
+            throw ToolError.noScalar(key, type: try ValueTypeName.name(of: archive))
+        }
     }
 
     private func print(_ domain: String, of defaults: RemoteDefaults) async throws {
         let entries = try await defaults.entries(in: domain).entries
-        guard !entries.isEmpty else { throw ToolError.noDomain(domain) }
+        guard !entries.isEmpty else { throw await defaults.noDomain(domain) }
         if json {
             SafeOutput.print(try members(entries))
         } else {

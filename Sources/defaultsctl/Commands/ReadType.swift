@@ -25,7 +25,7 @@ struct ReadType: ServiceCommand {
             if let path = part.path { archive = try archive.value(at: path) }
             print("Type is \(try ValueTypeName.name(of: archive))")
         } catch let error as DefaultsError where error.code == .notFound {
-            throw ToolError.noPair(domain, key)
+            throw await defaults.noPair(domain, key)
         }
     }
 }

@@ -1,0 +1,27 @@
+import DefaultsClient
+
+/// What was perhaps meant by the name of something that is not there.
+extension RemoteDefaults {
+    /// The most names that are compared with the one that was typed.
+    private static var mostNames: Int { 10_000 }
+
+    /// The error for a key that is not there, with the key or the domain that was perhaps meant.
+    func noPair(_ domain: String, _ key: String) async -> ToolError {
+        let keys = (try? await keys(in: domain)) ?? []
+        guard keys.isEmpty else {
+            return .noPair(
+                domain, key, meant: Spelling.nearest(to: key, among: keys.prefix(Self.mostNames)))
+        }
+        return .noPair(domain, key, meant: await domainNear(domain))
+    }
+
+    /// The error for a domain that has no keys, with the one that was perhaps meant.
+    func noDomain(_ domain: String) async -> ToolError {
+        .noDomain(domain, meant: await domainNear(domain))
+    }
+
+    private func domainNear(_ domain: String) async -> String? {
+        let domains = (try? await domains()) ?? []
+        return Spelling.nearest(to: domain, among: domains.prefix(Self.mostNames))
+    }
+}
