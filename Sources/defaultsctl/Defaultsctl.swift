@@ -17,7 +17,7 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, Write.self, Delete.self, Domains.self, Watch.self, Inspect.self, Sync.self,
-            Status.self, Stats.self, BackupCommands.self,
+            Status.self, Stats.self, Doctor.self, BackupCommands.self,
         ])
 
     /// Runs the command that the arguments name.
