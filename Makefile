@@ -7,18 +7,24 @@ BINDIR = $(PREFIX)/bin
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
+MANDIR = $(PREFIX)/share/man
+BASHDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
+FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 RELEASE = .build/release
 MODEL_SECONDS = 600
 SWIFT_BUILD = swift build --configuration release --static-swift-stdlib
 PROGRAMS = defaultsd defaultsctl
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
+COMPLETIONS = Sources/defaultsctl/Completion/Scripts
+MANUALS = defaultsctl.1 defaultsd.8 org.defaultsd.Defaults1.5
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
-BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config
-RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3 python3-gi systemd strace binutils bubblewrap
-TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev
+BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config python3
+RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
+TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
 .PHONY: all build demo check lint test torture fuzz bench install uninstall clean setup setup-run setup-test setup-bench
@@ -27,6 +33,7 @@ all: build
 
 build: setup
 	for program in $(PROGRAMS); do $(SWIFT_BUILD) --product $$program || exit; done
+	Sources/Manuals/manuals $(RELEASE) $(RELEASE)/man
 
 demo: build setup-run
 	Tests/Demo/demo $(CURDIR)/$(RELEASE)
@@ -53,7 +60,8 @@ bench: build setup-run setup-bench
 	Tests/Bench/bench $(CURDIR)/$(RELEASE)
 
 install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces)
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
+		$(addprefix $(MANDIR)/man,1 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	install -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
 	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
 	install -m 644 systemd/org.defaultsd.Defaults1.service.in \
@@ -61,6 +69,11 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
 	sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd.service \
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
+	for page in $(MANUALS); do \
+		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} || exit; done
+	install -m 644 $(COMPLETIONS)/defaultsctl.bash $(DESTDIR)$(BASHDIR)/defaultsctl
+	install -m 644 $(COMPLETIONS)/_defaultsctl $(DESTDIR)$(ZSHDIR)
+	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
 
 # Installing what is built does not build again, so that it can be done as another user.
 $(addprefix $(RELEASE)/,$(PROGRAMS)) &:
@@ -71,6 +84,9 @@ uninstall:
 	rm -f $(DESTDIR)$(UNITDIR)/defaultsd.service
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
+	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
+	rm -f $(DESTDIR)$(BASHDIR)/defaultsctl $(DESTDIR)$(ZSHDIR)/_defaultsctl
+	rm -f $(DESTDIR)$(FISHDIR)/defaultsctl.fish
 
 clean:
 	swift package clean

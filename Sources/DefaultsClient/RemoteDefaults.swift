@@ -81,31 +81,17 @@ public struct RemoteDefaults: Sendable {
     /// Stores an archive where the key has not changed since a generation, and gives the generation
     /// of the change.
     ///
-    /// - Parameter generation: The one that the key's archive was read with.
+    /// - Parameter generation: The one that the key's archive was read with; 0 where the key must not
+    ///   be there.
     /// - Throws: `DefaultsError` with `conflict` where the key has changed or has gone.
     @discardableResult
     public func set(
         _ archive: KeyedArchive, forKey key: String, in domain: String, ifStillAt generation: UInt64
     ) async throws -> UInt64 {
-        try await call(Contract.apply) {
-            try $0.writeString(domain)
-            try $0.writeDictionary(key: "s", value: "ay") {
-                try $0.writeEntry {
-                    try $0.writeString(key)
-                    try $0.writeBytes(archive.bytes)
-                }
-            }
-            try $0.writeStrings([])
-            try $0.writeDictionary(key: "s", value: "t") {
-                try $0.writeEntry {
-                    try $0.writeString(key)
-                    try $0.writeUInt64(generation)
-                }
-            }
-            try $0.writeDictionary(key: "s", value: "v") { _ in }
-        } read: {
-            try $0.readUInt64()
-        }
+        var transaction = DefaultsTransaction()
+        transaction.set(key, to: archive)
+        transaction.expected[key] = generation
+        return try await apply(transaction, in: domain)
     }
 
     /// Removes a key, and gives the generation of the change.

@@ -16,16 +16,21 @@ struct Defaultsctl: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Read.self, Write.self, Delete.self, Domains.self, Watch.self, Inspect.self, Sync.self,
-            Status.self, Stats.self, Doctor.self, BackupCommands.self,
+            Read.self, Write.self, Delete.self, Apply.self, Domains.self, Watch.self, Inspect.self,
+            Sync.self, Status.self, Stats.self, Doctor.self, BackupCommands.self, Complete.self,
         ])
+
+    /// The command that these words, which stand behind the program's name, ask for.
+    static func command(_ words: [String]) throws -> any ParsableCommand {
+        try parseAsRoot(words)
+    }
 
     /// Runs the command that the arguments name.
     ///
     /// Of a wrong command line it says one sentence, where the library would print a page.
     static func main() async {
         do {
-            var command = try parseAsRoot()
+            var command = try command(Array(CommandLine.arguments.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

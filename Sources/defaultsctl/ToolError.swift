@@ -56,6 +56,10 @@ struct ToolError: Error {
         ToolError("The value of '\(key.onOneLine)' cannot be shown: \(error)", refused)
     }
 
+    static func noValue(for path: ValuePath) -> ToolError {
+        ToolError("There is no value that '\("\(path)".onOneLine)' could be a part of.", refused)
+    }
+
     static func noKeys(in domain: String) -> ToolError {
         ToolError(
             "The domain \(domain) has no keys. 'defaultsctl domains' lists those that have.",

@@ -53,7 +53,8 @@ class Desktop:
         self.log = self.home / "log"
         self.environment = {
             **os.environ, "HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home / "config"),
-            "XDG_CACHE_HOME": str(self.home / "cache"), "XDG_RUNTIME_DIR": str(self.runtime)}
+            "XDG_CACHE_HOME": str(self.home / "cache"), "XDG_RUNTIME_DIR": str(self.runtime),
+            "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.home}/system-bus"}
         (self.home / "config").mkdir()
         self.offer(NAME, f"{tools.directory}/defaultsd --verbose")
         self.offer(FLOOR, str(tools.program("floor")))

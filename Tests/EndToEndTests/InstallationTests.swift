@@ -14,8 +14,14 @@ import Testing
         #expect(
             files == [
                 "644 /usr/lib/systemd/user/defaultsd.service",
+                "644 /usr/share/bash-completion/completions/defaultsctl",
                 "644 /usr/share/dbus-1/interfaces/org.defaultsd.Defaults1.xml",
                 "644 /usr/share/dbus-1/services/org.defaultsd.Defaults1.service",
+                "644 /usr/share/fish/vendor_completions.d/defaultsctl.fish",
+                "644 /usr/share/man/man1/defaultsctl.1",
+                "644 /usr/share/man/man5/org.defaultsd.Defaults1.5",
+                "644 /usr/share/man/man8/defaultsd.8",
+                "644 /usr/share/zsh/site-functions/_defaultsctl",
                 "755 /usr/bin/defaultsctl",
                 "755 /usr/bin/defaultsd",
             ])

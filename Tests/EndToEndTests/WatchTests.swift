@@ -161,7 +161,7 @@ import Testing
         let (watcher, lines) = try watch()
         defer { watcher.send(SIGTERM) }
         desktop.tool("write", "a.b", "key", "-int", "1")
-        #expect(lines.next()?.contains(/^a\.b key = 1 \(was 100\d\d\d bytes; /) == true)
+        #expect(lines.next()?.contains(#/^a\.b key = 1 \(was 100\d\d\d bytes;/#) == true)
     }
 
     @Test(arguments: ["close at once", "close later"])

@@ -46,7 +46,9 @@ struct BackupCommands: AsyncParsableCommand {
                 first: restoring that one undoes it.
                 """)
 
-        @Argument(help: "The backup: its name, the beginning of it, or 'latest'.")
+        @Argument(
+            help: ArgumentHelp(
+                "The backup: its name, the beginning of it, or 'latest'.", valueName: "backup"))
         var name: String
 
         func run(with defaults: RemoteDefaults) async throws {

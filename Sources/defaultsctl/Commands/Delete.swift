@@ -14,14 +14,22 @@ struct Delete: ServiceCommand {
 
     @OptionGroup var part: PathOption
 
+    @OptionGroup var change: ChangeOptions
+
     func run(with defaults: RemoteDefaults) async throws {
-        if let path = part.path {
-            return try await defaults.change(key, in: domain) { try $0.removing(path) }
-        }
         // The service counts the removal of nothing as done; a person who mistyped wants to know.
         guard try await defaults.keys(in: domain).contains(key) else {
             throw ToolError.noKey(key, in: domain)
         }
-        try await defaults.remove(key, in: domain)
+        var edits = DomainEdits(of: domain)
+        edits.isDurable = change.wait
+        edits.add(.removing(part.path), of: key, ifStillAt: change.ifGeneration)
+        try await edits.apply(to: defaults)
+    }
+}
+
+extension Delete: EditingCommand {
+    func addEdits(to document: inout ChangeDocument) {
+        document.add(.removing(part.path), of: key, in: domain, ifStillAt: change.ifGeneration)
     }
 }

@@ -22,13 +22,22 @@ struct Write: ServiceCommand {
 
     @OptionGroup var value: ValueOptions
 
+    @OptionGroup var change: ChangeOptions
+
     func run(with defaults: RemoteDefaults) async throws {
-        if let path = part.path {
-            let value = try value.archive()
-            return try await defaults.change(key, in: domain) {
-                try $0.setting(path, to: value)
-            }
-        }
-        try await defaults.set(value.archive(), forKey: key, in: domain)
+        var edits = DomainEdits(of: domain)
+        edits.isDurable = change.wait
+        edits.add(try edit(), of: key, ifStillAt: change.ifGeneration)
+        try await edits.apply(to: defaults)
+    }
+
+    private func edit() throws -> Edit {
+        .setting(part.path, to: try value.archive())
+    }
+}
+
+extension Write: EditingCommand {
+    func addEdits(to document: inout ChangeDocument) throws {
+        document.add(try edit(), of: key, in: domain, ifStillAt: change.ifGeneration)
     }
 }

@@ -1,0 +1,47 @@
+import ArgumentParser
+import DefaultsClient
+
+struct Apply: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes many changes at once, those of a domain all or none.",
+        discussion: """
+            Changes are read one a line, as JSON objects or as the commands that make them, \
+            quoted as in a shell. All lines are read before the first change is made. Where a domain's \
+            changes are refused, none of them is made, and no change of a domain after it.
+
+              {"domain":"org.example.Game","key":"PlaySound","value":true}
+              {"domain":"org.example.Game","key":"Volume","remove":true,"ifGeneration":42}
+              write org.example.Game Level -int 3
+            """)
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The file to read; - is standard input.", valueName: "file"))
+    var file = "-"
+
+    @Flag(help: "Wait until the changes are on disk.")
+    var wait = false
+
+    /// The most bytes of changes that are read, all of which are in memory at once.
+    private static let mostBytes = 256 << 20
+
+    func run(with defaults: RemoteDefaults) async throws {
+        for var edits in try read().domains {
+            edits.isDurable = wait
+            try await edits.apply(to: defaults)
+        }
+    }
+
+    private func read() throws -> ChangeDocument {
+        let name = file == "-" ? "standard input" : file
+        do {
+            let bytes = try InputFile.contents(of: file, limit: Self.mostBytes)
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw ToolError.input(name, "It is no text in UTF-8.")
+            }
+            return try ChangeDocument(text, name: name)
+        } catch let failure as InputFile.Failure {
+            throw ToolError.input(name, failure.message)
+        }
+    }
+}

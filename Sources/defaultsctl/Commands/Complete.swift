@@ -1,0 +1,23 @@
+import ArgumentParser
+@preconcurrency import Glibc
+
+/// What the completion scripts of the shells call; people never do.
+struct Complete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints what may be typed next, one candidate a line.", shouldDisplay: false)
+
+    @Argument(help: "The words that are typed, the last one up to the cursor.")
+    var words: [String] = []
+
+    func run() async throws {
+        let completion = Completion(tool: try CommandOutline.ofTool(), names: LiveNames())
+        switch await completion.next(after: words.dropLast(), current: words.last ?? "") {
+        case .file: throw ExitCode(Self.file)
+        case .words(let candidates):
+            for line in candidates.compactMap(\.line) { print(line) }
+        }
+    }
+
+    /// The exit status that has a shell complete the name of a file.
+    private static let file: Int32 = 10
+}

@@ -1,0 +1,72 @@
+/// What may be typed next on a command line of the tool.
+struct Completion {
+    let tool: CommandOutline
+    /// Where the names of domains and keys are had.
+    let names: any CompletionNames
+
+    /// What comes next: some words, or the name of a file, which a shell knows how to complete.
+    enum Next {
+        case words([Candidate])
+        case file
+    }
+
+    /// What goes on from what is typed, in the order in which it is shown.
+    ///
+    /// - Parameters:
+    ///   - words: Those before the one that is being typed, without the program's own name.
+    ///   - current: What is typed of the next.
+    func next(after words: [String], current: String) async -> Next {
+        let line = TypedLine(words, of: tool)
+        let isOption = current.hasPrefix("-") && !line.isLiteral
+        if line.pending?.valueName == "file" || line.pending == nil && slot(of: line) == "file" {
+            if !isOption { return .file }
+        }
+        let all = await candidates(for: line, isOption: isOption)
+        return .words(all.filter { $0.word.hasPrefix(current) })
+    }
+
+    private func candidates(for line: TypedLine, isOption: Bool) async -> [Candidate] {
+        if let option = line.pending { return values(of: option) }
+        return await (isOption ? options(of: line) : []) + positions(of: line)
+    }
+
+    private func values(of option: CommandOutline.Argument) -> [Candidate] {
+        (option.allValues ?? []).map { Candidate(word: $0) }
+    }
+
+    private func options(of line: TypedLine) -> [Candidate] {
+        var candidates = line.command.options.map {
+            Candidate(word: $0.spellings.last ?? "", note: $0.abstract ?? "")
+        }
+        if !line.hasVerb { candidates += TypedLine.hosts.map { Candidate(word: $0) } }
+        if line.positions.isEmpty, line.command.positions.first?.valueName == "domain" {
+            candidates += (TypedLine.globalDomains + [TypedLine.application]).map {
+                Candidate(word: $0)
+            }
+        }
+        return candidates
+    }
+
+    private func positions(of line: TypedLine) async -> [Candidate] {
+        if !line.command.verbs.isEmpty {
+            return line.command.verbs.map {
+                Candidate(word: $0.commandName, note: $0.abstract ?? "")
+            }
+        }
+        switch slot(of: line) {
+        case "domain": return await names.domains().map { Candidate(word: $0) }
+        case "key", "old-key":
+            return await names.keys(in: line.positions.first ?? "").map { Candidate(word: $0) }
+        case "backup": return await names.backups()
+        case "value": return TypeFlag.candidates(after: Array(line.positions.dropFirst(2)))
+        default: return []
+        }
+    }
+
+    /// What the next word is, as the command's help names it; the last takes all that follow.
+    private func slot(of line: TypedLine) -> String? {
+        let positions = line.command.positions
+        let place = min(line.positions.count, positions.count - 1)
+        return place >= 0 ? positions[place].valueName : nil
+    }
+}

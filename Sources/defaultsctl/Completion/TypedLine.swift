@@ -1,0 +1,61 @@
+/// The words of a command line before the one that is being typed, and what they are.
+struct TypedLine {
+    /// The command that they name; the tool itself where there is no verb yet.
+    private(set) var command: CommandOutline
+    private(set) var hasVerb = false
+    /// The words that are no options: a domain, a key, and so on.
+    private(set) var positions: [String] = []
+    /// The option whose value is to come next.
+    private(set) var pending: CommandOutline.Argument?
+    /// Whether what follows is no option any more.
+    private(set) var isLiteral = false
+
+    /// The options that macOS's `defaults` takes before its verb.
+    static let hosts = ["-currentHost", "-host"]
+    /// The words that stand for the global domain.
+    static let globalDomains = ["-g", "-globalDomain"]
+    /// What is followed by the name of an application, and with it stands for a domain.
+    static let application = "-app"
+
+    init(_ words: [String], of tool: CommandOutline) {
+        command = tool
+        var rest = words[...]
+        while let word = rest.popFirst() { take(word, &rest) }
+    }
+
+    private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) {
+        if isLiteral || !word.hasPrefix("-") || word == "-" { return takePosition(word) }
+        switch word {
+        case "--": isLiteral = true
+        case "-host" where !hasVerb: takeValue(&rest)
+        case "-currentHost" where !hasVerb: break
+        case _ where Self.globalDomains.contains(word) && positions.isEmpty:
+            positions.append("NSGlobalDomain")
+        case Self.application where positions.isEmpty:
+            takeValue(&rest)
+            positions.append("")
+        default: takeOption(word, &rest)
+        }
+    }
+
+    private mutating func takePosition(_ word: String) {
+        if positions.isEmpty, let verb = command.verbs.first(where: { $0.commandName == word }) {
+            (command, hasVerb) = (verb, true)
+        } else {
+            positions.append(word)
+        }
+    }
+
+    private mutating func takeOption(_ word: String, _ rest: inout ArraySlice<String>) {
+        guard let option = command.option(spelled: word) else {
+            // The flag of a type, or what only looks like an option.
+            return positions.append(word)
+        }
+        guard option.takesValue else { return }
+        if rest.popFirst() == nil { pending = option }
+    }
+
+    private mutating func takeValue(_ rest: inout ArraySlice<String>) {
+        _ = rest.popFirst()
+    }
+}
