@@ -199,9 +199,7 @@ extension DiagnosisTests {
             encoding: .utf8)
         let bus = try PrivateBus(serviceDirectory: services, environment: desktop.environment)
         #expect(try doctor(["DBUS_SESSION_BUS_ADDRESS": bus.address])["service"] == "problem")
-        FileManager.default.createFile(
-            atPath: desktop.directory.path
-                + "/config/defaultsd/defaults.db.aside-2026-01-01T000000Z", contents: nil)
+        try desktop.directory.write("", to: "config/defaultsd/defaults.db.aside-2026-01-01T000000Z")
         #expect(try doctor()["damage"] == "warning")
     }
 }
