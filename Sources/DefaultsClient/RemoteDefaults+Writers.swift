@@ -22,7 +22,9 @@ public struct DomainMeasure: Sendable, Hashable {
 
     /// One key with the size of its archive.
     public struct Entry: Sendable, Hashable {
+        /// The key.
         public let key: String
+        /// The size in bytes.
         public let size: UInt64
     }
 }

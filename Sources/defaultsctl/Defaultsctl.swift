@@ -18,8 +18,7 @@ struct Defaultsctl: AsyncParsableCommand {
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
             Apply.self, Domains.self, Keys.self, Find.self, Watch.self, Inspect.self, Sync.self,
-            Status.self,
-            Stats.self, BackupCommands.self, Complete.self,
+            Status.self, Stats.self, Doctor.self, BackupCommands.self, Complete.self,
         ])
 
     /// The command that these words, which stand behind the program's name, ask for.
@@ -32,7 +31,8 @@ struct Defaultsctl: AsyncParsableCommand {
         return try parseAsRoot(CommandWords.arranged(words))
     }
 
-    private static let verbs = configuration.subcommands.map(\._commandName) + ["help"]
+    private static let verbs: [String] =
+        configuration.subcommands.map { $0._commandName } + ["help"]
 
     private static func noVerb(_ word: String) -> String {
         let meant = Spelling.nearest(to: word, among: verbs)

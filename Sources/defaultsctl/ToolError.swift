@@ -28,8 +28,10 @@ struct ToolError: Error {
         case let error as ToolError: self = error
         case let error as DefaultsError: self.init(error.message, Self.refused)
         case let error as DBusError where Self.unreachable.contains(error.name):
+            let reason =
+                error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
             self.init(
-                "The defaults service cannot be reached: \(error.message.onOneLine). "
+                "The defaults service cannot be reached: \(reason.onOneLine). "
                     + "'defaultsctl doctor' looks for the cause.", Self.noService)
         case let error as DBusError: self.init(error.message, Self.refused)
         default: self.init("\(error)", Self.refused)

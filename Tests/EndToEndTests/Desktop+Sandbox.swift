@@ -10,6 +10,10 @@ extension Desktop {
     ///
     /// - Parameter method: Interface and member.
     func callFromSandbox(_ method: String, _ arguments: String...) throws -> ProgramResult {
+        try callFromSandbox(method, arguments)
+    }
+
+    func callFromSandbox(_ method: String, _ arguments: [String]) throws -> ProgramResult {
         let information = try directory.write(
             "[Application]\nname=org.example.App\n", to: "flatpak-info")
         return run(

@@ -3,7 +3,8 @@ import DefaultsClient
 
 struct Status: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows what the service says of itself.")
+        abstract: "Shows what the service says of itself.",
+        discussion: "Where something does not work, 'defaultsctl doctor' says more.")
 
     @Flag(help: "Print one JSON object.")
     var json = false

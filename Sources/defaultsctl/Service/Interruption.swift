@@ -1,13 +1,21 @@
 @preconcurrency import Glibc
 import Synchronization
 
-/// The daemon that is to be waited for; 0 for none.
+/// The daemon that is to be ended before this program; 0 where there is none, or somebody ends it.
 private let daemon = Atomic<pid_t>(0)
+/// The signal that came while the daemon's end was waited for; 0 for none.
+private let received = Atomic<Int32>(0)
+/// Whether the daemon's end is waited for in the ordinary way.
+private let isEnding = Atomic(false)
 
 /// What ends this program from outside while a daemon of its own runs.
 ///
 /// The daemon keeps what it has acknowledged in any case. This waits until it is on disk, so that who
 /// interrupts this program and pulls the plug finds it there, too.
+///
+/// Invariants:
+/// 1. The daemon's end is waited for by one: a handler, or the ordinary end.
+/// 2. After a signal this program ends by that signal, as it would without a daemon.
 enum Interruption {
     /// From now on a signal ends the daemon first, and is obeyed when that has ended.
     static func follow(_ identifier: pid_t) {
@@ -15,32 +23,45 @@ enum Interruption {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { number in
                 // Nothing but calls that signal-safety(7) allows.
-                if case let identifier = daemon.exchange(0, ordering: .sequentiallyConsistent),
-                    identifier > 0
-                {
-                    kill(identifier, SIGTERM)
-                    _ = reap(identifier)
+                if isEnding.load(ordering: .sequentiallyConsistent) {
+                    return received.store(number, ordering: .sequentiallyConsistent)
                 }
-                signal(number, SIG_DFL)
-                raise(number)
+                let identifier = daemon.exchange(0, ordering: .sequentiallyConsistent)
+                // Another handler is at it.
+                guard identifier > 0 else { return }
+                kill(identifier, SIGTERM)
+                _ = reap(identifier)
+                obey(number)
             }
         }
     }
 
-    /// Waits for the daemon's end.
+    /// Waits for the daemon's end, once.
     ///
     /// - Returns: Its exit status; for one that a signal ended, the signal's number plus 128.
     static func waitForEnd(of identifier: pid_t) -> Int32 {
-        // Where a signal's handler waits for it, that ends this program.
+        isEnding.store(true, ordering: .sequentiallyConsistent)
+        guard daemon.exchange(0, ordering: .sequentiallyConsistent) > 0 else {
+            // A handler waits for it, and ends this program then.
+            while true { pause() }
+        }
         let status = reap(identifier)
-        daemon.store(0, ordering: .sequentiallyConsistent)
+        let number = received.load(ordering: .sequentiallyConsistent)
+        if number != 0 { obey(number) }
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : signal + 128
     }
 }
 
+/// Waits for the end of a child, and gives its status as wait(2) has it.
 private func reap(_ identifier: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
     return status
+}
+
+/// Ends this program by a signal.
+private func obey(_ number: Int32) {
+    signal(number, SIG_DFL)
+    raise(number)
 }

@@ -28,3 +28,26 @@ enum SystemFile {
         return stat(path, &status) == 0 ? status : nil
     }
 }
+
+extension SystemFile {
+    /// Whether two paths lead to the same file.
+    static func areSame(_ path: String, _ other: String) -> Bool {
+        guard let first = status(of: path), let second = status(of: other) else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    /// The names in a directory.
+    static func names(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        // The entry is the stream's and lives until the next call; the string copies.
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names.filter { $0 != "." && $0 != ".." }
+    }
+}

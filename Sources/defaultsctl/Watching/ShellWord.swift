@@ -1,13 +1,16 @@
+@preconcurrency import Glibc
+
 /// A word as a shell takes it.
 enum ShellWord {
     /// The word bare where every shell takes it for itself, else in quotes.
     ///
-    /// Characters that are not shown, or that change how others are, stand as escapes, in the quotes
-    /// `$'…'` of [POSIX.1-2024](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html),
-    /// so that a line is a command and a terminal shows all of it.
+    /// On a terminal, characters that are not shown, or that change how others are, stand as escapes
+    /// in the quotes `$'…'` of
+    /// [POSIX.1-2024](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html).
+    /// Elsewhere they stand for themselves, as not every shell has those quotes.
     static func quoted(_ word: String) -> String {
         if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
-        if word.unicodeScalars.allSatisfy({ !$0.isUnseen }) {
+        if isatty(STDOUT_FILENO) == 0 || !word.unicodeScalars.contains(where: \.isUnseen) {
             return "'"
                 + word.split(separator: "'", omittingEmptySubsequences: false)
                 .joined(separator: "'\\''") + "'"

@@ -1,0 +1,28 @@
+import ArgumentParser
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Looks for what is wrong with the service, and says what to do.",
+        discussion: """
+            It needs neither a bus nor a service. The database is never opened: what is in it, the \
+            service is asked. Exit status: 0, or 1 where something does not work.
+            """)
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() async throws {
+        let places = Places()
+        let service = await ServiceCheck(places)
+        var findings = EnvironmentCheck(places: places).findings()
+        findings += service.findings
+        findings += InstallationCheck(places: places).findings()
+        if let directory = service.directory ?? places.database {
+            findings += StorageCheck(directory: directory, service: service.process).findings()
+        }
+        try await reportingFailure {
+            print(json ? ShownJSON.text(try Finding.json(findings)) : Finding.text(findings))
+        }
+        if findings.contains(where: { $0.state == .problem }) { throw ExitCode.failure }
+    }
+}

@@ -1,0 +1,57 @@
+/// What one look at a part of the installation has found.
+struct Finding {
+    enum State: String {
+        /// As it is to be.
+        case ok
+        /// It works, and not as well as it could.
+        case warning
+        /// It does not work.
+        case problem
+    }
+
+    /// What was looked at, in a word or two.
+    let subject: String
+    let state: State
+    /// What was found.
+    let message: String
+    /// What to do about it; nil where nothing is to be done.
+    let advice: String?
+
+    static func ok(_ subject: String, _ message: String) -> Finding {
+        Finding(subject: subject, state: .ok, message: message, advice: nil)
+    }
+
+    static func warning(_ subject: String, _ message: String, _ advice: String) -> Finding {
+        Finding(subject: subject, state: .warning, message: message, advice: advice)
+    }
+
+    static func problem(_ subject: String, _ message: String, _ advice: String) -> Finding {
+        Finding(subject: subject, state: .problem, message: message, advice: advice)
+    }
+}
+
+extension Finding {
+    /// Findings for people, with what to do in a line of its own.
+    static func text(_ findings: [Finding]) -> String {
+        var columns = Columns(areNumbers: [false, false, false])
+        columns.rows = findings.map { [$0.state.rawValue, $0.subject, $0.message.onOneLine] }
+        return zip(columns.lines, findings).map { line, finding in
+            finding.advice.map { "\(line)\n         -> \($0.onOneLine)" } ?? line
+        }.joined(separator: "\n")
+    }
+
+    /// Findings as one JSON object, with the number of problems.
+    static func json(_ findings: [Finding]) throws -> String {
+        let list = try findings.map { finding in
+            try ShownJSON.object([
+                ("check", finding.subject.quoted), ("state", finding.state.rawValue.quoted),
+                ("message", finding.message.quoted),
+                ("advice", finding.advice.map { try $0.quoted } ?? "null"),
+            ])
+        }
+        let problems = findings.count { $0.state == .problem }
+        return try ShownJSON.object([
+            ("problems", "\(problems)"), ("checks", "[\(list.joined(separator: ","))]"),
+        ])
+    }
+}

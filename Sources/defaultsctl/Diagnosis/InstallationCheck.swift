@@ -1,0 +1,93 @@
+import DBus
+import DefaultsProtocol
+@preconcurrency import Glibc
+
+/// Looks at the files by which the bus and the service manager start the daemon.
+struct InstallationCheck {
+    let places: Places
+    private let subject = "activation file"
+
+    func findings() -> [Finding] {
+        [program()] + activation()
+    }
+
+    private func program() -> Finding {
+        guard let program = DaemonProgram.find() else {
+            return .warning(
+                "program", "There is no defaultsd beside this program or in PATH.",
+                "Without a bus this program needs one: install both into the same directory.")
+        }
+        return .ok("program", program)
+    }
+
+    private func activation() -> [Finding] {
+        guard let file = activationFile() else {
+            return [
+                .warning(
+                    subject,
+                    "No file in \(places.services.joined(separator: ", ")) names "
+                        + "\(Contract.busName).",
+                    "Install it (make install), below a directory that XDG_DATA_DIRS names.")
+            ]
+        }
+        guard let program = file.program("Exec") else {
+            return [.problem(subject, "\(file.path) has no line Exec=.", "Install it anew.")]
+        }
+        return [
+            check(program, of: file, as: subject) ?? .ok(subject, file.path),
+            file["SystemdService"].map { unit($0, starting: program) },
+        ].compactMap(\.self)
+    }
+
+    private func activationFile() -> KeyFile? {
+        for directory in places.services {
+            let names = SystemFile.names(in: directory)
+            for name in names.sorted() where name.hasSuffix(".service") {
+                if let file = KeyFile("\(directory)/\(name)"),
+                    file["Name"] == Contract.busName.string
+                {
+                    return file
+                }
+            }
+        }
+        return nil
+    }
+
+    private func unit(_ name: String, starting program: String) -> Finding {
+        let subject = "unit file"
+        let isUsed = places.runtime.map { access("\($0)/systemd/private", F_OK) == 0 } ?? false
+        guard let file = places.units.lazy.compactMap({ KeyFile("\($0)/\(name)") }).first else {
+            return isUsed
+                ? .problem(
+                    subject, "The service manager has no unit \(name), so the bus cannot start it.",
+                    "Install it (make install), then: systemctl --user daemon-reload")
+                : .ok(subject, "There is none, and no service manager of this user that needs one.")
+        }
+        guard let started = file.program("ExecStart") else {
+            return .problem(subject, "\(file.path) has no line ExecStart=.", "Install it anew.")
+        }
+        if let finding = check(started, of: file, as: subject) { return finding }
+        guard SystemFile.areSame(started, program) else {
+            return .warning(
+                subject, "\(file.path) starts \(started), the activation file \(program).",
+                "Install both anew, with one PREFIX.")
+        }
+        return .ok(subject, file.path)
+    }
+
+    /// What is wrong with a program that a file starts; nil where nothing is.
+    private func check(_ program: String, of file: KeyFile, as subject: String) -> Finding? {
+        // The bus looks for a name without a slash in its own PATH.
+        guard program.contains("/") else { return nil }
+        guard access(program, X_OK) == 0 else {
+            return .problem(
+                subject,
+                "\(file.path) starts \(program), which cannot be run: "
+                    + "\(SystemWords.last).", "Install the program, or the file, anew.")
+        }
+        guard let own = DaemonProgram.find(), !SystemFile.areSame(own, program) else { return nil }
+        return .warning(
+            subject, "\(file.path) starts \(program); beside this program is \(own).",
+            "Two installations are there: remove the one that is not meant.")
+    }
+}

@@ -1,0 +1,173 @@
+@preconcurrency import Glibc
+
+/// Looks at the directory of the database from outside, and opens nothing in it but the note of who
+/// has it.
+struct StorageCheck {
+    let directory: String
+    /// The process that serves on the bus; nil where none does.
+    let service: UInt32?
+
+    private static let scarce: UInt64 = 16 << 20
+    private static let little: UInt64 = 256 << 20
+
+    func findings() -> [Finding] {
+        guard let status = SystemFile.status(of: directory) else {
+            return errno == ENOENT
+                ? [.ok("database", "\(directory) is made at the first change.")]
+                : [
+                    .problem(
+                        "database", "\(directory) cannot be reached: \(SystemWords.last).",
+                        "See that you may enter the directories above it.")
+                ]
+        }
+        return [permissions(status), disk(), lock(), backups(), leftovers()].compactMap(\.self)
+    }
+
+    // MARK: Permissions
+
+    private func permissions(_ status: stat) -> Finding {
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            return .problem("database", "\(directory) is no directory.", "Move it away.")
+        }
+        guard status.st_uid == geteuid() else {
+            return .problem(
+                "database", "\(directory) is the user's of number \(status.st_uid).",
+                "chown -R it to yourself; sudo may have made it.")
+        }
+        guard access(directory, W_OK | X_OK) == 0 else {
+            return .problem(
+                "database", "\(directory) cannot be written: \(SystemWords.last).",
+                "chmod 700 \(ShellWord.quoted(directory))")
+        }
+        let foreign = SystemFile.names(in: directory).filter { name in
+            SystemFile.status(of: "\(directory)/\(name)").map { $0.st_uid != geteuid() } ?? false
+        }
+        if let name = foreign.first {
+            return .problem(
+                "database", "\(directory)/\(name) is another user's.",
+                "chown -R \(ShellWord.quoted(directory)) to yourself; sudo may have made it.")
+        }
+        let open = [directory] + SystemFile.names(in: directory).map { "\(directory)/\($0)" }
+        let shared = open.filter { path in
+            SystemFile.status(of: path).map { $0.st_mode & 0o077 != 0 } ?? false
+        }
+        if let path = shared.first {
+            return .warning(
+                "database", "\(path) lets other users in.", "chmod go= \(ShellWord.quoted(path))")
+        }
+        let size = SystemFile.status(of: "\(directory)/defaults.db")?.st_size ?? 0
+        return .ok("database", "\(directory), \(Amount.bytes(UInt64(clamping: size)))")
+    }
+
+    // MARK: Disk
+
+    private func disk() -> Finding {
+        var status = statvfs()
+        guard statvfs(directory, &status) == 0 else {
+            return .warning(
+                "disk", "\(directory): \(SystemWords.last).", "See that its disk is mounted.")
+        }
+        let isReadOnly = status.f_flag & UInt(ST_RDONLY) != 0
+        let (free, overflows) = UInt64(status.f_bavail)
+            .multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        let room = overflows ? .max : free
+        if isReadOnly {
+            return .problem(
+                "disk", "The file system of \(directory) is read-only.",
+                "Mount it for writing; dmesg tells whether it has failed.")
+        }
+        if status.f_files > 0, status.f_favail == 0 {
+            return .problem(
+                "disk", "The file system of \(directory) has no room for one file more.",
+                "Remove files from it.")
+        }
+        if room < Self.scarce {
+            return .problem(
+                "disk", "Only \(Amount.bytes(room)) are free; no backup is made any more.",
+                "Make room on the file system of \(directory).")
+        }
+        if room < Self.little {
+            return .warning(
+                "disk", "Only \(Amount.bytes(room)) are free.",
+                "Make room on the file system of \(directory).")
+        }
+        return .ok("disk", "\(Amount.bytes(room)) are free.")
+    }
+
+    // MARK: Lock
+
+    private func lock() -> Finding? {
+        let path = "\(directory)/lock"
+        guard let status = SystemFile.status(of: path) else { return nil }
+        guard let held = LockTable.holder(of: status.st_ino) else {
+            return service == nil
+                ? .ok("lock", "Nobody has the database.")
+                : .warning(
+                    "lock", "The service has no lock here that could be seen from here.",
+                    "It may have another directory, or run on another side of a container.")
+        }
+        let words = (try? InputFile.contents(of: path, limit: 512))
+            .map { String(decoding: $0, as: UTF8.self).split(whereSeparator: \.isWhitespace) }
+        // Who has just taken the lock may not have noted that yet.
+        let (host, process) =
+            if let words, words.count >= 2 {
+                (String(words[0]), String(words[1]))
+            } else {
+                ("this one", "\(held)")
+            }
+        if let service, process == "\(service)" {
+            return .ok("lock", "The service has the database.")
+        }
+        return .problem(
+            "lock",
+            "Process \(process) on host \(host) has the database, and is not a service that answers "
+                + "here.",
+            "Stop that one: a daemon of another session, or of a command that has no bus.")
+    }
+
+    // MARK: Backups and damage
+
+    /// Those that are there, where no service is to be asked.
+    private func backups() -> Finding? {
+        guard service == nil else { return nil }
+        let folder = "\(directory)/backups"
+        let dates = SystemFile.names(in: folder).compactMap {
+            SystemFile.status(of: "\(folder)/\($0)").map { UInt64(clamping: $0.st_mtim.tv_sec) }
+        }
+        guard let newest = dates.max() else { return .ok("backups", "There is none yet.") }
+        return .ok("backups", "\(dates.count), the newest of \(LocalTime(newest).text)")
+    }
+
+    private func leftovers() -> Finding? {
+        let aside = SystemFile.names(in: directory).filter {
+            $0.hasPrefix("defaults.db.aside-") && !$0.hasSuffix("-wal")
+        }
+        guard let last = aside.max() else { return nil }
+        return .warning(
+            "damage", "A damaged database was made anew, and kept as \(last).",
+            "'defaultsctl status' says what was lost; remove the file when you do not need it.")
+    }
+}
+
+/// The locks that the kernel lists.
+///
+/// Trying the lock would tell the same, and could keep a daemon from starting at that moment.
+enum LockTable {
+    /// The process that has a flock(2) on a file; nil where none has, or the kernel does not tell.
+    ///
+    /// See [proc(5)](https://man7.org/linux/man-pages/man5/proc_locks.5.html).
+    static func holder(of node: ino_t) -> Int32? {
+        guard let bytes = try? InputFile.contents(of: "/proc/locks", limit: 1 << 22) else {
+            return nil
+        }
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let words = line.split(separator: " ")
+            // One that waits for a lock has an arrow before its kind.
+            guard words.count >= 6, words[1] == "FLOCK",
+                words[5].split(separator: ":").last.flatMap({ ino_t($0) }) == node
+            else { continue }
+            return Int32(words[4])
+        }
+        return nil
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `defaultsctl` where no service can be reached: it runs a daemon of its own.
+@Suite(.serialized) struct OwnDaemonTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    /// The one line that says what is done.
+    private static func isNotice(_ line: Substring) -> Bool {
+        line.hasPrefix("defaultsctl: No service can be reached (")
+            && line.hasSuffix("); defaultsd runs for this command alone.")
+    }
+
+    @Test func `It has the same results, and says once on standard error what it does`() {
+        let written = desktop.toolAlone("write", "org.example.App", "Key", "-int", "42")
+        #expect(written.status == 0 && written.output == "", "\(written)")
+        let read = desktop.toolAlone("read", "org.example.App", "Key")
+        #expect(read.status == 0 && read.output == "42\n")
+        #expect(read.error.split(separator: "\n").map(Self.isNotice) == [true])
+        #expect(desktop.toolAlone("domains").output == "org.example.App\n")
+        #expect(desktop.toolAlone("sync").status == 0)
+        #expect(desktop.toolAlone("status").output.contains(desktop.databasePath))
+        #expect(desktop.toolAlone("inspect", "org.example.App", "Key").status == 0)
+        #expect(desktop.toolAlone("backup", "now").output.contains("manual"))
+        #expect(desktop.toolAlone("delete", "org.example.App", "Key").status == 0)
+        let missing = desktop.toolAlone("read", "org.example.App", "Key")
+        #expect(missing.status == 1 && missing.output == "")
+        #expect(missing.error.split(separator: "\n").count == 2, "\(missing.error)")
+        #expect(missing.error.contains("has no key 'Key'"))
+        let nothing = desktop.toolAlone("watch")
+        #expect(nothing.status == 69 && nothing.error.contains("nobody else can change anything"))
+    }
+
+    @Test func `What it has written is on disk, and its daemon gone, when it ends`() throws {
+        #expect(desktop.toolAlone("write", "org.example.App", "Key", "-int", "1").status == 0)
+        let folder = desktop.directory.path + "/config/defaultsd"
+        #expect(desktop.run("flock", "--nonblock", folder + "/lock", "true").status == 0)
+        let keys = try desktop.python(
+            """
+            import sqlite3, sys
+            store = sqlite3.connect("file:" + sys.argv[1] + "?mode=ro", uri=True)
+            print(*store.execute("SELECT key FROM entries WHERE archive IS NOT NULL"))
+            """, desktop.databasePath
+        ).requireOutput()
+        #expect(keys == "('Key',)\n")
+        // And the service, once there is one, goes on with it.
+        #expect(desktop.call("GetValue", "org.example.App", "Key").output.contains("(<int64 1>, "))
+    }
+
+    @Test func `A bus on which nobody knows of the service is as none`() throws {
+        let bus = try PrivateBus()
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        let tool = Desktop.programs + "/defaultsctl"
+        let written = desktop.run(
+            [tool, "write", "org.example.App", "Key", "-int", "1"], environment: environment)
+        #expect(written.status == 0)
+        #expect(written.error.split(separator: "\n").map(Self.isNotice) == [true])
+        #expect(written.error.contains("nobody on the session bus is org.defaultsd.Defaults1"))
+    }
+
+    @Test func `A service that does not start is told of, and not replaced`() throws {
+        let services = desktop.directory.path + "/broken"
+        try FileManager.default.createDirectory(
+            atPath: services, withIntermediateDirectories: false)
+        try "[D-BUS Service]\nName=org.defaultsd.Defaults1\nExec=/bin/false\n".write(
+            toFile: services + "/org.defaultsd.Defaults1.service", atomically: true,
+            encoding: .utf8)
+        let bus = try PrivateBus(serviceDirectory: services, environment: desktop.environment)
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        let answer = desktop.run(
+            [Desktop.programs + "/defaultsctl", "domains"], environment: environment)
+        #expect(answer.status == 69 && answer.error.split(separator: "\n").count == 1)
+        #expect(answer.error.contains("'defaultsctl doctor'"), "\(answer.error)")
+        #expect(!FileManager.default.fileExists(atPath: desktop.databasePath))
+    }
+
+    @Test func `A database that another daemon has is refused, with its process`() throws {
+        let daemon = try desktop.daemonPID()
+        let answer = desktop.toolAlone("domains")
+        #expect(answer.status == 69 && answer.output == "")
+        let lines = answer.error.split(separator: "\n")
+        #expect(lines.count == 2, "\(answer.error)")
+        #expect(lines.last?.contains("in use by process \(daemon) on host ") == true)
+    }
+
+    @Test
+    func `The daemon is the one beside it, or else in PATH, and where there is none it says so`()
+        throws
+    {
+        let bin = desktop.directory.path + "/bin"
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(
+            atPath: Desktop.programs + "/defaultsctl", toPath: bin + "/defaultsctl")
+        var environment = desktop.environmentWithoutBus
+        environment["PATH"] = "/usr/bin:/bin"
+        let none = desktop.run([bin + "/defaultsctl", "domains"], environment: environment)
+        #expect(none.status == 69 && none.error.split(separator: "\n").count == 1)
+        #expect(none.error.contains("there is no defaultsd beside this program or in PATH"))
+        environment["PATH"] = "/usr/bin:/bin:" + Desktop.programs
+        let found = desktop.run([bin + "/defaultsctl", "domains"], environment: environment)
+        #expect(found.status == 0 && found.output == "")
+    }
+
+    /// A program in the place of the daemon, which takes its time to end and says when it has.
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `A signal ends the daemon before the tool`(signal: Int32) throws {
+        let (tool, ended) = try slowDaemon(ending: 0)
+        let child = try ChildProcess(
+            [tool, "domains"], environment: desktop.environmentWithoutBus)
+        let begun = desktop.directory.path + "/bin/begun"
+        try wait { FileManager.default.fileExists(atPath: begun) }
+        child.send(signal)
+        #expect(child.waitUntilExit() == signal + 128)
+        #expect(FileManager.default.fileExists(atPath: ended))
+    }
+
+    @Test func `Killed, it leaves a daemon that writes everything and ends by itself`() throws {
+        #expect(desktop.toolAlone("write", "org.example.App", "Key", "-int", "1").status == 0)
+        let child = try ChildProcess(
+            [
+                "sh", "-c", "\"$0\" read org.example.App Key & kill -9 $!",
+                "\(Desktop.programs)/defaultsctl",
+            ],
+            environment: desktop.environmentWithoutBus)
+        child.waitUntilExit()
+        #expect(
+            desktop.run("flock", desktop.directory.path + "/config/defaultsd/lock", "true").status
+                == 0)
+        #expect(desktop.toolAlone("read", "org.example.App", "Key").output == "1\n")
+    }
+
+    /// - Returns: A copy of the tool beside such a program, and the file that this makes at its end.
+    private func slowDaemon(ending status: Int) throws -> (tool: String, ended: String) {
+        let bin = desktop.directory.path + "/bin"
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(
+            atPath: Desktop.programs + "/defaultsctl", toPath: bin + "/defaultsctl")
+        try """
+        #!/usr/bin/python3
+        import os, signal
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        open("\(bin)/begun", "w").close()
+        signal.sigwait([signal.SIGTERM])
+        for _ in range(1000): os.stat("\(bin)")
+        open("\(bin)/ended", "w").close()
+        os._exit(\(status))
+        """.write(toFile: bin + "/defaultsd", atomically: true, encoding: .utf8)
+        chmod(bin + "/defaultsd", 0o700)
+        return (bin + "/defaultsctl", bin + "/ended")
+    }
+}
