@@ -31,7 +31,8 @@ struct Write: ServiceCommand {
     @Argument(help: "The key.")
     var key: String
 
-    @Argument(help: "The value.")
+    @Argument(
+        help: ArgumentHelp("The value, with a flag of its type or without.", valueName: "value"))
     var words: [String] = []
 
     @OptionGroup var part: PathOption

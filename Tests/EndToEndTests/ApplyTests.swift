@@ -1,0 +1,172 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `defaultsctl apply`, and what the other verbs have for scripts.
+@Suite struct ApplyTests {
+    private let desktop: Desktop
+
+    init() throws {
+        desktop = try Desktop()
+    }
+
+    private func apply(_ document: String, _ options: String...) -> ProgramResult {
+        desktop.run(
+            [Desktop.programs + "/defaultsctl", "apply"] + options, input: document)
+    }
+
+    private func json(_ arguments: String...) throws -> String {
+        try desktop.tool(["read", "--json"] + arguments).requireOutput()
+    }
+
+    @Test func `JSON lines and commands make changes, all of a domain at once`() throws {
+        let document = """
+            {"domain":"org.example.Game","key":"PlaySound","value":true}
+            {"domain":"org.example.Game","key":"Player","value":{"$class":"Account","name":"ada"}}
+
+            # The next lines are those of a shell.
+            defaults write org.example.Game Level -int 3
+            write org.example.Game 'Two Words' -string "a \\"b\\" \\\\ c"
+            write org.example.Game Words \\
+                -array one $'two\\n\\303\\251' three\\ four
+              defaultsctl write -g Colour -string 'red
+            and blue'
+            {"domain":"org.example.Game","key":"Player","path":"name","value":"grace"}
+            write org.example.Game Words -array-add five
+            """
+        #expect(try apply(document).requireOutput() == "")
+        #expect(
+            try json("org.example.Game") == """
+                {"Level":3,"PlaySound":true,"Player":{"$class":"Account","name":"grace"},\
+                "Two Words":"a \\"b\\" \\\\ c","Words":["one","two\\né","three four","five"]}
+
+                """)
+        #expect(try json("NSGlobalDomain", "Colour") == "\"red\\nand blue\"\n")
+        let generations = try ["Level", "PlaySound", "Player", "Words"].map {
+            try desktop.tool("read", "--generation", "org.example.Game", $0).requireOutput()
+        }
+        #expect(Set(generations).count == 1, "one change: \(generations)")
+    }
+
+    @Test func `A file is applied, and waits for the disk where that is asked for`() throws {
+        let file = desktop.directory.path + "/changes"
+        try #"{"domain":"org.example.Game","key":"Level","value":1}"#.write(
+            toFile: file, atomically: true, encoding: .utf8)
+        _ = try desktop.tool("apply", "--wait", "-f", file).requireOutput()
+        #expect(try desktop.property("PendingChanges") == "<uint32 0>")
+        #expect(try desktop.property("DurableGeneration") == "<uint64 2>")
+    }
+
+    @Test(arguments: [
+        (#"{"domain":"a.b","key":"k"}"#, "line 2: A change has either \"value\" or"),
+        (#"{"domain":"a.b","key":"k","value":1,"remove":true}"#, "either \"value\" or"),
+        (#"{"domain":"a.b","value":1}"#, "line 2: A change has a \"key\""),
+        (#"{"domain":"a.b","key":"k","valeu":1}"#, "'valeu' is no member of a change"),
+        (#"{"domain":"a.b","key":"k","value":1,"ifGeneration":-1}"#, "\"ifGeneration\" must be"),
+        (#"{"domain":"a.b","key":"k","value":1"#, "line 2: "),
+        ("write a.b k -int 1 'x", "line 2: a single quote is not closed."),
+        ("write a.b k \"x", "line 2: a double quote is not closed."),
+        ("write a.b k $HOME", "'$' means something to a shell"),
+        ("write a.b k -int 1; killall Dock", "';' means something to a shell"),
+        ("write a.b k `date`", "'`' means something to a shell"),
+        ("read a.b k", "line 2: 'read' is no change: there are write and delete."),
+        ("delete a.b", "line 2: A change names a key"),
+        ("write a.b '{k = 1;}'", "line 2: A change names a key"),
+        ("write a.b k -bool perhaps", "line 2: "),
+        ("frobnicate a.b", "line 2: There is no verb 'frobnicate'."),
+    ])
+    func `Of a document with a mistake nothing is done`(line: String, sentence: String) throws {
+        let result = apply("write org.example.Game Level -int 1\n\(line)\n")
+        #expect(result.status == 1)
+        #expect(result.error.hasPrefix("defaultsctl: standard input, "), "\(result.error)")
+        #expect(result.error.contains(sentence), "\(result.error)")
+        #expect(result.error.split(separator: "\n").count == 1, "\(result.error)")
+        #expect(desktop.tool("read", "org.example.Game").status == 1)
+    }
+
+    @Test func `Where a generation does not hold none of the domain's changes is made`() throws {
+        _ = try desktop.tool("write", "org.example.Game", "Level", "-int", "1").requireOutput()
+        let refused = apply(
+            """
+            {"domain":"org.example.Game","key":"Other","value":2}
+            {"domain":"org.example.Game","key":"Level","value":2,"ifGeneration":1}
+            """)
+        #expect(refused.status == 1 && refused.error.contains("expected at generation 1"))
+        #expect(try json("org.example.Game") == "{\"Level\":1}\n")
+        let level = try desktop.tool("read", "--generation", "org.example.Game", "Level")
+            .requireOutput().trimmingCharacters(in: .newlines)
+        _ = try apply(
+            """
+            {"domain":"org.example.Game","key":"New","value":2,"ifGeneration":0}
+            {"domain":"org.example.Game","key":"Level","remove":true,"ifGeneration":\(level)}
+            """
+        ).requireOutput()
+        #expect(try json("org.example.Game") == "{\"New\":2}\n")
+    }
+
+    @Test func `write and delete compare and set, and wait`() throws {
+        func tool(_ words: String...) -> Int32 { desktop.tool(words).status }
+        #expect(tool("write", "org.example.Game", "K", "-int", "1", "--if-generation", "0") == 0)
+        #expect(tool("write", "org.example.Game", "K", "-int", "2", "--if-generation", "0") == 1)
+        #expect(tool("write", "--if-generation", "2", "org.example.Game", "K", "-int", "3") == 0)
+        #expect(try json("org.example.Game", "K") == "3\n")
+        #expect(tool("delete", "org.example.Game", "K", "--if-generation", "2") == 1)
+        #expect(tool("delete", "org.example.Game", "K", "--if-generation", "3", "--wait") == 0)
+        #expect(try desktop.property("PendingChanges") == "<uint32 0>")
+        #expect(try desktop.tool("read", "--generation", "a.b", "K").requireOutput() == "0\n")
+    }
+
+    @Test func `Edits of one value by many at once are all made`() throws {
+        let writers = try (0..<8).map { number in
+            try desktop.start(
+                Desktop.programs + "/defaultsctl", "write", "org.example.Game", "List",
+                "-array-add", "\(number)")
+        }
+        for writer in writers { #expect(writer.waitUntilExit() == 0) }
+        let list = try json("org.example.Game", "List")
+        #expect((0..<8).allSatisfy { list.contains("\"\($0)\"") }, "\(list)")
+    }
+
+    @Test func `Lists are separated by NUL, and raw values are exact`() throws {
+        let keys = ["a b", "c\nd", "é"]
+        for key in keys {
+            _ = try desktop.tool("write", "org.example.Game", key, "-string", "x\u{1B}[1m\n")
+                .requireOutput()
+        }
+        let listed = try desktop.tool("keys", "-0", "org.example.Game").requireOutput()
+        #expect(listed == keys.map { $0 + "\0" }.joined())
+        #expect(try desktop.tool("domains", "--null").requireOutput() == "org.example.Game\0")
+        #expect(
+            try desktop.tool("keys", "--json", "org.example.Game").requireOutput()
+                == "[\"a b\",\"c\\nd\",\"é\"]\n")
+        let raw = try desktop.tool("read", "--raw", "org.example.Game", "é").requireOutput()
+        #expect(raw == "x\u{1B}[1m\n\n")
+        _ = try desktop.tool("write", "org.example.Game", "D", "-data", "00ff0a").requireOutput()
+        let bytes = try desktop.python(
+            "import subprocess, sys; print(subprocess.check_output(sys.argv[1:]))",
+            Desktop.programs + "/defaultsctl", "read", "--raw", "org.example.Game", "D"
+        ).requireOutput()
+        #expect(bytes == #"b'\x00\xff\n'"# + "\n")
+        _ = try desktop.tool("write", "org.example.Game", "A", "-array", "x").requireOutput()
+        let refused = desktop.tool("read", "--raw", "org.example.Game", "A")
+        #expect(refused.status == 1 && refused.error.contains("is of type array"))
+    }
+
+    @Test(arguments: [
+        (["raed", "a.b"], "There is no verb 'raed'. Did you mean 'read'?", 64),
+        (["read", "org.example.Gane"], "Did you mean 'org.example.Game'?", 1),
+        (["read", "org.example.Gaem", "Level"], "Did you mean 'org.example.Game'?", 1),
+        (["read", "org.example.Game", "level"], "Did you mean 'Level'?", 1),
+        (["keys", "org.exmaple.Game"], "Did you mean 'org.example.Game'?", 1),
+        (["read", "com.other.Thing"], "Domain com.other.Thing does not exist\n", 1),
+        (["read", "--jsno", "a.b"], "Did you mean '--json'?", 64),
+    ])
+    func `A mistyped name is told with what it was meant to be`(
+        words: [String], sentence: String, status: Int32
+    ) throws {
+        _ = try desktop.tool("write", "org.example.Game", "Level", "-int", "1").requireOutput()
+        let result = desktop.tool(words)
+        #expect(result.status == status)
+        #expect(result.error.contains(sentence), "\(result.error)")
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The manual pages, as they are made of what the programs say.
+@Suite struct ManualTests {
+    private static let folder = Desktop.programs + "/man"
+
+    private func text(_ page: String) throws -> String {
+        try Desktop().run("mandoc", "-Tascii", "-O", "width=200", "\(Self.folder)/\(page)")
+            .requireOutput().replacing(/.\u{8}/, with: "")
+    }
+
+    @Test(arguments: ["defaultsctl.1", "defaultsd.8", "org.defaultsd.Defaults1.5"])
+    func `A page is without fault to mandoc`(page: String) throws {
+        let checked = try Desktop().run("mandoc", "-Tlint", "-Wwarning", "\(Self.folder)/\(page)")
+        #expect(checked.output + checked.error == "")
+    }
+
+    @Test func `Every verb of the tool and its options are in its page`() throws {
+        let page = try text("defaultsctl.1")
+        let help = try Desktop().tool("--help").requireOutput()
+        let verbs = help.matches(of: /\n  ([a-z-]+)  +[A-Z]/).map { String($0.1) }
+        #expect(verbs.count > 15)
+        for verb in verbs where verb != "backup" {
+            #expect(page.contains("\n   \(verb)\n"), "\(verb)")
+        }
+        #expect(page.contains("--if-generation") && page.contains("backup restore"))
+    }
+
+    @Test func `Every member of the contract is in its page`() throws {
+        let page = try text("org.defaultsd.Defaults1.5")
+        let contract = try String(contentsOfFile: Desktop.contractFile, encoding: .utf8)
+        for member in contract.matches(of: /<(?:method|signal|property) name="(\w+)"/) {
+            #expect(page.contains("\n   \(member.1)\n"), "\(member.1)")
+        }
+        #expect(page.contains("method Get(s domain, s key) -> (ay archive, t generation)"))
+    }
+
+    @Test func `Every option of the daemon is in its page`() throws {
+        let page = try text("defaultsd.8")
+        let help = try Desktop().run(Desktop.programs + "/defaultsd", "--help").requireOutput()
+        for option in help.matches(of: /\n  (--[a-z]+)/) {
+            #expect(page.contains("\n     \(option.1)"), "\(option.1)")
+        }
+    }
+}
