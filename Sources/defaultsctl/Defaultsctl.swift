@@ -17,7 +17,8 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
-            Domains.self, Find.self, Watch.self, Inspect.self, Sync.self, Status.self,
+            Domains.self, Find.self, Import.self, Export.self, Watch.self, Inspect.self, Sync.self,
+            Status.self,
             BackupCommands.self,
         ])
 
@@ -33,6 +34,9 @@ struct Defaultsctl: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+        } catch let status as ExitCode {
+            // What failed has said so.
+            exit(withError: status)
         } catch let failure as ToolError {
             fputs("defaultsctl: \(failure.message)\n", stderr)
             Glibc.exit(failure.exitCode.rawValue)

@@ -12,6 +12,10 @@ extension ToolError {
         ToolError("Domain \(domain.domainTitle.onOneLine) does not exist", refused)
     }
 
+    static func noDomainToExport(_ domain: String) -> ToolError {
+        ToolError("The domain \(domain.domainTitle.onOneLine) does not exist", refused)
+    }
+
     static func nothingDeleted(_ domain: String) -> ToolError {
         ToolError(
             "Domain (\(domain.onOneLine)) not found. Defaults have not been changed.", refused)
