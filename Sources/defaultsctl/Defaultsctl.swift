@@ -17,8 +17,9 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
-            Apply.self, Domains.self, Keys.self, Find.self, Watch.self, Inspect.self, Sync.self,
-            Status.self, Stats.self, Doctor.self, BackupCommands.self, Complete.self,
+            Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Watch.self,
+            Inspect.self, Sync.self, Status.self, Stats.self, Doctor.self, BackupCommands.self,
+            Complete.self,
         ])
 
     /// The command that these words, which stand behind the program's name, ask for.
@@ -51,6 +52,9 @@ struct Defaultsctl: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+        } catch let status as ExitCode {
+            // What failed has said so.
+            exit(withError: status)
         } catch let failure as ToolError {
             fputs("defaultsctl: \(failure.message)\n", stderr)
             Glibc.exit(failure.exitCode.rawValue)

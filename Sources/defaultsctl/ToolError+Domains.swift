@@ -17,6 +17,10 @@ extension ToolError {
         meant.map { ". Did you mean '\($0.onOneLine)'?" } ?? ""
     }
 
+    static func noDomainToExport(_ domain: String) -> ToolError {
+        ToolError("The domain \(domain.domainTitle.onOneLine) does not exist", refused)
+    }
+
     static func nothingDeleted(_ domain: String) -> ToolError {
         ToolError(
             "Domain (\(domain.onOneLine)) not found. Defaults have not been changed.", refused)

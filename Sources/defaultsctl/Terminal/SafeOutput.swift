@@ -8,6 +8,17 @@ enum SafeOutput {
         let isTerminal = isatty(STDOUT_FILENO) == 1
         Swift.print(isTerminal ? text.withoutControls : text)
     }
+
+    /// Writes bytes, which are text where the output is a terminal, and sends them on their way.
+    static func write(_ bytes: [UInt8]) throws(ToolError) {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let bytes =
+            isTerminal
+            ? Array(String(decoding: bytes, as: UTF8.self).withoutControls.utf8) : bytes
+        guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count, fflush(stdout) == 0 else {
+            throw .output(errno)
+        }
+    }
 }
 
 extension String {

@@ -1,0 +1,50 @@
+import ArgumentParser
+import DefaultsClient
+@preconcurrency import Glibc
+import XMLPropertyList
+
+struct Export: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Writes a domain to a property list.",
+        discussion: """
+            To a file it is binary, to standard output, which is -, XML, as from macOS's defaults; or \
+            what --format says. An object is in a property list the one that its keyed archive is, \
+            and import makes the object of it again. The file is replaced whole.
+            """)
+
+    @Argument(help: "The domain, such as org.example.Game.")
+    var domain: String
+
+    @Argument(help: "The file, or - for standard output.")
+    var file: String
+
+    @Option(help: "The form: xml, binary or json.")
+    var format: DomainFormat?
+
+    private var form: DomainFormat { format ?? (file == "-" ? .xml : .binary) }
+
+    func validate() throws {
+        if file == "-", form == .binary, isatty(STDOUT_FILENO) == 1 {
+            throw ValidationError("A terminal shows no binary property list; name a file.")
+        }
+    }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let entries = try await defaults.entries(in: domain).entries
+        guard !entries.isEmpty else { throw ToolError.noDomainToExport(domain) }
+        let name = file == "-" ? "standard output" : file
+        do {
+            let bytes = try ExportedDomain(entries).bytes(as: form)
+            if file == "-" {
+                try SafeOutput.write(bytes)
+            } else {
+                try OutputFile.write(bytes, to: file)
+            }
+        } catch let error as XMLWritingError {
+            throw ToolError.cannotExport(
+                domain, name, because: "\(error.message) --format binary and json can.")
+        } catch let error as OutputFile.Failure {
+            throw ToolError.cannotExport(domain, name, because: error.message)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import DefaultsClient
+
+struct Import: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Takes the keys of a property list over into a domain.",
+        discussion: """
+            The file is a property list in XML, binary or the old style, or JSON; - is standard input. \
+            Keys that it does not name stay. All of it is one change where it has no more than 262144 \
+            keys and 32 MiB.
+            """)
+
+    @Argument(help: "The domain, such as org.example.Game.")
+    var domain: String
+
+    @Argument(help: "The file, or - for standard input.")
+    var file: String
+
+    @Option(help: "What the file holds: xml, binary or json; otherwise seen by its beginning.")
+    var format: DomainFormat?
+
+    @Flag(help: "Remove the keys of the domain that the file does not name.")
+    var replace = false
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let entries = try DomainFile(file, format: format).entries()
+        try await defaults.store(entries, in: domain, removingOthers: replace)
+    }
+}

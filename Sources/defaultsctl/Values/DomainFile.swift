@@ -1,0 +1,72 @@
+import DefaultsClient
+import KeyedArchive
+import OpenStepPropertyList
+import PropertyList
+import XMLPropertyList
+
+/// A file, or standard input, that holds the keys and values of a domain.
+struct DomainFile {
+    private let path: String
+    private let bytes: [UInt8]
+    private let format: DomainFormat?
+
+    private var name: String { path == "-" ? "standard input" : path }
+
+    /// Reads the file.
+    ///
+    /// - Parameter format: What it holds; nil where that is to be seen by its beginning.
+    init(_ path: String, format: DomainFormat?) throws(ToolError) {
+        self.path = path
+        do {
+            bytes = try InputFile.contents(of: path, limit: PropertyList.Limits.domain.byteCount)
+        } catch {
+            throw .cannotRead(path == "-" ? "standard input" : path, because: error.message)
+        }
+        self.format = format ?? DomainFormat(of: bytes)
+    }
+
+    /// The entries of the file.
+    func entries() throws(ToolError) -> [DefaultsEntry] {
+        switch format {
+        case .json: return try entriesOfJSON()
+        case .xml, .binary: return try entries(of: propertyList())
+        case nil:
+            // What is JSON is no old-style property list: its strings are no entries.
+            if let entries = try? entriesOfJSON() { return entries }
+            return try entries(of: propertyList())
+        }
+    }
+
+    private func propertyList() throws(ToolError) -> PropertyList {
+        do {
+            switch format {
+            case .xml:
+                let document = try XMLPropertyList(bytes, limits: .domain)
+                return try PropertyList(document.binary, limits: .domain)
+            case .binary: return try PropertyList(bytes, limits: .domain)
+            default: return try PropertyList(openStep: bytes, limits: .domain)
+            }
+        } catch {
+            throw .cannotParseFile(name, because: "\(error)")
+        }
+    }
+
+    private func entries(of list: PropertyList) throws(ToolError) -> [DefaultsEntry] {
+        guard let values = PropertyListEntries(of: list) else { throw .fileIsNoDictionary(name) }
+        var entries: [DefaultsEntry] = []
+        do {
+            try values.read { entries.append($0) }
+        } catch {
+            throw ToolError(error)
+        }
+        return entries
+    }
+
+    private func entriesOfJSON() throws(ToolError) -> [DefaultsEntry] {
+        do {
+            return try JSONMembers(bytes).entries()
+        } catch {
+            throw .cannotParseFile(name, because: "\(error)")
+        }
+    }
+}

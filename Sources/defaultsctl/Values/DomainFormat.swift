@@ -1,0 +1,29 @@
+import ArgumentParser
+import KeyedArchive
+import OpenStepPropertyList
+import PropertyList
+import XMLPropertyList
+
+/// The forms in which a domain goes to a file and comes from one.
+enum DomainFormat: String, ExpressibleByArgument, CaseIterable {
+    case xml
+    case binary
+    case json
+
+    /// What bytes are by their beginning; nil for JSON and the old style, which begin alike.
+    init?(of bytes: [UInt8]) {
+        if bytes.starts(with: "bplist".utf8) {
+            self = .binary
+        } else if XMLPropertyList.isXML(bytes) {
+            self = .xml
+        } else {
+            return nil
+        }
+    }
+}
+
+extension PropertyList.Limits {
+    /// A whole domain: 256 MiB, 16 777 216 objects, 512 levels.
+    static let domain = PropertyList.Limits(
+        byteCount: 256 << 20, objectCount: 16 << 20, depth: 512)
+}

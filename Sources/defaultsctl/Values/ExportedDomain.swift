@@ -1,0 +1,54 @@
+import DefaultsClient
+import KeyedArchive
+import PropertyList
+import XMLPropertyList
+
+/// A domain as it goes to a file.
+struct ExportedDomain {
+    private let entries: [DefaultsEntry]
+
+    init(_ entries: [DefaultsEntry]) {
+        self.entries = entries
+    }
+
+    /// The bytes of the file.
+    ///
+    /// Values that property lists have stand in one as such. An object stands there as the property
+    /// list that its archive is, which `import` takes for the archive again.
+    func bytes(as format: DomainFormat) throws -> [UInt8] {
+        switch format {
+        case .json: return try json()
+        case .binary: return try propertyList(forXML: false).bytes
+        case .xml: return try propertyList(forXML: true).xml()
+        }
+    }
+
+    private func json() throws -> [UInt8] {
+        var text = "{"
+        for (number, entry) in entries.enumerated() {
+            text += number == 0 ? "\n" : ",\n"
+            text += "  \(try entry.key.quoted): \(try entry.archive.jsonText())"
+        }
+        return Array((text + (entries.isEmpty ? "}\n" : "\n}\n")).utf8)
+    }
+
+    private func propertyList(forXML isForXML: Bool) throws -> PropertyList {
+        var sink = DateFolding(into: PropertyListSink())
+        var (keys, values): ([ObjectIndex], [ObjectIndex]) = ([], [])
+        for entry in entries {
+            keys.append(sink.sink.writer.add(string: Text(entry.key)))
+            if try PlainValue.holds(entry.archive, forXML: isForXML) {
+                try entry.archive.render(into: &sink)
+                guard let value = sink.sink.value else {
+                    preconditionFailure("A value has no end.")
+                }
+                values.append(value)
+            } else {
+                var copy = PropertyListCopy(of: entry.archive.list)
+                values.append(copy.add(entry.archive.list.root, to: &sink.sink.writer))
+            }
+        }
+        let root = sink.sink.writer.add(keys: keys, values: values)
+        return sink.sink.writer.finishList(root: root)
+    }
+}

@@ -1,0 +1,49 @@
+import KeyedArchive
+import PropertyList
+
+/// Whether a value is one that property lists have: no object, no nil.
+struct PlainValue: ValueFormSink {
+    /// The value is something else.
+    private struct OtherValue: Error {}
+
+    /// Whether it is for XML, which has no fractions of seconds.
+    private let isForXML: Bool
+
+    private init(isForXML: Bool) {
+        self.isForXML = isForXML
+    }
+
+    static func holds(_ archive: KeyedArchive, forXML isForXML: Bool) throws -> Bool {
+        var sink = DateFolding(into: PlainValue(isForXML: isForXML))
+        do {
+            try archive.render(into: &sink)
+            return true
+        } catch is OtherValue {
+            return false
+        }
+    }
+
+    func null() throws { throw OtherValue() }
+    func bytes(_ value: ArraySlice<UInt8>) throws { throw OtherValue() }
+    func reference(to uid: UInt64) throws { throw OtherValue() }
+
+    func date(_ secondsSince2001: Double) throws {
+        let date = CalendarDate(secondsSince2001: secondsSince2001)
+        guard !isForXML || date?.secondsSince2001 == secondsSince2001 else { throw OtherValue() }
+    }
+
+    /// What spells an object or a reference begins with `$`.
+    func key(_ key: Text) throws {
+        if key.hasPrefix("$") || key == "CF$UID" { throw OtherValue() }
+    }
+
+    func boolean(_ value: Bool) {}
+    func integer(_ value: Int128) {}
+    func real(_ value: Double) {}
+    func string(_ value: Text) {}
+    func data(_ value: ArraySlice<UInt8>) {}
+    func beginArray() {}
+    func endArray() {}
+    func beginDictionary() {}
+    func endDictionary() {}
+}

@@ -1,0 +1,55 @@
+import KeyedArchive
+import PropertyList
+
+/// Writes plain values into a property list, one after the other.
+struct PropertyListSink: ValueFormSink {
+    private struct Frame {
+        let isDictionary: Bool
+        var keys: [ObjectIndex] = []
+        var values: [ObjectIndex] = []
+    }
+
+    var writer = PropertyListWriter()
+    private var frames: [Frame] = []
+    /// The value that was taken last, once it is whole.
+    private(set) var value: ObjectIndex?
+
+    mutating func null() { Self.refuse() }
+    mutating func bytes(_ value: ArraySlice<UInt8>) { Self.refuse() }
+    mutating func reference(to uid: UInt64) { Self.refuse() }
+    mutating func boolean(_ value: Bool) { take(writer.add(boolean: value)) }
+    mutating func integer(_ value: Int128) { take(writer.add(integer: value)) }
+    mutating func real(_ value: Double) { take(writer.add(real: value)) }
+    mutating func string(_ value: Text) { take(writer.add(string: value)) }
+    mutating func data(_ value: ArraySlice<UInt8>) { take(writer.add(data: value)) }
+    mutating func date(_ secondsSince2001: Double) { take(writer.add(date: secondsSince2001)) }
+    mutating func beginArray() { frames.append(Frame(isDictionary: false)) }
+    mutating func beginDictionary() { frames.append(Frame(isDictionary: true)) }
+    mutating func endArray() { end() }
+    mutating func endDictionary() { end() }
+
+    mutating func key(_ key: Text) {
+        let index = writer.add(string: key)
+        frames[frames.count - 1].keys.append(index)
+    }
+
+    private mutating func take(_ index: ObjectIndex) {
+        if frames.isEmpty {
+            value = index
+        } else {
+            frames[frames.count - 1].values.append(index)
+        }
+    }
+
+    private mutating func end() {
+        guard let frame = frames.popLast() else { preconditionFailure("Nothing is open.") }
+        take(
+            frame.isDictionary
+                ? writer.add(keys: frame.keys, values: frame.values)
+                : writer.add(array: frame.values))
+    }
+
+    private static func refuse() -> Never {
+        preconditionFailure("The value was to be looked at before it was written.")
+    }
+}
