@@ -98,8 +98,7 @@ import Testing
     /// Types into a shell on a terminal of its own, presses the key that completes, and prints what
     /// the line is then.
     ///
-    /// Before what is typed stands `: `, which makes the line one that does nothing when it is ended;
-    /// the line itself is read from the shell's own variable by a key that shows it.
+    /// Another key shows the line as the shell has it.
     private static let typist = """
         import os, pty, re, select, sys, time
         load, programs, shell = sys.argv[1], sys.argv[2], sys.argv[3].split()
@@ -138,11 +137,11 @@ import Testing
         for name, typed in [("verb", "defaultsctl rena"), ("domain", "defaultsctl read org.ex"),
                             ("blank", "defaultsctl read org.example.Game Two"),
                             ("special", "defaultsctl read org.example.Game a:")]:
-            send(typed + "\\t\\x0f")
+            # The key that empties the line comes first.
+            send("\\x15" + typed + "\\t\\x0f")
             wait(b"LINE<.*>")
             line = re.search(b"LINE<(.*)>", seen, re.DOTALL)[1].decode()
             print(f"{name}: {line.strip()}")
-            send("\\x03")
         os.kill(process, 9)
         """
 }
