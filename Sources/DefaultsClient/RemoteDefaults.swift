@@ -17,38 +17,47 @@ public struct RemoteDefaults: Sendable {
     /// The connection to the bus that the calls go over.
     public let connection: Connection
 
-    private let loop: EventLoop
+    /// The loop that ends with the connection; nil where it is the caller's.
+    private let ownLoop: EventLoop?
 
-    /// Connects to a bus, the user's session bus unless told otherwise, on a thread of its own.
-    public static func connect(to bus: Address = .session) async throws -> RemoteDefaults {
-        let loop = try EventLoop.startThread(named: "defaults-bus")
-        do {
-            let connection = try await Connection.open(bus, on: loop)
-            return RemoteDefaults(connection: connection, loop: loop)
-        } catch {
-            loop.stop()
-            throw error
-        }
+    /// Connects to a bus, the user's session bus unless told otherwise.
+    ///
+    /// - Parameter loop: The loop of the connection, which the caller runs; nil for one on a thread of
+    ///   its own.
+    public static func connect(
+        to bus: Address = .session, on loop: EventLoop? = nil
+    ) async throws -> RemoteDefaults {
+        try await connect(on: loop) { try await Connection.open(bus, on: $0) }
     }
 
     /// Connects to the daemon at the other end of a socket, which serves nobody else.
     ///
-    /// - Parameter socket: The other end of the socket that `defaultsd --peer` was given.
-    public static func connect(toPeerAt socket: FileDescriptor) async throws -> RemoteDefaults {
-        let loop = try EventLoop.startThread(named: "defaults-peer")
+    /// - Parameters:
+    ///   - socket: The other end of the socket that `defaultsd --peer` was given.
+    ///   - loop: The loop of the connection, which the caller runs; nil for one on a thread of its own.
+    public static func connect(
+        toPeerAt socket: FileDescriptor, on loop: EventLoop? = nil
+    ) async throws -> RemoteDefaults {
+        try await connect(on: loop) { try await Connection.open(calling: socket, on: $0) }
+    }
+
+    private static func connect(
+        on loop: EventLoop?, by open: (EventLoop) async throws -> Connection
+    ) async throws -> RemoteDefaults {
+        if let loop { return RemoteDefaults(connection: try await open(loop), ownLoop: nil) }
+        let ownLoop = try EventLoop.startThread(named: "defaults-bus")
         do {
-            let connection = try await Connection.open(calling: socket, on: loop)
-            return RemoteDefaults(connection: connection, loop: loop)
+            return RemoteDefaults(connection: try await open(ownLoop), ownLoop: ownLoop)
         } catch {
-            loop.stop()
+            ownLoop.stop()
             throw error
         }
     }
 
-    /// Closes the connection and ends its thread.
+    /// Closes the connection, and ends its thread where it has one of its own.
     public func close() async {
         await connection.close()
-        loop.stop()
+        ownLoop?.stop()
     }
 
     /// The archive of a key, and the generation of its last change.

@@ -29,7 +29,12 @@ struct Defaultsctl: AsyncParsableCommand {
         {
             throw ValidationError(noVerb(word))
         }
-        return try parseAsRoot(CommandWords.arranged(words))
+        let words = try CommandWords.arranged(words)
+        // The verb alone is parsed in a part of the time that all of them take; what it does not take
+        // is left to all, for their words.
+        let verb = configuration.subcommands.first { $0._commandName == words.first }
+        if let command = try? verb?.parseAsRoot(Array(words.dropFirst())) { return command }
+        return try parseAsRoot(words)
     }
 
     private static let verbs: [String] =
@@ -44,7 +49,16 @@ struct Defaultsctl: AsyncParsableCommand {
     /// Runs the command that the arguments name.
     ///
     /// Of a wrong command line it says one sentence, where the library would print a page.
-    static func main() async {
+    static func main() {
+        do {
+            try MainThread.run { await runAndExit() }
+        } catch {
+            fputs("defaultsctl: \(error)\n", stderr)
+            Glibc.exit(EX_OSERR)
+        }
+    }
+
+    private static func runAndExit() async -> Never {
         do {
             var command = try command(Array(CommandLine.arguments.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
@@ -52,6 +66,7 @@ struct Defaultsctl: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            exit()
         } catch let status as ExitCode {
             // What failed has said so.
             exit(withError: status)

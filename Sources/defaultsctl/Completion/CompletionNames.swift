@@ -33,7 +33,7 @@ struct LiveNames: CompletionNames {
     private func ask<Names: RangeReplaceableCollection & Sendable>(
         _ question: (RemoteDefaults) async throws -> Names
     ) async -> Names {
-        guard let defaults = try? await RemoteDefaults.connect() else { return Names() }
+        guard let defaults = try? await RemoteDefaults.connectToSession() else { return Names() }
         let names = try? await question(defaults)
         await defaults.close()
         return names ?? Names()

@@ -16,7 +16,7 @@ struct ServiceCheck {
         self.places = places
         let defaults: RemoteDefaults
         do {
-            defaults = try await RemoteDefaults.connect()
+            defaults = try await RemoteDefaults.connectToSession()
         } catch {
             findings.append(noBus((error as? DBusError)?.message ?? "\(error)"))
             return

@@ -44,7 +44,8 @@ struct ServiceSession {
             fputs(
                 "defaultsctl: No service can be reached (\(reason.onOneLine)); "
                     + "defaultsd runs for this command alone.\n", stderr)
-            defaults = try await RemoteDefaults.connect(toPeerAt: daemon.socket)
+            defaults = try await RemoteDefaults.connect(
+                toPeerAt: daemon.socket, on: MainThread.loop)
             self.daemon = daemon.process
         }
     }
@@ -68,7 +69,7 @@ enum ServiceSearch {
     static func find() async -> ServiceSearch {
         let defaults: RemoteDefaults
         do {
-            defaults = try await RemoteDefaults.connect()
+            defaults = try await RemoteDefaults.connectToSession()
         } catch let error as DBusError {
             return .nobody(error.message)
         } catch {
