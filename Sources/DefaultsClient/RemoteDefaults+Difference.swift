@@ -25,19 +25,45 @@ extension RemoteDefaults {
             try $0.writeString(domain)
             try $0.writeUInt64(generation)
         } read: { reader in
-            var changed: [String: KeyedArchive] = [:]
-            var unread: [String] = []
-            for (key, bytes) in try reader.readDictionary({
-                (try $0.readString(), try $0.readBytes())
-            }) {
-                // One that is refused costs no other; who reads it alone is told why.
-                let archive = try? KeyedArchive(validating: bytes)
-                if let archive { changed[key] = archive } else { unread.append(key) }
-            }
+            let (changed, unread) = try reader.readValidArchives()
             return DomainDifference(
                 changed: changed, large: try reader.readStrings() + unread,
                 removed: try reader.readStrings(), generation: try reader.readUInt64(),
                 isComplete: try reader.readBool())
         }
+    }
+
+    /// The whole domain as the difference from nothing, in one reply where it fits.
+    ///
+    /// Values that are damaged are left out then.
+    public func wholeDifference(of domain: String) async throws -> DomainDifference {
+        do {
+            return try await call(Contract.getAll, timeout: .seconds(300)) {
+                try $0.writeString(domain)
+            } read: { reader in
+                let (changed, unread) = try reader.readValidArchives()
+                return DomainDifference(
+                    changed: changed, large: unread, removed: [],
+                    generation: try reader.readUInt64(), isComplete: false)
+            }
+        } catch let error as DefaultsError where error.code == .tooLarge {
+            return try await difference(of: domain, since: 0)
+        }
+    }
+}
+
+extension MessageReader {
+    /// Reads an `a{say}`; a value that is refused costs no other: its key is told apart, and who reads
+    /// it alone is told why.
+    fileprivate mutating func readValidArchives() throws -> ([String: KeyedArchive], [String]) {
+        var (archives, refused): ([String: KeyedArchive], [String]) = ([:], [])
+        for (key, bytes) in try readDictionary({ (try $0.readString(), try $0.readBytes()) }) {
+            if let archive = try? KeyedArchive(validating: bytes) {
+                archives[key] = archive
+            } else {
+                refused.append(key)
+            }
+        }
+        return (archives, refused)
     }
 }

@@ -153,15 +153,15 @@ extension Watcher {
 
     /// Notes what a domain has, and shows nothing.
     private mutating func takeStock(of domain: String) async throws {
-        let difference = try await defaults.difference(of: domain, since: 0)
+        let difference = try await defaults.wholeDifference(of: domain)
         var stock = WatchedDomain(generation: difference.generation)
         for (key, archive) in difference.changed where scope.includes(key: key) {
             stock.held.hold(archive, of: nil, for: key)
         }
         var room = Self.mostReadAtFirst
-        for key in difference.large where scope.includes(key: key) {
+        for (number, key) in difference.large.enumerated() where scope.includes(key: key) {
             stock.held.holdUnknown(for: key)
-            guard room > 0 else { continue }
+            guard room > 0, scope.key != nil || number < Self.mostReadOneByOne else { continue }
             // Gone again, or damaged: what is known of it is that it was there.
             guard let (archive, generation) = try? await defaults.archive(forKey: key, in: domain)
             else { continue }
@@ -173,7 +173,9 @@ extension Watcher {
         domains[domain] = stock
     }
 
-    /// How many bytes of large values of a domain are read for their sizes.
+    /// Of a domain that is too large for one reply, how many values are read one by one.
+    private static let mostReadOneByOne = 1000
+    /// How many bytes these may have.
     private static let mostReadAtFirst = 64 << 20
 
     /// Catches up with everything; where the daemon goes away meanwhile, once more with the next one.
