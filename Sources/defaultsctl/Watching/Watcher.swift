@@ -115,8 +115,8 @@ extension Watcher {
                     at: change?.generation ?? 0, by: nil))
         }
         guard held?.generation != generation else { return }
-        domains[domain, default: .init()].held.hold(archive, of: generation, for: key)
-        if case .value(let old) = held?.content, old.bytes == archive.bytes { return }
+        domains[domain, default: .init()].held.hold(archive.bytes, of: generation, for: key)
+        if held?.holds(archive.bytes) == true { return }
         let origin = change.flatMap { $0.generation == generation ? $0.origin : nil }
         try tell(
             WatchedChange(
@@ -168,7 +168,7 @@ extension Watcher {
             // One that was changed meanwhile is to be shown.
             guard generation <= difference.generation else { continue }
             room -= archive.bytes.count
-            stock.held.hold(archive, of: generation, for: key)
+            stock.held.hold(archive.bytes, of: generation, for: key)
         }
         domains[domain] = stock
     }
@@ -205,11 +205,7 @@ extension Watcher {
         let changed = Set(difference.changed.keys).union(difference.large)
         let held = domains[domain]?.held ?? HeldValues()
         for key in changed.filter(scope.includes(key:)).sorted() {
-            if case .value(let old) = held[key]?.content,
-                old.bytes == difference.changed[key]?.bytes
-            {
-                continue
-            }
+            if held[key]?.holds(difference.changed[key]) == true { continue }
             try await takeValue(of: key, in: domain, told: nil)
         }
         let gone = difference.isComplete ? Set(difference.removed) : held.keys.subtracting(changed)
