@@ -18,6 +18,7 @@ import Testing
         #expect(facts.contains("'Changes': <uint64 2>"))
         #expect(facts.contains("'Flushes': <uint64 1>"))
         #expect(facts.contains("'FailedFlushes': <uint64 0>"))
+        #expect(facts.contains("'Calls': <uint64 5>"))
         for fact in ["Uptime", "PendingBytes", "JournalBytes", "DatabaseBytes"] {
             #expect(facts.contains("'\(fact)': <uint64 "))
         }

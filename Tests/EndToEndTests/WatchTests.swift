@@ -87,6 +87,7 @@ import Testing
             desktop.tool("write", "a.b", "value \(number)'s", "--json", value)
         }
         desktop.tool("write", "--json", "1", "--", "a.b", "-key")
+        desktop.tool("write", "--json", "[2]", "--", "a.b", "--key")
         desktop.tool("write", "a.b", "line\nbreak", "-string", "a\nb")
         desktop.tool("write", "a.b", "part", "--path", "x", "-int", "5")
         desktop.tool("delete", "a.b", "gone")
@@ -163,18 +164,18 @@ import Testing
         _ = try desktop.python(
             """
             \(Desktop.pythonArchive)
-            for number in range(4000):
+            for number in range(3000):
                 service.SetValue("(ssv)", f"a.b{number % 3}", f"{number}", GLib.Variant("i", number))
             """
         ).requireOutput()
         watcher.send(SIGCONT)
         var keys: Set<Int> = []
-        for _ in 0..<4000 {
+        for _ in 0..<3000 {
             let change = try object(lines.next())
             #expect(change["old"] == nil)
             keys.insert(try #require(change["new"] as? Int))
         }
-        #expect(keys == Set(0..<4000))
+        #expect(keys == Set(0..<3000))
         desktop.tool("write", "a.b0", "end", "-int", "1")
         #expect(try object(lines.next())["key"] as? String == "end")
     }
@@ -186,6 +187,17 @@ import Testing
         defer { watcher.send(SIGTERM) }
         desktop.tool("write", "a.b", "key", "-int", "1")
         #expect(lines.next()?.contains(#/^a\.b key = 1 \(was 100\d\d\d bytes;/#) == true)
+    }
+
+    @Test func `Without its bus it ends, and says so`() throws {
+        let watcher = try ChildProcess(
+            [Desktop.programs + "/defaultsctl", "watch"], environment: desktop.environment,
+            error: .file(desktop.directory.path + "/error"))
+        try desktop.waitForMatchRule(containing: "member='Changed'")
+        desktop.bus.stop()
+        #expect(watcher.waitUntilExit() == 69)
+        let error = try String(contentsOfFile: desktop.directory.path + "/error", encoding: .utf8)
+        #expect(error == "defaultsctl: The bus has gone; nothing more can be watched.\n")
     }
 
     @Test(arguments: ["close at once", "close later"])

@@ -52,7 +52,9 @@ struct ServiceCheck {
                     .problem(
                         "service",
                         "Nobody is \(Contract.busName), and the bus knows of no program.",
-                        "Install it (make install), below a directory that XDG_DATA_DIRS names."))
+                        "Install it (make install), below a directory that XDG_DATA_DIRS names. A "
+                            + "bus that was there before reads the file when it is told to reload.")
+                )
             }
             let status = try await defaults.status()
             process = await connection.processID(of: Contract.busName)

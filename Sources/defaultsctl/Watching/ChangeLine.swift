@@ -103,19 +103,23 @@ extension WatchedChange {
         case .large, .unknown: return comment("its value is not known")
         case .value(let archive):
             do {
-                return words("write", part + (try ValueArguments.options(for: archive)))
+                let (options, value) = try ValueArguments.words(for: archive)
+                return words("write", part + options, value)
             } catch {
                 return comment("\(error)")
             }
         }
     }
 
-    private func words(_ verb: String, _ options: [String]) -> String {
-        // Behind -- a key that looks like an option is none; options come before it.
+    /// - Parameters:
+    ///   - options: Those that are ours alone.
+    ///   - value: A value in the words of macOS, which stand behind the key.
+    private func words(_ verb: String, _ options: [String], _ value: [String] = []) -> String {
+        // Behind -- a key that looks like one of our options is none; they come before it.
         let words =
             key.hasPrefix("-")
-            ? ["defaultsctl", verb] + options + ["--", domain, key]
-            : ["defaultsctl", verb, domain, key] + options
+            ? ["defaultsctl", verb] + options + ["--", domain, key] + value
+            : ["defaultsctl", verb, domain, key] + options + value
         return words.map(ShellWord.quoted).joined(separator: " ")
     }
 

@@ -11,9 +11,31 @@ struct HeldValues {
     private static let bound = 64 << 20
 
     struct Entry {
-        let content: WatchedChange.Content
+        /// The archive, as bytes: most are never looked at.
+        fileprivate enum Stock {
+            case archive([UInt8])
+            case large(Int)
+            case unknown
+        }
+
+        fileprivate let stock: Stock
         /// The change that it is of; nil where that is not known.
         let generation: UInt64?
+
+        var content: WatchedChange.Content {
+            switch stock {
+            case .archive(let bytes):
+                (try? KeyedArchive(validating: bytes)).map { .value($0) } ?? .unknown
+            case .large(let size): .large(size)
+            case .unknown: .unknown
+            }
+        }
+
+        /// Whether it is known to be this archive.
+        func holds(_ bytes: [UInt8]?) -> Bool {
+            guard case .archive(let held) = stock else { return false }
+            return held == bytes
+        }
     }
 
     private var entries: [String: Entry] = [:]
@@ -23,24 +45,23 @@ struct HeldValues {
 
     subscript(key: String) -> Entry? { entries[key] }
 
-    /// Notes what a key holds now.
-    mutating func hold(_ archive: KeyedArchive, of generation: UInt64?, for key: String) {
+    /// Notes the archive that a key holds now.
+    mutating func hold(_ archive: [UInt8], of generation: UInt64?, for key: String) {
         forget(key)
-        let count = archive.bytes.count
-        let isKept = count <= Self.largest && size + count <= Self.bound
-        if isKept { size += count }
+        let isKept = archive.count <= Self.largest && size + archive.count <= Self.bound
+        if isKept { size += archive.count }
         entries[key] = Entry(
-            content: isKept ? .value(archive) : .large(count), generation: generation)
+            stock: isKept ? .archive(archive) : .large(archive.count), generation: generation)
     }
 
     /// Notes that a key holds something.
     mutating func holdUnknown(for key: String) {
         forget(key)
-        entries[key] = Entry(content: .unknown, generation: nil)
+        entries[key] = Entry(stock: .unknown, generation: nil)
     }
 
     mutating func forget(_ key: String) {
         guard let old = entries.removeValue(forKey: key) else { return }
-        if case .value(let archive) = old.content { size -= archive.bytes.count }
+        if case .archive(let bytes) = old.stock { size -= bytes.count }
     }
 }

@@ -1,26 +1,27 @@
 import KeyedArchive
 import PropertyList
 
-/// The options of `write` that give a value.
+/// The words of `write` that give a value: a scalar in those of macOS, any other value by `--json`.
 struct ValueArguments: ValueFormSink {
     /// The value is more than one scalar.
     private struct OtherValue: Error {}
 
     private var words: [String] = []
 
-    /// The option that names the type of a scalar, and `--json` for any other value.
-    ///
+    /// - Returns: An option of ours, or the words behind the key; the other is empty.
     /// - Throws: `ArchiveError` where JSON cannot say it, `JSONError` where that could not be read
     ///   back, as of an object inside itself.
-    static func options(for archive: KeyedArchive) throws -> [String] {
+    static func words(
+        for archive: KeyedArchive
+    ) throws -> (options: [String], value: [String]) {
         var sink = ValueArguments()
         do {
             try archive.render(into: &sink)
-            return sink.words
+            return ([], sink.words)
         } catch is OtherValue {
             let json = try archive.jsonText()
             _ = try KeyedArchive(json: json)
-            return ["--json", json]
+            return (["--json", json], [])
         }
     }
 

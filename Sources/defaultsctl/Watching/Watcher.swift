@@ -115,8 +115,8 @@ extension Watcher {
                     at: change?.generation ?? 0, by: nil))
         }
         guard held?.generation != generation else { return }
-        domains[domain, default: .init()].held.hold(archive, of: generation, for: key)
-        if case .value(let old) = held?.content, old.bytes == archive.bytes { return }
+        domains[domain, default: .init()].held.hold(archive.bytes, of: generation, for: key)
+        if held?.holds(archive.bytes) == true { return }
         let origin = change.flatMap { $0.generation == generation ? $0.origin : nil }
         try tell(
             WatchedChange(
@@ -153,27 +153,29 @@ extension Watcher {
 
     /// Notes what a domain has, and shows nothing.
     private mutating func takeStock(of domain: String) async throws {
-        let difference = try await defaults.difference(of: domain, since: 0)
+        let difference = try await defaults.wholeDifference(of: domain)
         var stock = WatchedDomain(generation: difference.generation)
         for (key, archive) in difference.changed where scope.includes(key: key) {
             stock.held.hold(archive, of: nil, for: key)
         }
         var room = Self.mostReadAtFirst
-        for key in difference.large where scope.includes(key: key) {
+        for (number, key) in difference.large.enumerated() where scope.includes(key: key) {
             stock.held.holdUnknown(for: key)
-            guard room > 0 else { continue }
+            guard room > 0, scope.key != nil || number < Self.mostReadOneByOne else { continue }
             // Gone again, or damaged: what is known of it is that it was there.
             guard let (archive, generation) = try? await defaults.archive(forKey: key, in: domain)
             else { continue }
             // One that was changed meanwhile is to be shown.
             guard generation <= difference.generation else { continue }
             room -= archive.bytes.count
-            stock.held.hold(archive, of: generation, for: key)
+            stock.held.hold(archive.bytes, of: generation, for: key)
         }
         domains[domain] = stock
     }
 
-    /// How many bytes of large values of a domain are read for their sizes.
+    /// Of a domain that is too large for one reply, how many values are read one by one.
+    private static let mostReadOneByOne = 1000
+    /// How many bytes these may have.
     private static let mostReadAtFirst = 64 << 20
 
     /// Catches up with everything; where the daemon goes away meanwhile, once more with the next one.
@@ -203,11 +205,7 @@ extension Watcher {
         let changed = Set(difference.changed.keys).union(difference.large)
         let held = domains[domain]?.held ?? HeldValues()
         for key in changed.filter(scope.includes(key:)).sorted() {
-            if case .value(let old) = held[key]?.content,
-                old.bytes == difference.changed[key]?.bytes
-            {
-                continue
-            }
+            if held[key]?.holds(difference.changed[key]) == true { continue }
             try await takeValue(of: key, in: domain, told: nil)
         }
         let gone = difference.isComplete ? Set(difference.removed) : held.keys.subtracting(changed)
