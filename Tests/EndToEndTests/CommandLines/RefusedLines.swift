@@ -59,7 +59,6 @@ enum RefusedLines {
         write "com.example.Foo Bar" k -int 1 | 1 | com.example.Foo Bar
         write com..example k -int 1 | 1 | com..example
         write com.example.there "" -int 1 | 1 | key
-        write -- -g k -int 1 | 1 | k
         read "not a domain" | 1 | not a domain
         write com.example.there@managed k -int 1 | 1 | managed
         read -app Nothing | 1 | Couldn't find an application named "Nothing"; defaults unchanged

@@ -5,7 +5,7 @@ enum ShownLines {
         (["write com.shown.a f -bool no"], "read com.shown.a f", "0\n"),
         (["write com.shown.a r -float 0.25"], "read com.shown.a r", "0.25\n"),
         (["write com.shown.a w -float 3"], "read com.shown.a w", "3\n"),
-        (["write com.shown.a s 'Café \"x\"'"], "read com.shown.a s", "Café \"x\"\n"),
+        (["write com.shown.a s -string 'Café \"x\"'"], "read com.shown.a s", "Café \"x\"\n"),
         (
             ["write com.shown.a d -data 0fbe"], "read com.shown.a d",
             "{length = 2, bytes = 0x0fbe}\n"
@@ -140,7 +140,9 @@ enum ShownLines {
         ([], "read -app painter k", "1\n"),
         ([], "read -app org.example.painter k", "1\n"),
         ([], "read -app Malerin k", "1\n"),
-        (["write -app nested k -int 2"], "read sub-nested k", "2\n"),
-        (["write com.shown.e -- --key -- --value"], "read com.shown.e -- --key", "--value\n"),
+        ([], "read -app org.example.Painter.desktop k", "1\n"),
+        (["write -app 'nested one' k -int 2"], "read sub-nested k", "2\n"),
+        (["write com.shown.e -- --key --value"], "read com.shown.e -- --key", "--value\n"),
+        (["write -- -g k literal"], "read -- -g k", "literal\n"),
     ]
 }
