@@ -50,10 +50,6 @@ struct ToolError: Error {
         "org.freedesktop.DBus.Error.TimedOut",
     ]
 
-    static func noKey(_ key: String, in domain: String) -> ToolError {
-        ToolError("The domain \(domain) has no key '\(key.onOneLine)'.", refused)
-    }
-
     static func cannotShow(_ key: String, because error: any Error) -> ToolError {
         ToolError("The value of '\(key.onOneLine)' cannot be shown: \(error)", refused)
     }
@@ -63,12 +59,6 @@ struct ToolError: Error {
 
     static func noValue(for path: ValuePath) -> ToolError {
         ToolError("There is no value that '\("\(path)".onOneLine)' could be a part of.", refused)
-    }
-
-    static func noKeys(in domain: String) -> ToolError {
-        ToolError(
-            "The domain \(domain) has no keys. 'defaultsctl domains' lists those that have.",
-            refused)
     }
 
     static func noBackup(_ name: String) -> ToolError {

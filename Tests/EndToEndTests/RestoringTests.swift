@@ -85,7 +85,7 @@ import Testing
         let before = desktop.call("GetAll", "a.a").output
         try desktop.killDaemon(SIGKILL)
         #expect(desktop.call("GetAll", "a.a").output == before)
-        #expect(desktop.tool("domains").output == "a.a\nb.b\n")
+        #expect(desktop.tool("domains").output == "a.a, b.b\n")
     }
 
     @Test func `A damaged row of a backup costs that key, and a damaged backup changes nothing`()
@@ -112,7 +112,7 @@ import Testing
         #expect(restored.contains("\(name): 2 keys set, 0 removed\n1 values in it are damaged"))
         #expect(
             desktop.tool("read", "org.example.App").output
-                == "Added = 2\nBad = 2\nGood = 1\nThird = 1\n")
+                == "{\n    Added = 2;\n    Bad = 2;\n    Good = 1;\n    Third = 1;\n}\n")
 
         desktop.run("truncate", "-s", "-4096", path)
         let refused = desktop.tool("backup", "restore", name)
@@ -122,7 +122,7 @@ import Testing
         #expect(desktop.tool("backup", "restore", name).status == 1)
         #expect(
             desktop.tool("read", "org.example.App").output
-                == "Added = 2\nBad = 2\nGood = 1\nThird = 1\n")
+                == "{\n    Added = 2;\n    Bad = 2;\n    Good = 1;\n    Third = 1;\n}\n")
     }
 
     @Test func `The oldest backup can be restored though another is made for its undoing`() throws {

@@ -33,13 +33,14 @@ import Testing
                 == "(<true>, uint64 2)\n")
     }
 
-    @Test func `A string is read bare, a domain as lines or as one JSON object`() {
+    @Test func `A string is read bare, a domain as macOS shows it or as one JSON object`() {
         desktop.tool("write", "org.example.App", "Name", "-string", "Ada \"Countess\"")
         desktop.tool("write", "org.example.App", "Age", "-int", "36")
         #expect(
             desktop.tool("read", "org.example.App", "Name").output == "Ada \"Countess\"\n")
         #expect(
-            desktop.tool("read", "org.example.App").output == "Age = 36\nName = Ada \"Countess\"\n")
+            desktop.tool("read", "org.example.App").output
+                == "{\n    Age = 36;\n    Name = \"Ada \\\"Countess\\\"\";\n}\n")
         #expect(
             desktop.tool("read", "org.example.App", "--json").output
                 == #"{"Age":36,"Name":"Ada \"Countess\""}"# + "\n")
@@ -51,7 +52,7 @@ import Testing
         #expect(desktop.tool("delete", "org.example.App", "Key").status == 0)
         let again = desktop.tool("delete", "org.example.App", "Key")
         #expect(again.status == 1)
-        #expect(again.error.contains("org.example.App") && again.error.contains("Key"))
+        #expect(again.error.contains("org.example.App"))
         #expect(again.error.split(separator: "\n").count == 1)
     }
 
@@ -69,12 +70,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ["write", "org.example.App", "Key"], ["write", "org.example.App", "Key", "-int", "many"],
+        ["write", "org.example.App"], ["write", "org.example.App", "Key", "-int"],
         ["write", "org.example.App", "Key", "-bool", "perhaps"],
-        ["write", "org.example.App", "Key", "-float", "nothing"],
         ["write", "org.example.App", "Key", "-float", "1e400"],
-        ["write", "org.example.App", "Key", "-int", "1", "-string", "1"],
-        ["write", "org.example.App", "Key", "--json", "{"], ["raed"], ["read"],
+        ["write", "org.example.App", "Key", "--json", "{"], ["raed"], ["delete"],
         ["read", "a", "b", "c"],
     ])
     func `A wrong command line is 64`(arguments: [String]) {
@@ -128,7 +127,7 @@ import Testing
         desktop.tool("write", "org.example.A", "Zebra", "-int", "1")
         let read = desktop.tool("read", "org.example.A")
         #expect(read.status == 1 && read.error.contains("Bomb"))
-        #expect(read.output == "Zebra = 1\n")
+        #expect(read.output == "{\n    Zebra = 1;\n}\n")
     }
 
     @Test func `watch refuses a domain that cannot be, and watches one layer where told`() throws {
@@ -146,7 +145,10 @@ import Testing
     @Test func `It tells its version and every subcommand`() throws {
         #expect(desktop.tool("--version").output.contains(/^\d+\.\d+\.\d+\n$/))
         let help = try desktop.tool("--help").requireOutput()
-        for verb in ["read", "write", "delete", "domains", "watch", "sync", "status"] {
+        for verb in [
+            "read", "read-type", "write", "rename", "delete", "delete-all", "domains", "find",
+            "import", "export", "watch", "sync", "status",
+        ] {
             #expect(help.contains("  \(verb) "))
         }
     }

@@ -21,7 +21,11 @@ import Testing
     @Test(arguments: [
         (["options.audio.volume"], "3\n"), (["books[0].title"], "Dune\n"),
         (["books[-1].title", "--json"], "\"Dune\"\n"), (["options.\"a.b\""], "1\n"),
-        (["options"], #"{"a.b":1,"audio":{"volume":3}}"# + "\n"),
+        (["options", "--json"], #"{"a.b":1,"audio":{"volume":3}}"# + "\n"),
+        (
+            ["options"],
+            "{\n    \"a.b\" = 1;\n    audio =     {\n        volume = 3;\n    };\n}\n"
+        ),
         ([#"["options"]["a.b"]"#], "1\n"),
     ])
     func `A part is read by its path`(arguments: [String], output: String) {

@@ -1,1 +1,96 @@
+import OpenStepPropertyList
+import PropertyList
 import Testing
+
+/// Property lists in the old style that are read.
+@Suite("Property lists in the old style") struct ReadingTests {
+    static func read(_ text: String) throws -> PropertyList {
+        try PropertyList(openStep: Array(text.utf8))
+    }
+
+    @Test(
+        "are read with every kind of value",
+        arguments: [
+            ("a", "'a'"), ("com.apple/Foo_$:-1", "'com.apple/Foo_$:-1'"), ("\"\"", "''"),
+            ("'it is \"x\"'", "'it is \"x\"'"), ("\"a b\"", "'a b'"), ("0x12", "'0x12'"),
+            ("()", "()"), ("(a)", "('a')"), ("(a,)", "('a')"), ("(1, \"2\" ,'3')", "('1','2','3')"),
+            ("((),(()))", "((),(()))"), ("{}", "{}"), ("{a=b;}", "{'a'='b'}"),
+            ("{a=b}", "{'a'='b'}"),
+            ("{ \"a b\" = (1); c = {d = e;}; }", "{'a b'=('1');'c'={'d'='e'}}"),
+            ("{a;}", "{'a'='a'}"), ("<>", "[]"), ("<0f BE>", "[15, 190]"),
+            ("<0fbe 0f\n be>", "[15, 190, 15, 190]"),
+            ("/* all */ ( // one\n 1, /* two */ 2)", "('1','2')"), ("a = b;", "{'a'='b'}"),
+            ("\"a b\" = c; d = (e);\n", "{'a b'='c';'d'=('e')}"), ("a; b;", "{'a'='a';'b'='b'}"),
+            ("<*I5>", "5"),
+            (
+                "<*I-170141183460469231731687303715884105728>",
+                "-170141183460469231731687303715884105728"
+            ),
+            ("<*R1.5>", "real 1.5"), ("<*R-1e300>", "real -1e+300"), ("<*BY>", "true"),
+            ("<*BN>", "false"), ("<*I\"7\">", "7"), ("<*D2001-01-01 00:00:00 +0000>", "date 0.0"),
+            ("<*D2001-01-01 01:30:01 +0130>", "date 1.0"),
+        ])
+    func kinds(text: String, spelling: String) throws {
+        #expect(try Self.read(text).spelling == spelling)
+    }
+
+    @Test(
+        "have escapes in quotation marks",
+        arguments: [
+            (#""a\nb\tc""#, "'a\nb\tc'"), (#""\"\\\'""#, "'\"\\''"),
+            (#""\101\7\0618""#, "'A\u{7}18'"),
+            (#""\U00e9\u00E9\Ue9""#, "'ééé'"), (#""\UD83D\UDE00""#, "'😀'"),
+            (#""\ud83d""#, "[55357]"),
+            (#""\q\é\U""#, "'qéU'"), ("\"a\\\nb\"", "'a\nb'"),
+            (#""\a\b\f\r\v""#, "'\u{7}\u{8}\u{C}\r\u{B}'"),
+        ])
+    func escapes(text: String, spelling: String) throws {
+        #expect(try Self.read(text).spelling == spelling)
+    }
+
+    @Test(
+        "are refused where they are none, with line and column",
+        arguments: [
+            ("", 1, 1), (" \n ", 2, 2), ("{", 1, 2), ("(", 1, 2), ("(1 2)", 1, 4), ("(,)", 1, 2),
+            ("{a=1;", 1, 6), ("{a 1;}", 1, 4), ("{=1;}", 1, 2), ("{a=;}", 1, 4), ("a b", 1, 3),
+            ("(1))", 1, 4), ("{a=1;\n é=2;}", 2, 2), ("\"a", 1, 1), ("'a\"", 1, 1), ("\"a\\", 1, 1),
+            ("/* a", 1, 1), ("<0>", 1, 3), ("<0 f>", 1, 3), ("<0g>", 1, 3), ("<0f", 1, 4),
+            ("[1]", 1, 1),
+            ("{a=1;a=2;}", 1, 6), ("a = b; c", 1, 9), ("a = b", 1, 6), ("<*X1>", 1, 1),
+            ("<*I>", 1, 1),
+            ("<*I1", 1, 1), ("<*BX>", 1, 1), ("<*D2001-02-30 00:00:00 +0000>", 1, 1), ("<*", 1, 1),
+            ("é", 1, 1), ("(é)", 1, 2), ("(a,\n  b c)", 2, 5),
+        ])
+    func refusals(text: String, line: Int, column: Int) {
+        let error = #expect(throws: OpenStepError.self) { try Self.read(text) }
+        #expect(error?.line == line && error?.column == column, "\(String(describing: error))")
+    }
+
+    @Test("are refused where they are no UTF-8") func encoding() {
+        #expect(throws: OpenStepError.self) {
+            try PropertyList(openStep: [0x22, 0xFF, 0x22])
+        }
+    }
+
+    @Test("may be as deep as the limit, and no deeper, without a stack") func depth() throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "(", count: depth) + String(repeating: ")", count: depth)
+        }
+        #expect(try Self.read(nested(512)).objectCount == 512)
+        let error = #expect(throws: OpenStepError.self) { try Self.read(nested(1_000_000)) }
+        #expect(error?.code == .limitExceeded && error?.column == 513)
+        #expect(throws: OpenStepError.self) {
+            try Self.read(String(repeating: "{a=", count: 1 << 20))
+        }
+    }
+
+    @Test("have no more objects and bytes than the limits allow") func limits() throws {
+        let limits = PropertyList.Limits(byteCount: 7, objectCount: 4, depth: 2)
+        #expect(try PropertyList(openStep: Array("(1,2,3)".utf8), limits: limits).objectCount == 4)
+        for text in ["(1,2,3) ", "(1,2,,)", "(1,1,1,1)"] {
+            #expect(throws: OpenStepError.self) {
+                try PropertyList(openStep: Array(text.utf8), limits: limits)
+            }
+        }
+    }
+}

@@ -30,6 +30,8 @@ struct DesktopApplications {
     /// `org.gnome.Nautilus`); all of them whatever the case.
     func identifier(of word: String) throws(ToolError) -> String {
         let applications = entries()
+        // The name of the file is the ID with an ending.
+        let word = word.hasSuffix(".desktop") ? String(word.dropLast(".desktop".count)) : word
         let name = word.lowercased()
         let ways: [(DesktopEntry) -> Bool] = [
             { $0.identifier == word }, { $0.identifier.lowercased() == name },

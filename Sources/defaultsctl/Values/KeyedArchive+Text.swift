@@ -7,17 +7,6 @@ extension KeyedArchive {
     func jsonText() throws -> String {
         String(decoding: try json(), as: UTF8.self)
     }
-
-    /// A string bare, and anything else as JSON.
-    func plainText() throws -> String {
-        var string = LoneString()
-        do {
-            try render(into: &string)
-        } catch is LoneString.OtherValue {
-            return try jsonText()
-        }
-        return try string.text?.description ?? jsonText()
-    }
 }
 
 /// How the tool prints a key.

@@ -1,0 +1,117 @@
+/// Lines that `defaults` refuses: the line, as a shell has it; the exit status; and a part of the
+/// sentence on standard error. Nothing is changed by any of them.
+enum RefusedLines {
+    static let table = #"""
+        read com.example.there missing | 1 | The domain/default pair of (com.example.there, missing) does not exist
+        read com.example.missing | 1 | Domain com.example.missing does not exist
+        read -g | 1 | Domain Apple Global Domain does not exist
+        read -g missing | 1 | The domain/default pair of (NSGlobalDomain, missing) does not exist
+        -currentHost read com.example.there | 1 | Domain com.example.there@host does not exist
+        -host elsewhere read com.example.there k | 1 | The domain/default pair of (com.example.there@host:elsewhere, k) does not exist
+        read-type com.example.there missing | 1 | The domain/default pair of (com.example.there, missing) does not exist
+        delete com.example.missing | 1 | Domain (com.example.missing) not found. Defaults have not been changed.
+        delete com.example.there missing | 1 | Domain (com.example.there) not found. Defaults have not been changed.
+        remove com.example.missing | 1 | Domain (com.example.missing) not found. Defaults have not been changed.
+        delete-all com.example.missing | 1 | Domain (com.example.missing) not found.
+        delete-all com.example.there missing | 1 | Domain (com.example.there) not found.
+        rename com.example.there missing new | 1 | Key missing does not exist in domain com.example.there; leaving defaults unchanged
+        rename -g missing new | 1 | Key missing does not exist in domain Apple Global Domain; leaving
+        export com.example.missing - | 1 | The domain com.example.missing does not exist
+        import com.example.there /nonexistent/file | 1 | Could not read data from /nonexistent/file
+        import com.example.there / | 1 | Could not read data from /
+        write com.example.there k '(1, 2' | 1 | Could not parse: (1, 2.  Try single-quoting it.
+        write com.example.there k '{ a = 1; b }' | 1 | Could not parse: { a = 1; b }.  Try single-quoting it.
+        write com.example.there k '[1, 2]' | 1 | Could not parse: [1, 2].  Try single-quoting it.
+        write com.example.there k '{"a": 1}' | 1 | Could not parse: {"a": 1}.  Try single-quoting it.
+        write com.example.there k 'Local (here)' | 1 | Could not parse: Local (here).  Try single-quoting it.
+        write com.example.there k 'a < b' | 1 | Could not parse: a < b.  Try single-quoting it.
+        write com.example.there k '<0fb>' | 1 | Could not parse: <0fb>.  Try single-quoting it.
+        write com.example.there k '<dict><key>a</key></dict>' | 1 | Could not parse: <dict>
+        write com.example.there k '"a" "b"' | 1 | Could not parse
+        write com.example.there k 'a\' | 1 | Could not parse
+        write com.example.there k -array '(1' | 1 | Could not parse: (1.  Try single-quoting it.
+        write com.example.there k -dict '(a)' 1 | 1 | Dictionary keys must be strings
+        write com.example.there k -dict -int 1 1 | 1 | Dictionary keys must be strings
+        write com.example.there k -dict a | 1 | Key a lacks a corresponding value
+        write com.example.there k -dict a 1 b | 1 | Key b lacks a corresponding value
+        write com.example.there k -array -array 1 | 1 | Cannot nest composite types (arrays and dictionaries)
+        write com.example.there k -array -dict a 1 | 1 | Cannot nest composite types (arrays and dictionaries)
+        write com.example.there k -dict a -array 1 | 1 | Cannot nest composite types (arrays and dictionaries)
+        write com.example.there k -dict-add a -dict b c | 1 | Cannot nest composite types (arrays and dictionaries)
+        write com.example.there k one two | 1 | Unexpected argument two; leaving defaults unchanged.
+        write com.example.there k -int 1 2 | 1 | Unexpected argument 2; leaving defaults unchanged.
+        write com.example.there k -string a b | 1 | Unexpected argument b; leaving defaults unchanged.
+        write com.example.there k -int 1 -string 1 | 1 | Unexpected argument -string; leaving defaults unchanged.
+        write com.example.there k -int 1 --json 1 | 1 | Unexpected argument --json; leaving defaults unchanged.
+        write com.example.there k -array-add 1 | 1 | Value for key k is not an array; cannot append.  Leaving defaults unchanged.
+        write com.example.there k -dict-add a 1 | 1 | Value for key k is not a dictionary; cannot append.  Leaving defaults unchanged.
+        write com.example.there object -dict-add a 1 | 1 | Value for key object is not a dictionary; cannot append.
+        write com.example.there '(1, 2)' | 1 | Rep argument is not a dictionary. Defaults have not been changed.
+        write com.example.there key | 1 | Rep argument is not a dictionary. Defaults have not been changed.
+        write com.example.there '{ a = 1' | 1 | Could not parse: { a = 1.  Try single-quoting it.
+        write com.example.there '<dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict>' | 1 | a reference (CF$UID) outside of a keyed archive
+        write /Library/Preferences/com.example.x k -int 1 | 1 | is the path of a file
+        write ~/Library/Preferences/com.example.x k -int 1 | 1 | defaultsctl import DOMAIN FILE
+        write '~/com.example.x' k -int 1 | 1 | is the path of a file
+        write com.example.x.plist k -int 1 | 1 | is the path of a file
+        read ./com.example.x | 1 | is the path of a file
+        delete /tmp/x | 1 | is the path of a file
+        write "com.example.Foo Bar" k -int 1 | 1 | com.example.Foo Bar
+        write com..example k -int 1 | 1 | com..example
+        write com.example.there "" -int 1 | 1 | key
+        read "not a domain" | 1 | not a domain
+        write com.example.there@managed k -int 1 | 1 | managed
+        read -app Nothing | 1 | Couldn't find an application named "Nothing"; defaults unchanged
+        write -app Twins k -int 1 | 1 | Several applications are named "Twins"
+        write -app "Paint" k -int 1 | 1 | there is org.example.Painter
+        write com.example.there k | 1 | Rep argument is not a dictionary
+        write com.example.there | 64 | <key>
+        write | 64 | <domain>
+        write -g | 64 | <key>
+        write -app | 64 | -app needs the name of an application
+        write com.example.there k -int | 64 | -int needs a value
+        write com.example.there k -string | 64 | -string needs a value
+        write com.example.there k -bool | 64 | -bool needs a value
+        write com.example.there k -date | 64 | -date needs a value
+        write com.example.there k -array -int | 64 | -int needs a value
+        write com.example.there k -dict a -bool | 64 | -bool needs a value
+        write com.example.there k -bool perhaps | 64 | 'perhaps' is not a boolean
+        write com.example.there k -bool 2 | 64 | '2' is not a boolean
+        write com.example.there k -boolean on | 64 | 'on' is not a boolean
+        write com.example.there k -bool "" | 64 | '' is not a boolean
+        write com.example.there k -data xyz | 64 | 'xyz' is not data
+        write com.example.there k -data "0f be" | 64 | '0f be' is not data
+        write com.example.there k -data 0x0f | 64 | '0x0f' is not data
+        write com.example.there k -date someday | 64 | 'someday' is not a date
+        write com.example.there k -date 2024-02-30 | 64 | '2024-02-30' is not a date
+        write com.example.there k -date "2024-02-29 25:00" | 64 | is not a date
+        write com.example.there k -date "" | 64 | '' is not a date
+        write com.example.there k -date 12:00 | 64 | '12:00' is not a date
+        write com.example.there k -date "2001-01-01 2001-01-01" | 64 | is not a date
+        write com.example.there k -float 1e400 | 64 | '1e400' is larger than any real number
+        write com.example.there k --json | 64 | --json
+        write com.example.there k --json '{' | 64 | --json
+        write com.example.there k --json 1 -int 1 | 64 | Give one value
+        write com.example.there k --unknown -int 1 | 64 | --unknown
+        write com.example.there k --path a | 64 | Give a value
+        read com.example.there k extra | 64 | extra
+        read --unknown | 64 | --unknown
+        read-type com.example.there | 64 | <key>
+        read-type | 64 | <domain>
+        rename com.example.there k | 64 | <new-key>
+        rename com.example.there a b c | 64 | c
+        delete | 64 | <domain>
+        delete com.example.there k extra | 64 | extra
+        find | 64 | <word>
+        import com.example.there | 64 | <file>
+        import com.example.there - --format pdf | 64 | pdf
+        export com.example.there | 64 | <file>
+        -currentHost | 64 | stand before a verb
+        -host | 64 | -host needs the name of a host
+        -host elsewhere | 64 | stand before a verb
+        -currentHost status | 64 | stand before a verb
+        -currentHost write com.example.there@host k -int 1 | 64 | names its layer already
+        -currentHost raed com.example.there | 64 | stand before a verb
+        raed | 64 | raed
+        """#
+}

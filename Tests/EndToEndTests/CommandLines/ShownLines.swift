@@ -1,0 +1,148 @@
+/// Lines that `defaults` answers: what is done before, the line, and what it prints.
+enum ShownLines {
+    static let table: [(before: [String], line: String, output: String)] = [
+        (["write com.shown.a k -bool true"], "read com.shown.a k", "1\n"),
+        (["write com.shown.a f -bool no"], "read com.shown.a f", "0\n"),
+        (["write com.shown.a r -float 0.25"], "read com.shown.a r", "0.25\n"),
+        (["write com.shown.a w -float 3"], "read com.shown.a w", "3\n"),
+        (["write com.shown.a s -string 'Café \"x\"'"], "read com.shown.a s", "Café \"x\"\n"),
+        (
+            ["write com.shown.a d -data 0fbe"], "read com.shown.a d",
+            "{length = 2, bytes = 0x0fbe}\n"
+        ),
+        (
+            ["write com.shown.a t -date '2024-02-29 12:00:01 +0000'"], "read com.shown.a t",
+            "2024-02-29 12:00:01 +0000\n"
+        ),
+        (
+            ["write com.shown.a l -array 1 'a b' -int -3"], "read com.shown.a l",
+            """
+            (
+                1,
+                "a b",
+                "-3"
+            )
+
+            """
+        ),
+        (["write com.shown.a m -array"], "read com.shown.a m", "(\n)\n"),
+        (["write com.shown.a n -dict"], "read com.shown.a n", "{\n}\n"),
+        (
+            [
+                "write com.shown.b '{ z = (1, {a = b;}); \"a key\" = <0f>; real = <*R0.5>; yes = <*BY>; }'"
+            ],
+            "read com.shown.b",
+            """
+            {
+                "a key" = {length = 1, bytes = 0x0f};
+                real = "0.5";
+                yes = 1;
+                z =     (
+                    1,
+                            {
+                        a = b;
+                    }
+                );
+            }
+
+            """
+        ),
+        (["write com.shown.b '{ only = 1; }'"], "read com.shown.b", "{\n    only = 1;\n}\n"),
+        (["write com.shown.b other 2"], "READ com.shown.b other", "2\n"),
+        ([], "read --json com.shown.b", #"{"only":"1","other":"2"}"# + "\n"),
+        ([], "read com.shown.b only --json", "\"1\"\n"),
+        (
+            ["rename com.shown.b only new"], "read com.shown.b",
+            "{\n    new = 1;\n    other = 2;\n}\n"
+        ),
+        (["rename com.shown.b new other"], "read com.shown.b", "{\n    other = 1;\n}\n"),
+        (["rename com.shown.b other other"], "read com.shown.b", "{\n    other = 1;\n}\n"),
+        (["delete com.shown.b other"], "domains", "com.shown.a\n"),
+        (
+            [
+                "-currentHost write com.shown.c k here", "-host far write com.shown.c k there",
+                "write com.shown.c k anywhere",
+            ],
+            "read com.shown.c k", "anywhere\n"
+        ),
+        ([], "-currentHost read com.shown.c k", "here\n"),
+        ([], "-host far read com.shown.c k", "there\n"),
+        ([], "read com.shown.c@host k", "here\n"),
+        ([], "read com.shown.c@host:far k", "there\n"),
+        ([], "-currentHost read", "{\n    \"com.shown.c\" =     {\n        k = here;\n    };\n}\n"),
+        ([], "-currentHost domains", "com.shown.c\n"),
+        ([], "domains", "com.shown.a, com.shown.c\n"),
+        (
+            [], "domains --json",
+            #"["com.shown.a","com.shown.c","com.shown.c@host","com.shown.c@host:far"]"# + "\n"
+        ),
+        (["delete-all com.shown.c k"], "domains --json", #"["com.shown.a"]"# + "\n"),
+        (
+            [
+                "delete com.shown.a", "write -g Sound -bool true",
+                "write com.shown.d '{ a = (Sound); b = 1; }'",
+            ],
+            "find sound",
+            """
+            Found 1 keys in domain 'Apple Global Domain': {
+                Sound = 1;
+            }
+            Found 1 keys in domain 'com.shown.d': {
+                a =     (
+                    Sound
+                );
+            }
+
+            """
+        ),
+        ([], "find SHOWN.D --json", #"{"com.shown.d":{"a":["Sound"],"b":"1"}}"# + "\n"),
+        ([], "find nothing-like-it", ""),
+        ([], "find nothing-like-it --json", "{}\n"),
+        ([], "domains", "com.shown.d\n"),
+        (
+            [], "read",
+            """
+            {
+                "Apple Global Domain" =     {
+                    Sound = 1;
+                };
+                "com.shown.d" =     {
+                    a =         (
+                        Sound
+                    );
+                    b = 1;
+                };
+            }
+
+            """
+        ),
+        (
+            [], "read --json",
+            #"{"NSGlobalDomain":{"Sound":true},"com.shown.d":{"a":["Sound"],"b":"1"}}"# + "\n"
+        ),
+        (["delete com.shown.d a"], "read com.shown.d", "{\n    b = 1;\n}\n"),
+        (
+            [
+                "write com.shown.d --json 1 o '{}' || true",
+                "write com.shown.d o --json '{\"$class\":\"Account\",\"x\":[1]}'",
+            ],
+            "read com.shown.d o",
+            "{\n    \"$class\" = Account;\n    x =     (\n        1\n    );\n}\n"
+        ),
+        ([], "read-type com.shown.d o", "Type is object\n"),
+        ([], "read-type com.shown.d o --path x", "Type is array\n"),
+        (
+            ["write com.shown.d o --path x -array-add -int 2"], "read com.shown.d o --json",
+            #"{"$class":"Account","x":[1,2]}"# + "\n"
+        ),
+        (["write --path x com.shown.d o -array"], "read com.shown.d o --path x", "(\n)\n"),
+        (["write -app 'My Painter' k -int 1"], "read org.example.Painter k", "1\n"),
+        ([], "read -app painter k", "1\n"),
+        ([], "read -app org.example.painter k", "1\n"),
+        ([], "read -app Malerin k", "1\n"),
+        ([], "read -app org.example.Painter.desktop k", "1\n"),
+        (["write -app 'nested one' k -int 2"], "read sub-nested k", "2\n"),
+        (["write com.shown.e -- --key --value"], "read com.shown.e -- --key", "--value\n"),
+        (["write -- -g k literal"], "read -- -g k", "literal\n"),
+    ]
+}

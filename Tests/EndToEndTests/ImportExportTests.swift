@@ -1,0 +1,202 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Whole domains that go to files and come from them, beside Python's plistlib.
+@Suite(.serialized) struct ImportExportTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    /// Every kind of value, as the JSON of a domain.
+    private static let domain =
+        #"{"array":[1,"two",[],{"a":1.5}],"bool":true,"data":{"$data":"3q2+7w=="},"#
+        + #""date":{"$class":"NSDate","NS.time":10.0},"dictionary":{"k":[{"l":false}]},"#
+        + #""exact":{"$class":"NSDate","NS.time":0.1},"integer":-5,"large":18446744073709551615,"#
+        + #""nothing":null,"object":{"$class":"Account","books":[{"$class":"Book","title":"Dune"}],"#
+        + #""name":"ada"},"pairs":{"$class":"NSDictionary","NS.keys":["$class",1],"#
+        + #""NS.objects":["a","b"]},"real":1.0,"#
+        + #""set":{"$class":"NSSet","NS.objects":[1]},"text":"Café <&> \n😀"}"#
+
+    private func value(_ domain: String) -> String {
+        desktop.tool("read", domain, "--json").output
+    }
+
+    private func path(_ name: String) -> String { "\(desktop.directory.path)/\(name)" }
+
+    private func fill() throws {
+        let file = try desktop.directory.write(Self.domain, to: "domain.json")
+        #expect(desktop.tool("import", "org.example.A", file).error == "")
+        #expect(value("org.example.A") == Self.domain + "\n")
+    }
+
+    @Test(arguments: ["xml", "binary", "json"])
+    func `A domain that is exported is the same when it is imported`(format: String) throws {
+        try fill()
+        let file = path("exported")
+        #expect(
+            desktop.tool("export", "org.example.A", file, "--format", format).error == "")
+        #expect(desktop.tool("import", "org.example.B", file).error == "")
+        #expect(value("org.example.B") == Self.domain + "\n")
+        let answer = desktop.run([
+            "/bin/sh", "-c",
+            "'\(Desktop.programs)/defaultsctl' export org.example.A - --format \(format)"
+                + " | '\(Desktop.programs)/defaultsctl' import org.example.C -",
+        ])
+        #expect(answer.error == "")
+        #expect(value("org.example.C") == Self.domain + "\n")
+    }
+
+    @Test func `Python reads what is exported: binary in a file, XML on standard output`() throws {
+        try fill()
+        for key in ["nothing", "object", "pairs", "set", "exact"] {
+            desktop.tool("delete", "org.example.A", key)
+        }
+        let file = path("a.plist")
+        #expect(desktop.tool("export", "org.example.A", file).status == 0)
+        let xml = try desktop.tool("export", "org.example.A", "-").requireOutput()
+        let answer = desktop.python(
+            """
+            import plistlib, sys
+            one, other = plistlib.load(open(sys.argv[1], "rb")), plistlib.loads(sys.stdin.buffer.read())
+            print(one == other, open(sys.argv[1], "rb").read(6), list(one))
+            print(one["data"], one["date"], one["dictionary"], repr(one["real"]), one["large"])
+            """, file, input: xml)
+        #expect(
+            answer.output == """
+                True b'bplist' ['array', 'bool', 'data', 'date', 'dictionary', 'integer', 'large', \
+                'real', 'text']
+                b'\\xde\\xad\\xbe\\xef' 2001-01-01 00:00:10 {'k': [{'l': False}]} 1.0 \
+                18446744073709551615
+
+                """, "\(answer.error)")
+    }
+
+    @Test func `What Python writes is imported with its types`() throws {
+        for format in ["FMT_XML", "FMT_BINARY"] {
+            let answer = desktop.python(
+                """
+                import datetime, plistlib, subprocess, sys
+                values = {"a": True, "b": -1, "c": 0.5, "d": "é", "e": b"\\x0f", "f": [1, {"g": []}],
+                          "h": datetime.datetime(2001, 1, 1, 0, 0, 1), "$i": {"$class": 1}}
+                data = plistlib.dumps(values, fmt=plistlib.\(format))
+                subprocess.run([sys.argv[1], "import", "org.example.A", "-"], input=data, check=True)
+                """, Desktop.programs + "/defaultsctl")
+            #expect(answer.error == "")
+            #expect(
+                value("org.example.A")
+                    == #"{"$i":{"$class":"NSDictionary","NS.keys":["$class"],"NS.objects":[1]},"#
+                    + #""a":true,"b":-1,"c":0.5,"d":"é","e":{"$data":"Dw=="},"f":[1,{"g":[]}],"#
+                    + #""h":{"$class":"NSDate","NS.time":1.0}}"# + "\n")
+            desktop.tool("delete", "org.example.A")
+        }
+    }
+
+    @Test func `Importing keeps the other keys, or removes them where told, in one change`() throws
+    {
+        desktop.tool("write", "org.example.A", "{ a = 1; b = 2; }")
+        let before = try desktop.property("Generation")
+        let file = try desktop.directory.write("{ b = 3; c = 4; }", to: "old.plist")
+        #expect(desktop.tool("import", "org.example.A", file).status == 0)
+        #expect(value("org.example.A") == #"{"a":"1","b":"3","c":"4"}"# + "\n")
+        #expect(desktop.tool("import", "--replace", "org.example.A", file).status == 0)
+        #expect(value("org.example.A") == #"{"b":"3","c":"4"}"# + "\n")
+        #expect(try desktop.property("Generation") != before)
+        let watcher = try desktop.start(
+            "gdbus", "monitor", "--session", "--dest", "org.defaultsd.Defaults1")
+        let lines = try #require(watcher.lines)
+        defer { watcher.send(SIGTERM) }
+        try desktop.waitForMatchRule(containing: "org.defaultsd.Defaults1")
+        let other = try desktop.directory.write("{ x = 1; y = 2; }", to: "other.plist")
+        #expect(desktop.tool("import", "--replace", "org.example.A", other).status == 0)
+        var line = lines.next()
+        while let text = line, !text.contains("Changed") { line = lines.next() }
+        #expect(line?.contains("['x', 'y'], ['b', 'c']") == true, "\(line ?? "")")
+    }
+
+    @Test(arguments: [
+        ("{ a = 1", "Could not parse property list from"), ("{\"a\": 1", "Could not parse"),
+        ("", "Could not parse"), ("(1, 2)", "was not a dictionary"), ("[1]", "Could not parse"),
+        ("<plist><array/></plist>", "was not a dictionary"), ("bplist00", "Could not parse"),
+        ("<plist><dict><key>a</key></dict></plist>", "line 1, column"),
+        (
+            "<plist><dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict></plist>",
+            "reference (CF$UID)"
+        ),
+        ("{ \"\" = 1; b = 2; }", "key"),
+    ])
+    func `A file that is no domain changes nothing`(text: String, sentence: String) throws {
+        desktop.tool("write", "org.example.A", "a", "-int", "1")
+        let file = try desktop.directory.write(text, to: "bad")
+        let answer = desktop.tool("import", "--replace", "org.example.A", file)
+        #expect(answer.status == 1)
+        #expect(answer.error.contains(sentence), "\(answer.error)")
+        #expect(answer.error.split(separator: "\n").count == 1)
+        #expect(value("org.example.A") == #"{"a":1}"# + "\n")
+    }
+
+    @Test func `JSON that is wrong is refused with its place`() throws {
+        let file = try desktop.directory.write("{\"a\": 1,\n \"b\": [1 2]}", to: "bad.json")
+        let answer = desktop.tool("import", "org.example.A", file, "--format", "json")
+        #expect(answer.status == 1)
+        #expect(answer.error.contains("(line 2, column 10)"), "\(answer.error)")
+        for text in [#"{"a":1,"a":2}"#, #"{"a":1}}"#, #"{"a" 1}"#, #"{"a":1 "b":2}"#, #"{"a\":1}"#]
+        {
+            let file = try desktop.directory.write(text, to: "bad.json")
+            #expect(
+                desktop.tool("import", "org.example.A", file, "--format", "json").status == 1)
+        }
+        #expect(desktop.tool("domains").output == "\n")
+    }
+
+    @Test func `An export replaces its file whole, keeps its mode, and follows a link`() throws {
+        desktop.tool("write", "org.example.A", "a", "-int", "1")
+        let file = try desktop.directory.write("old", to: "file")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+        try FileManager.default.createSymbolicLink(
+            atPath: path("link"), withDestinationPath: "file")
+        #expect(
+            desktop.tool("export", "org.example.A", path("link"), "--format", "xml").status == 0)
+        #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("<?xml"))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path("link")) == "file")
+        #expect(desktop.run("stat", "-c", "%a", file).output == "640\n")
+        #expect(desktop.tool("export", "org.example.A", path("new")).status == 0)
+        #expect(desktop.run("stat", "-c", "%a", path("new")).output == "600\n")
+        let refused = desktop.tool("export", "org.example.A", path("nowhere/file"))
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("Could not export domain org.example.A to"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: desktop.directory.path)
+                .allSatisfy { !$0.contains(".XX") && !$0.hasPrefix("file.") })
+    }
+
+    @Test func `A value that XML cannot hold is refused with a way out`() {
+        desktop.tool("write", "org.example.A", "a", "--json", #""\u0007""#)
+        let answer = desktop.tool("export", "org.example.A", "-")
+        #expect(answer.status == 1 && answer.output == "")
+        #expect(answer.error.contains("--format binary and json can."))
+        #expect(desktop.tool("export", "org.example.A", path("file")).status == 0)
+    }
+
+    @Test func `Ten thousand keys go in as one change, and come out again`() throws {
+        let program = """
+            import plistlib, sys
+            values = {"key%05d" % n: [n, {"a": "value %d" % n}] for n in range(10000)}
+            plistlib.dump(values, open(sys.argv[1], "wb"), fmt=plistlib.FMT_BINARY)
+            """
+        let file = path("many.plist")
+        _ = try desktop.python(program, file).requireOutput()
+        #expect(desktop.tool("import", "org.example.A", file).error == "")
+        #expect(try desktop.property("Generation") == "<uint64 2>")
+        let out = path("out.plist")
+        #expect(desktop.tool("export", "org.example.A", out).error == "")
+        let same = desktop.python(
+            """
+            import plistlib, sys
+            print(*[len(plistlib.load(open(path, "rb"))) for path in sys.argv[1:]])
+            one, other = [plistlib.load(open(path, "rb")) for path in sys.argv[1:]]
+            print(one == other)
+            """, file, out)
+        #expect(same.output == "10000 10000\nTrue\n")
+    }
+}
