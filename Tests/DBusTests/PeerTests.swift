@@ -67,6 +67,23 @@ import TestSupport
         }
     }
 
+    @Test func `Both ends of a socket pair can be connections, one that serves and one that calls`()
+        async throws
+    {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+        let service = try await Connection.open(serving: theirs, on: loop, [Self.echo])
+        let client = try await Connection.open(calling: ours, on: otherLoop)
+        #expect(client.uniqueName == nil)
+        #expect(try await client.call(nil, "/", "a.Echo", "Who") == [.string("- \(getpid())")])
+        await service.close()
+        await #expect(throws: DBusError.self) {
+            try await client.call(nil, "/", "a.Echo", "Who")
+        }
+    }
+
     @Test func `libdbus's own interface is answered`() async throws {
         let (client, service) = try await connect()
         let peer: InterfaceName = "org.freedesktop.DBus.Peer"

@@ -51,6 +51,19 @@ import Testing
         #expect(desktop.call("GetValue", "org.example.App", "Key").output.contains("(<int64 1>, "))
     }
 
+    @Test func `Several at once wait for one another`() throws {
+        let script = """
+            for number in 1 2 3 4 5 6; do "$0" write a.b "key$number" -int $number & done
+            wait
+            """
+        let written = desktop.run(
+            ["sh", "-c", script, Desktop.programs + "/defaultsctl"],
+            environment: desktop.environmentWithoutBus)
+        #expect(written.error.split(separator: "\n").allSatisfy(Self.isNotice))
+        let stored = desktop.toolAlone("read", "a.b", "--json").output
+        #expect(stored == #"{"key1":1,"key2":2,"key3":3,"key4":4,"key5":5,"key6":6}"# + "\n")
+    }
+
     @Test func `A bus on which nobody knows of the service is as none`() throws {
         let bus = try PrivateBus()
         var environment = desktop.environment

@@ -104,6 +104,25 @@ import Testing
         #expect(expected.status == 0 && made.output == expected.output)
     }
 
+    @Test func `A value that no command can write is a comment`() throws {
+        let (watcher, lines) = try watch("--as-commands")
+        defer { watcher.send(SIGTERM) }
+        _ = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            circle = dumps({**contents, "$objects": ["$null",
+                {"$class": UID(2), "NS.objects": [UID(1)]},
+                {"$classname": "NSArray", "$classes": ["NSArray", "NSObject"]}]})
+            service.Set("(ssay)", "a.b", "two\\nlines", circle)
+            """
+        ).requireOutput()
+        #expect(
+            lines.next()?.hasPrefix("# a.b two\\u{a}lines: no command makes this change: ") == true)
+        desktop.tool("delete", "a.b", "two\nlines")
+        #expect(lines.next() == "defaultsctl delete a.b 'two")
+        #expect(lines.next() == "lines'")
+    }
+
     @Test func `A key, a part of its value, and one layer can be watched alone`() throws {
         desktop.tool("write", "a.b", "key", "--json", #"{"x":1,"y":2}"#)
         let (part, lines) = try watch("a.b", "key", "--path", "x")

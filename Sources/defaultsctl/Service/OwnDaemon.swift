@@ -74,6 +74,8 @@ struct OwnDaemon {
         // The C strings live until the child has its own.
         let arguments = [strdup(program), strdup("--peer"), strdup("0"), nil]
         defer { for argument in arguments { free(argument) } }
+        // The manager of whatever unit runs this program is not the daemon's to be told that it serves.
+        unsetenv("NOTIFY_SOCKET")
         var identifier = pid_t()
         let code = posix_spawn(&identifier, program, &actions, &attributes, arguments, environ)
         guard code == 0 else { throw ToolError.daemonFailed(program, SystemWords.of(code)) }

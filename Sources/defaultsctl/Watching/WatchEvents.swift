@@ -28,10 +28,11 @@ final class WatchEvents: Sendable {
         let events = WatchEvents()
         let owners = try await defaults.connection.ownerChanges(of: Contract.busName, limit: 64)
         let changes = try await defaults.changes(in: domain)
-        Task {
+        let loop = defaults.connection.loop
+        Task(executorPreference: loop) {
             for await element in owners where element.isArrival { events.add(.newDaemon) }
         }
-        Task {
+        Task(executorPreference: loop) {
             do {
                 for try await notice in changes { events.add(.notice(notice)) }
             } catch {
