@@ -1,0 +1,38 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `--help` prints, beside what it printed when somebody last looked at it.
+///
+/// `Tests/Help/update` takes the new texts over, for a reader to look at in the difference.
+@Suite struct HelpTests {
+    private static let folder = Desktop.packageDirectory + "Tests/Help"
+
+    private static let verbs = [
+        "read", "read-type", "write", "rename", "delete", "delete-all", "apply", "import", "export",
+        "domains", "keys", "find", "watch", "inspect", "sync", "status", "stats", "doctor", "backup",
+    ]
+
+    private func expect(_ name: String, _ printed: String) throws {
+        let expected = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)
+        #expect(printed == expected, "\(name)")
+    }
+
+    @Test func `The tool and the daemon say what they are for`() throws {
+        let desktop = try Desktop()
+        let help = try desktop.tool("--help").requireOutput()
+        try expect("defaultsctl", help)
+        try expect(
+            "defaultsd", desktop.run(Desktop.programs + "/defaultsd", "--help").requireOutput())
+        let told = help.matches(of: /\n  ([a-z][a-z-]*)  +[A-Z]/).map { String($0.1) }
+        #expect(told == Self.verbs)
+    }
+
+    @Test(arguments: verbs)
+    func `A verb says what it takes`(verb: String) throws {
+        let desktop = try Desktop()
+        let help = try desktop.tool("help", verb).requireOutput()
+        try expect(verb, help)
+        #expect(try desktop.tool(verb, "--help").requireOutput() == help)
+    }
+}
