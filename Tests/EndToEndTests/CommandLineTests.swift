@@ -64,6 +64,23 @@ import Testing
         }
     }
 
+    @Test func `On a terminal nothing steers it, and each domain has a line`() throws {
+        let shell = try Shell()
+        shell.run(#"defaults write com.example.a k -string "$(printf 'a\033[2Jb\tc')""#)
+        shell.run("defaults write -g k -int 1; defaults -currentHost write com.example.b k -int 1")
+        let terminal = """
+            python3 -c 'import os, pty, sys; sys.exit(
+                os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
+            """
+        let value = shell.run("\(terminal) defaults read com.example.a k")
+        #expect(value.output == "a\\u{1b}[2Jb\tc\r\n", "\(value.error)")
+        #expect(shell.run("defaults read com.example.a k").output == "a\u{1B}[2Jb\tc\n")
+        let domains = shell.run("\(terminal) defaults domains")
+        #expect(domains.output == "NSGlobalDomain\r\ncom.example.a\r\ncom.example.b@host\r\n")
+        let binary = shell.run("\(terminal) defaults export com.example.a - --format binary")
+        #expect(binary.status == 64 && binary.output.contains("no binary property list"))
+    }
+
     @Test func `Many who add to one value at once lose nothing`() throws {
         let shell = try Shell()
         shell.run(

@@ -16,7 +16,7 @@ import Testing
         "are the same values",
         arguments: [
             "{ a = b; \"c d\" = (1, 2, ( ), { }); }", "(<0fbe>, <00 11 22 33>, \"\\n\\t\\\"\\\\\")",
-            "( \"\\U00e9\\U4e2d\", 'it is', com.example.App, /a/b, 12.5 )",
+            "( \"\\U00e9\\U4e2d\", com.example.App, /a/b, 12.5 )",
             "{a=1}",
             "{ a = { b = { c = (x, y, {z = 1;}); }; }; }", "/* c */ { a = 1; // d\n b = 2; }",
             "key = value;\n\"other key\" = \"other value\";\n",

@@ -1,5 +1,6 @@
-/// Lines that `defaults` refuses: the line, as a shell has it; the exit status; and a part of the
-/// sentence on standard error. Nothing is changed by any of them.
+/// Lines that `defaults` refuses, and that change nothing.
+///
+/// Each is the line as a shell has it, the exit status, and a part of the sentence on standard error.
 enum RefusedLines {
     static let table = #"""
         read com.example.there missing | 1 | The domain/default pair of (com.example.there, missing) does not exist
