@@ -20,19 +20,17 @@ enum Interruption {
     /// From now on a signal ends the daemon first, and is obeyed when that has ended.
     static func follow(_ identifier: pid_t) {
         daemon.store(identifier, ordering: .sequentiallyConsistent)
-        for number in [SIGINT, SIGTERM, SIGHUP] {
-            signal(number) { number in
-                // Nothing but calls that signal-safety(7) allows.
-                if isEnding.load(ordering: .sequentiallyConsistent) {
-                    return received.store(number, ordering: .sequentiallyConsistent)
-                }
-                let identifier = daemon.exchange(0, ordering: .sequentiallyConsistent)
-                // Another handler is at it.
-                guard identifier > 0 else { return }
-                kill(identifier, SIGTERM)
-                _ = reap(identifier)
-                obey(number)
+        SignalHandling.handle([SIGINT, SIGTERM, SIGHUP]) { number in
+            // Nothing but calls that signal-safety(7) allows.
+            if isEnding.load(ordering: .sequentiallyConsistent) {
+                return received.store(number, ordering: .sequentiallyConsistent)
             }
+            let identifier = daemon.exchange(0, ordering: .sequentiallyConsistent)
+            // Another handler is at it.
+            guard identifier > 0 else { return }
+            kill(identifier, SIGTERM)
+            _ = reap(identifier)
+            obey(number)
         }
     }
 

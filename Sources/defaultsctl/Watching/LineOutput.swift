@@ -15,12 +15,10 @@ enum LineOutput {
     /// Has signals, and the end of who reads, end the program.
     static func begin() {
         signal(SIGPIPE, SIG_IGN)
-        for number in [SIGINT, SIGTERM] {
-            signal(number) { _ in
-                // Nothing but calls that signal-safety(7) allows.
-                let isSecond = isEnding.exchange(true, ordering: .sequentiallyConsistent)
-                if isSecond || !isWriting.load(ordering: .sequentiallyConsistent) { _exit(0) }
-            }
+        SignalHandling.handle([SIGINT, SIGTERM]) { _ in
+            // Nothing but calls that signal-safety(7) allows.
+            let isSecond = isEnding.exchange(true, ordering: .sequentiallyConsistent)
+            if isSecond || !isWriting.load(ordering: .sequentiallyConsistent) { _exit(0) }
         }
     }
 
