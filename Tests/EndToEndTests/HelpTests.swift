@@ -9,8 +9,10 @@ import Testing
     private static let folder = Desktop.packageDirectory + "Tests/Help"
 
     private static let verbs = [
-        "read", "read-type", "write", "rename", "delete", "delete-all", "apply", "import", "export",
-        "domains", "keys", "find", "watch", "inspect", "sync", "status", "stats", "doctor", "backup",
+        "read", "read-type", "write", "rename", "delete", "delete-all", "apply", "import",
+        "export",
+        "domains", "keys", "find", "watch", "inspect", "sync", "status", "stats", "doctor",
+        "backup",
     ]
 
     private func expect(_ name: String, _ printed: String) throws {

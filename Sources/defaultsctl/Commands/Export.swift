@@ -34,7 +34,9 @@ struct Export: ServiceCommand {
         guard !entries.isEmpty else { throw ToolError.noDomainToExport(domain) }
         let name = file == "-" ? "standard output" : file
         do {
-            let bytes = try ExportedDomain(entries).bytes(as: form)
+            let progress = ProgressBar("Exporting \(domain.onOneLine)")
+            defer { progress.end() }
+            let bytes = try ExportedDomain(entries, progress).bytes(as: form)
             if file == "-" {
                 try SafeOutput.write(bytes)
             } else {

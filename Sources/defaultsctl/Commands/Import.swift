@@ -23,7 +23,9 @@ struct Import: ServiceCommand {
     var replace = false
 
     func run(with defaults: RemoteDefaults) async throws {
-        let entries = try DomainFile(file, format: format).entries()
+        let progress = ProgressBar("Reading \(file.onOneLine)")
+        defer { progress.end() }
+        let entries = try DomainFile(file, format: format).entries(progress)
         try await defaults.store(entries, in: domain, removingOthers: replace)
     }
 }

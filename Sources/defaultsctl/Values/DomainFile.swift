@@ -26,14 +26,16 @@ struct DomainFile {
     }
 
     /// The entries of the file.
-    func entries() throws(ToolError) -> [DefaultsEntry] {
+    ///
+    /// - Parameter progress: Where it is shown how far the reading is.
+    func entries(_ progress: ProgressBar) throws(ToolError) -> [DefaultsEntry] {
         switch format {
-        case .json: return try entriesOfJSON()
-        case .xml, .binary: return try entries(of: propertyList())
+        case .json: return try entriesOfJSON(progress)
+        case .xml, .binary: return try entries(of: propertyList(), progress)
         case nil:
             // What is JSON is no old-style property list: its strings are no entries.
-            if let entries = try? entriesOfJSON() { return entries }
-            return try entries(of: propertyList())
+            if let entries = try? entriesOfJSON(progress) { return entries }
+            return try entries(of: propertyList(), progress)
         }
     }
 
@@ -51,20 +53,25 @@ struct DomainFile {
         }
     }
 
-    private func entries(of list: PropertyList) throws(ToolError) -> [DefaultsEntry] {
+    private func entries(
+        of list: PropertyList, _ progress: ProgressBar
+    ) throws(ToolError) -> [DefaultsEntry] {
         guard let values = PropertyListEntries(of: list) else { throw .fileIsNoDictionary(name) }
         var entries: [DefaultsEntry] = []
         do {
-            try values.read { entries.append($0) }
+            try values.read {
+                entries.append($0)
+                progress.show(entries.count, of: values.count)
+            }
         } catch {
             throw ToolError(error)
         }
         return entries
     }
 
-    private func entriesOfJSON() throws(ToolError) -> [DefaultsEntry] {
+    private func entriesOfJSON(_ progress: ProgressBar) throws(ToolError) -> [DefaultsEntry] {
         do {
-            return try JSONMembers(bytes).entries()
+            return try JSONMembers(bytes).entries(progress)
         } catch {
             throw .cannotParseFile(name, because: "\(error)")
         }

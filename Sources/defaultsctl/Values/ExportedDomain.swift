@@ -6,9 +6,12 @@ import XMLPropertyList
 /// A domain as it goes to a file.
 struct ExportedDomain {
     private let entries: [DefaultsEntry]
+    private let progress: ProgressBar
 
-    init(_ entries: [DefaultsEntry]) {
+    /// - Parameter progress: Where it is shown how far the making of the file is.
+    init(_ entries: [DefaultsEntry], _ progress: ProgressBar) {
         self.entries = entries
+        self.progress = progress
     }
 
     /// The bytes of the file.
@@ -28,6 +31,7 @@ struct ExportedDomain {
         for (number, entry) in entries.enumerated() {
             text += number == 0 ? "\n" : ",\n"
             text += "  \(try entry.key.quoted): \(try entry.archive.jsonText())"
+            progress.show(number, of: entries.count)
         }
         return Array((text + (entries.isEmpty ? "}\n" : "\n}\n")).utf8)
     }
@@ -37,6 +41,7 @@ struct ExportedDomain {
         var (keys, values): ([ObjectIndex], [ObjectIndex]) = ([], [])
         for entry in entries {
             keys.append(sink.sink.writer.add(string: Text(entry.key)))
+            progress.show(keys.count, of: entries.count)
             if try PlainValue.holds(entry.archive, forXML: isForXML) {
                 try entry.archive.render(into: &sink)
                 guard let value = sink.sink.value else {

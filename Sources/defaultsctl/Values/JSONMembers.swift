@@ -19,10 +19,10 @@ struct JSONMembers {
     }
 
     /// - Throws: `JSONError` with the place in the text, or ``Failure``.
-    func entries() throws -> [DefaultsEntry] {
+    func entries(_ progress: ProgressBar) throws -> [DefaultsEntry] {
         do {
             var cutter = self
-            return try cutter.cut()
+            return try cutter.cut(progress)
         } catch {
             // An error in a member has its place there; read whole, it has that in the text.
             _ = try KeyedArchive(json: text)
@@ -30,7 +30,7 @@ struct JSONMembers {
         }
     }
 
-    private mutating func cut() throws -> [DefaultsEntry] {
+    private mutating func cut(_ progress: ProgressBar) throws -> [DefaultsEntry] {
         guard skip("{") else { throw Failure(description: "It is no JSON object.") }
         var entries: [DefaultsEntry] = []
         var known: Set<String> = []
@@ -43,6 +43,7 @@ struct JSONMembers {
             guard skip(":") else { throw Failure(description: "A key has no value.") }
             let value = try KeyedArchive(json: Array(text[valueRange()]))
             entries.append(DefaultsEntry(key: key, archive: value))
+            progress.show(offset, of: text.count)
         } while skip(",")
         guard skip("}") else { throw Failure(description: "The object has no end.") }
         return try finish(entries)

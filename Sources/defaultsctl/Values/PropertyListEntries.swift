@@ -11,6 +11,9 @@ struct PropertyListEntries {
     private let keys: PropertyList.References
     private let values: PropertyList.References
 
+    /// How many there are.
+    var count: Int { keys.count }
+
     /// - Returns: nil where the list is no dictionary.
     init?(of list: PropertyList) {
         guard case .dictionary(let keys, let values) = list.value(at: list.root) else { return nil }
