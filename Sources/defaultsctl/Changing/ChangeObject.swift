@@ -64,7 +64,7 @@ struct ChangeObject {
 }
 
 /// The names of the members of a JSON object, which has no others in it that count.
-private struct MemberNames: ValueFormSink {
+private struct MemberNames: OnlookingSink {
     private(set) var names: Set<String> = []
     private var depth = 0
 
@@ -76,14 +76,4 @@ private struct MemberNames: ValueFormSink {
     mutating func endDictionary() { depth -= 1 }
     mutating func beginArray() { depth += 1 }
     mutating func endArray() { depth -= 1 }
-
-    func null() {}
-    func boolean(_ value: Bool) {}
-    func integer(_ value: Int128) {}
-    func real(_ value: Double) {}
-    func string(_ value: Text) {}
-    func data(_ value: ArraySlice<UInt8>) {}
-    func bytes(_ value: ArraySlice<UInt8>) {}
-    func date(_ secondsSince2001: Double) {}
-    func reference(to uid: UInt64) {}
 }

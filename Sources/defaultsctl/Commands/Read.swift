@@ -76,7 +76,7 @@ struct Read: ServiceCommand {
                 try terminal.write(bytes)
                 try terminal.finish()
             }
-        } catch is RawValue.OtherValue {
+        } catch is RefusedValue {
             throw ToolError.noScalar(key, type: try ValueTypeName.name(of: archive))
         }
     }

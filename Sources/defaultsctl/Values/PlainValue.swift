@@ -2,7 +2,7 @@ import KeyedArchive
 import PropertyList
 
 /// Whether a value is one that property lists have: no object, no nil.
-struct PlainValue: ValueFormSink {
+struct PlainValue: OnlookingSink {
     /// The value is something else.
     private struct OtherValue: Error {}
 
@@ -36,14 +36,4 @@ struct PlainValue: ValueFormSink {
     func key(_ key: Text) throws {
         if key.hasPrefix("$") || key == "CF$UID" { throw OtherValue() }
     }
-
-    func boolean(_ value: Bool) {}
-    func integer(_ value: Int128) {}
-    func real(_ value: Double) {}
-    func string(_ value: Text) {}
-    func data(_ value: ArraySlice<UInt8>) {}
-    func beginArray() {}
-    func endArray() {}
-    func beginDictionary() {}
-    func endDictionary() {}
 }

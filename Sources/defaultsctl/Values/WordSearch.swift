@@ -2,7 +2,7 @@ import KeyedArchive
 import PropertyList
 
 /// Looks for a word in the strings and the keys of a value, whatever the case.
-struct WordSearch: ValueFormSink {
+struct WordSearch: OnlookingSink {
     /// The word is there; no more of the value is needed.
     private struct Found: Error {}
 
@@ -34,17 +34,4 @@ struct WordSearch: ValueFormSink {
         // What only spells an object is no part of it.
         if !key.hasPrefix("$"), matches(key.description) { throw Found() }
     }
-
-    func null() {}
-    func boolean(_ value: Bool) {}
-    func integer(_ value: Int128) {}
-    func real(_ value: Double) {}
-    func data(_ value: ArraySlice<UInt8>) {}
-    func bytes(_ value: ArraySlice<UInt8>) {}
-    func date(_ secondsSince2001: Double) {}
-    func reference(to uid: UInt64) {}
-    func beginArray() {}
-    func endArray() {}
-    func beginDictionary() {}
-    func endDictionary() {}
 }

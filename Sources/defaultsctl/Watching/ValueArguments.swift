@@ -2,10 +2,7 @@ import KeyedArchive
 import PropertyList
 
 /// The words of `write` that give a value: a scalar in those of macOS, any other value by `--json`.
-struct ValueArguments: ValueFormSink {
-    /// The value is more than one scalar.
-    private struct OtherValue: Error {}
-
+struct ValueArguments: ChoosySink {
     private var words: [String] = []
 
     /// - Returns: An option of ours, or the words behind the key; the other is empty.
@@ -18,7 +15,7 @@ struct ValueArguments: ValueFormSink {
         do {
             try archive.render(into: &sink)
             return ([], sink.words)
-        } catch is OtherValue {
+        } catch is RefusedValue {
             let json = try archive.jsonText()
             _ = try KeyedArchive(json: json)
             return (["--json", json], [])
@@ -29,29 +26,18 @@ struct ValueArguments: ValueFormSink {
 
     mutating func integer(_ value: Int128) throws {
         // Beyond the range of -int, JSON has it exact.
-        guard Int64(exactly: value) != nil else { throw OtherValue() }
+        guard Int64(exactly: value) != nil else { throw RefusedValue() }
         words = ["-int", "\(value)"]
     }
 
     mutating func real(_ value: Double) throws {
-        guard value.isFinite else { throw OtherValue() }
+        guard value.isFinite else { throw RefusedValue() }
         words = ["-float", "\(value)"]
     }
 
     mutating func string(_ value: Text) throws {
         // A command line carries neither a NUL nor half of a character.
-        guard let string = value.string, !string.utf8.contains(0) else { throw OtherValue() }
+        guard let string = value.string, !string.utf8.contains(0) else { throw RefusedValue() }
         words = ["-string", string]
     }
-
-    mutating func null() throws { throw OtherValue() }
-    mutating func data(_ value: ArraySlice<UInt8>) throws { throw OtherValue() }
-    mutating func bytes(_ value: ArraySlice<UInt8>) throws { throw OtherValue() }
-    mutating func date(_ secondsSince2001: Double) throws { throw OtherValue() }
-    mutating func reference(to uid: UInt64) throws { throw OtherValue() }
-    mutating func beginArray() throws { throw OtherValue() }
-    mutating func endArray() throws { throw OtherValue() }
-    mutating func beginDictionary() throws { throw OtherValue() }
-    mutating func key(_ key: Text) throws { throw OtherValue() }
-    mutating func endDictionary() throws { throw OtherValue() }
 }
