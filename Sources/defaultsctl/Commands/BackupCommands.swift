@@ -12,20 +12,25 @@ struct BackupCommands: AsyncParsableCommand {
             abstract: "Lists the backups, the newest first.",
             discussion: "Each with its name, local time, generation, size in bytes and kind.")
 
+        @Flag(help: "Print a JSON array; dates are seconds since 1970.")
+        var json = false
+
         func run(with defaults: RemoteDefaults) async throws {
-            let rows = try await defaults.backups().map {
+            let backups = try await defaults.backups()
+            if json { return print("[\(try backups.map(Self.object).joined(separator: ","))]") }
+            var columns = Columns(areNumbers: [false, false, true, true, false])
+            columns.rows = backups.map {
                 [$0.name, LocalTime($0.date).text, "\($0.generation)", "\($0.size)", $0.kind]
             }
-            for row in rows { print(Self.line(row, in: rows)) }
+            for line in columns.lines { print(line) }
         }
 
-        /// The columns of a row, all but the last as wide as the widest.
-        private static func line(_ row: [String], in rows: [[String]]) -> String {
-            row.indices.map { column in
-                guard column < row.count - 1 else { return row[column] }
-                let width = rows.map { $0[column].count }.max() ?? 0
-                return row[column] + String(repeating: " ", count: width - row[column].count)
-            }.joined(separator: "  ")
+        private static func object(_ backup: RemoteBackup) throws -> String {
+            try ShownJSON.object([
+                ("name", backup.name.quoted), ("date", "\(backup.date)"),
+                ("generation", "\(backup.generation)"), ("size", "\(backup.size)"),
+                ("kind", backup.kind.quoted),
+            ])
         }
     }
 

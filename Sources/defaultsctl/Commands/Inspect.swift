@@ -23,6 +23,8 @@ struct Inspect: AsyncParsableCommand {
     @Argument(help: "The key, to inspect its value in the database.")
     var key: String?
 
+    @OptionGroup var part: PathOption
+
     @Flag(help: "How to show the archive.")
     var form: InspectionForm = .tree
 
@@ -48,6 +50,7 @@ struct Inspect: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let archive = try await inspectedArchive()
+            if let path = part.path { return try show(archive.archive.value(at: path)) }
             do {
                 try show(archive.archive)
             } catch {

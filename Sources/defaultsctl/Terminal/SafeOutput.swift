@@ -25,16 +25,10 @@ extension String {
     /// Escapes in the place of control characters; lines and tabs stay.
     var withoutControls: String {
         guard unicodeScalars.contains(where: Self.steers) else { return self }
-        return unicodeScalars.map { scalar in
-            Self.steers(scalar) ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
-        }.joined()
+        return unicodeScalars.map { Self.steers($0) ? $0.escape : String($0) }.joined()
     }
 
     private static func steers(_ scalar: Unicode.Scalar) -> Bool {
-        guard scalar != "\n", scalar != "\t" else { return false }
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: return true
-        default: return false
-        }
+        scalar.isUnseen && scalar != "\n" && scalar != "\t"
     }
 }

@@ -22,12 +22,6 @@ extension String {
 
     /// Bare where it is printable, else with escapes.
     var onOneLine: String {
-        unicodeScalars.map { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                "\\u{\(String(scalar.value, radix: 16))}"
-            default: String(scalar)
-            }
-        }.joined()
+        unicodeScalars.map { $0.isUnseen ? $0.escape : String($0) }.joined()
     }
 }

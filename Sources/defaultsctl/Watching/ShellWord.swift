@@ -44,13 +44,3 @@ enum ShellWord {
         }
     }
 }
-
-extension Unicode.Scalar {
-    /// Whether a terminal would obey the character, or not show it.
-    var isUnseen: Bool {
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: true
-        default: false
-        }
-    }
-}
