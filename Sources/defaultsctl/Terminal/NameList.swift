@@ -18,7 +18,7 @@ struct NameList: ParsableArguments {
         guard !json || !null else { throw ValidationError("Give --json or -0, not both.") }
     }
 
-    /// Prints the names as they are, and on a terminal safely.
+    /// Prints the names as they are, and on a terminal each on one line.
     func print(_ names: [String]) throws {
         if json {
             let quoted = try names.map { try $0.quoted }
@@ -26,7 +26,8 @@ struct NameList: ParsableArguments {
         } else if null {
             for name in names { Swift.print(name, terminator: "\0") }
         } else {
-            for name in names { SafeOutput.print(name) }
+            let isTerminal = isatty(STDOUT_FILENO) == 1
+            for name in names { Swift.print(isTerminal ? name.onOneLine : name) }
         }
     }
 }
