@@ -21,7 +21,10 @@ struct Doctor: AsyncParsableCommand {
             findings += StorageCheck(directory: directory, service: service.process).findings()
         }
         try await reportingFailure {
-            print(json ? ShownJSON.text(try Finding.json(findings)) : Finding.text(findings))
+            print(
+                json
+                    ? ShownJSON.text(try Finding.json(findings))
+                    : Finding.text(findings, on: Terminal(color: .auto)))
         }
         if findings.contains(where: { $0.state == .problem }) { throw ExitCode.failure }
     }

@@ -30,13 +30,28 @@ struct Finding {
     }
 }
 
+extension Finding.State {
+    /// Green, yellow and red, as ECMA-48 has them.
+    fileprivate var color: String {
+        switch self {
+        case .ok: "32"
+        case .warning: "33"
+        case .problem: "1;31"
+        }
+    }
+}
+
 extension Finding {
     /// Findings for people, with what to do in a line of its own.
-    static func text(_ findings: [Finding]) -> String {
+    ///
+    /// - Parameter terminal: What it is shown on, in colours where it has them.
+    static func text(_ findings: [Finding], on terminal: Terminal) -> String {
         var columns = Columns(areNumbers: [false, false, false])
         columns.rows = findings.map { [$0.state.rawValue, $0.subject, $0.message.onOneLine] }
         return zip(columns.lines, findings).map { line, finding in
-            finding.advice.map { "\(line)\n         -> \($0.onOneLine)" } ?? line
+            let state = finding.state.rawValue
+            let line = terminal.painted(state, finding.state.color) + line.dropFirst(state.count)
+            return finding.advice.map { "\(line)\n         -> \($0.onOneLine)" } ?? line
         }.joined(separator: "\n")
     }
 

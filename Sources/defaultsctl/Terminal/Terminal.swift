@@ -29,12 +29,23 @@ struct Terminal {
         return options
     }
 
+    /// A text in a colour, where there are colours.
+    ///
+    /// - Parameter parameters: Those of the sequence of ECMA-48 that selects it.
+    func painted(_ text: String, _ parameters: String) -> String {
+        hasColors ? "\u{1B}[\(parameters)m\(text)\u{1B}[0m" : text
+    }
+
     /// Prints each line as it comes.
     func print(_ listing: some InspectionListing) throws {
         var listing = listing
         while let line = try listing.next() {
-            try write(Array((hasColors ? line.colored : line.description).utf8) + "\n".utf8)
+            try write(Array(line.spans.map(painted).joined().utf8) + "\n".utf8)
         }
+    }
+
+    private func painted(_ span: InspectionLine.Span) -> String {
+        span.role.color.map { painted(span.text, $0) } ?? span.text
     }
 
     func write(_ bytes: [UInt8]) throws {
@@ -57,15 +68,6 @@ struct Terminal {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]
         let locale = names.lazy.compactMap(Self.variable).first { !$0.isEmpty } ?? ""
         return ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
-    }
-}
-
-extension InspectionLine {
-    /// The line with the colours of ECMA-48.
-    fileprivate var colored: String {
-        spans.map { span in
-            span.role.color.map { "\u{1B}[\($0)m\(span.text)\u{1B}[0m" } ?? span.text
-        }.joined()
     }
 }
 
