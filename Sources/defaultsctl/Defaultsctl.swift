@@ -36,7 +36,10 @@ struct Defaultsctl: AsyncParsableCommand {
         // The verb alone is parsed in a part of the time that all of them take; what it does not take
         // is left to all, for their words.
         let verb = configuration.subcommands.first { $0._commandName == words.first }
-        if let command = try? verb?.parseAsRoot(Array(words.dropFirst())) { return command }
+        let asksForHelp = words.contains { ["help", "-h", "--help"].contains($0) }
+        if !asksForHelp, let command = try? verb?.parseAsRoot(Array(words.dropFirst())) {
+            return command
+        }
         return try parseAsRoot(words)
     }
 

@@ -8,8 +8,12 @@ import Testing
 @Suite("Beside GNUstep, property lists in the old style") struct GNUstepTests {
     /// What GNUstep's tool reads from its input and writes in the old style.
     private static func rewritten(_ text: String) throws -> String {
-        // It reads some bytes too many, which the comment takes in.
-        try ProgramResult.run(["pl"], input: text + "\n//").requireOutput()
+        // It reads some bytes too many, which the comment takes in, but where they break the line.
+        for _ in 0..<20 {
+            let result = ProgramResult.run(["pl"], input: text + "\n//")
+            if result.status == 0, !result.output.isEmpty { return result.output }
+        }
+        return try ProgramResult.run(["pl"], input: text + "\n//").requireOutput()
     }
 
     @Test(

@@ -245,8 +245,11 @@ static void begin_message(struct client *client, uint64_t number) {
     memcpy(client->head + 8, &serial, sizeof serial);
 }
 
+static uint64_t messages_sent;
+
 static void end_message(struct client *client) {
     client->written = 0;
+    messages_sent++;
     client->under_way++;
     note("sent");
     if (!kind->different) dbus_free(client->message.bytes);
@@ -298,7 +301,7 @@ static void take_last(struct client *clients, int count) {
 }
 
 static void run(struct client *clients, struct pollfd *events, int count, uint64_t least) {
-    for (uint64_t message = 0; !is_over || message < least;) {
+    for (uint64_t message = 0; !is_over || messages_sent < least;) {
         for (int number = 0; number < count; number++) {
             struct client *client = &clients[number];
             bool reads = !kind->reads_nothing && !client->is_deaf;
