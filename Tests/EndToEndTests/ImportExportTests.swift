@@ -178,6 +178,37 @@ import Testing
         #expect(desktop.tool("export", "org.example.A", path("file")).status == 0)
     }
 
+    @Test func `A value too large to show, or very deep, is found around and exported whole`()
+        throws
+    {
+        desktop.tool("write", "org.example.A", "word", "here")
+        _ = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            def nested(levels, width):
+                arrays = [{"$class": UID(levels + 2), "NS.objects": [UID(i + 2)] * width}
+                          for i in range(levels)]
+                return dumps({**contents, "$objects": ["$null", *arrays, True,
+                    {"$classname": "NSArray", "$classes": ["NSArray", "NSObject"]}]})
+            service.Set("(ssay)", "org.example.A", "bomb", nested(40, 2))
+            service.Set("(ssay)", "org.example.A", "deep", nested(3000, 1))
+            """
+        ).requireOutput()
+        #expect(desktop.tool("find", "here").output.contains("word = here;"))
+        let json = desktop.tool("export", "org.example.A", "-", "--format", "json")
+        #expect(json.status == 1 && json.output == "" && json.error.contains("'bomb'"))
+        for format in ["xml", "binary"] {
+            let file = path(format)
+            #expect(desktop.tool("export", "org.example.A", file, "--format", format).error == "")
+            #expect(desktop.tool("import", "org.example.\(format)", file).error == "")
+            for key in ["bomb", "deep"] {
+                #expect(
+                    desktop.call("Get", "org.example.\(format)", key).output.prefix { $0 != "]" }
+                        == desktop.call("Get", "org.example.A", key).output.prefix { $0 != "]" })
+            }
+        }
+    }
+
     @Test func `Ten thousand keys go in as one change, and come out again`() throws {
         let program = """
             import plistlib, sys
