@@ -200,12 +200,10 @@ import Testing
         for format in ["xml", "binary"] {
             let file = path(format)
             #expect(desktop.tool("export", "org.example.A", file, "--format", format).error == "")
-            #expect(desktop.tool("import", "org.example.\(format)", file).error == "")
-            for key in ["bomb", "deep"] {
-                #expect(
-                    desktop.call("Get", "org.example.\(format)", key).output.prefix { $0 != "]" }
-                        == desktop.call("Get", "org.example.A", key).output.prefix { $0 != "]" })
-            }
+            // Setting a key to the value that it has is no change.
+            let before = try desktop.property("Generation")
+            #expect(desktop.tool("import", "org.example.A", file).error == "")
+            #expect(try desktop.property("Generation") == before)
         }
     }
 
