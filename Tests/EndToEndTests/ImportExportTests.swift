@@ -178,6 +178,35 @@ import Testing
         #expect(desktop.tool("export", "org.example.A", path("file")).status == 0)
     }
 
+    @Test func `A value too large to show, or very deep, is found around and exported whole`()
+        throws
+    {
+        desktop.tool("write", "org.example.A", "word", "here")
+        _ = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            def nested(levels, width):
+                arrays = [{"$class": UID(levels + 2), "NS.objects": [UID(i + 2)] * width}
+                          for i in range(levels)]
+                return dumps({**contents, "$objects": ["$null", *arrays, True,
+                    {"$classname": "NSArray", "$classes": ["NSArray", "NSObject"]}]})
+            service.Set("(ssay)", "org.example.A", "bomb", nested(40, 2))
+            service.Set("(ssay)", "org.example.A", "deep", nested(3000, 1))
+            """
+        ).requireOutput()
+        #expect(desktop.tool("find", "here").output.contains("word = here;"))
+        let json = desktop.tool("export", "org.example.A", "-", "--format", "json")
+        #expect(json.status == 1 && json.output == "" && json.error.contains("'bomb'"))
+        for format in ["xml", "binary"] {
+            let file = path(format)
+            #expect(desktop.tool("export", "org.example.A", file, "--format", format).error == "")
+            // Setting a key to the value that it has is no change.
+            let before = try desktop.property("Generation")
+            #expect(desktop.tool("import", "org.example.A", file).error == "")
+            #expect(try desktop.property("Generation") == before)
+        }
+    }
+
     @Test func `Ten thousand keys go in as one change, and come out again`() throws {
         let program = """
             import plistlib, sys

@@ -53,7 +53,7 @@ struct Find: ServiceCommand {
 
     private func printJSON(_ found: [(name: String, entries: [DefaultsEntry])]) throws {
         let domains = try found.map { name, entries in
-            let members = try entries.map { "\(try $0.key.quoted):\(try $0.archive.jsonText())" }
+            let members = try entries.map { "\(try $0.key.quoted):\(try $0.jsonText())" }
             return "\(try name.quoted):{\(members.joined(separator: ","))}"
         }
         SafeOutput.print("{\(domains.joined(separator: ","))}")

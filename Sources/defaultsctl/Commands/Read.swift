@@ -62,7 +62,9 @@ struct Read: ServiceCommand {
             try printRaw(archive, key: key)
         } else {
             SafeOutput.print(
-                try json ? text(of: archive, key: key) : Listing.text(of: archive, key: key))
+                try json
+                    ? DefaultsEntry(key: key, archive: archive).jsonText()
+                    : Listing.text(of: archive, key: key))
         }
     }
 
@@ -119,16 +121,8 @@ struct Read: ServiceCommand {
 
     private func members(_ entries: [DefaultsEntry]) throws -> String {
         let members = try entries.map {
-            "\(try $0.key.quoted):\(try text(of: $0.archive, key: $0.key))"
+            "\(try $0.key.quoted):\(try $0.jsonText())"
         }
         return "{\(members.joined(separator: ","))}"
-    }
-
-    private func text(of archive: KeyedArchive, key: String) throws -> String {
-        do {
-            return try archive.jsonText()
-        } catch {
-            throw ToolError.cannotShow(key, because: error)
-        }
     }
 }

@@ -23,7 +23,7 @@ enum DomainFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 extension PropertyList.Limits {
-    /// A whole domain: 256 MiB, 16 777 216 objects, 512 levels.
+    /// A whole domain: 256 MiB, 16 777 216 objects, and one level more than a value has.
     static let domain = PropertyList.Limits(
-        byteCount: 256 << 20, objectCount: 16 << 20, depth: 512)
+        byteCount: 256 << 20, objectCount: 16 << 20, depth: standard.depth + 1)
 }

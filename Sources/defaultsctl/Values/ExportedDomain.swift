@@ -30,7 +30,7 @@ struct ExportedDomain {
         var text = "{"
         for (number, entry) in entries.enumerated() {
             text += number == 0 ? "\n" : ",\n"
-            text += "  \(try entry.key.quoted): \(try entry.archive.jsonText())"
+            text += "  \(try entry.key.quoted): \(try entry.jsonText())"
             progress.show(number, of: entries.count)
         }
         return Array((text + (entries.isEmpty ? "}\n" : "\n}\n")).utf8)

@@ -1,3 +1,4 @@
+import DefaultsClient
 import KeyedArchive
 import PropertyList
 
@@ -6,6 +7,20 @@ extension KeyedArchive {
     /// The value form as JSON, in one line.
     func jsonText() throws -> String {
         String(decoding: try json(), as: UTF8.self)
+    }
+}
+
+/// How the tool prints the value of a key as JSON.
+extension DefaultsEntry {
+    /// The value form as JSON, in one line.
+    ///
+    /// - Throws: `ToolError` that names the key, where its value cannot be shown.
+    func jsonText() throws(ToolError) -> String {
+        do {
+            return try archive.jsonText()
+        } catch {
+            throw .cannotShow(key, because: error)
+        }
     }
 }
 

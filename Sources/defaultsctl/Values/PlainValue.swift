@@ -1,13 +1,18 @@
 import KeyedArchive
 import PropertyList
 
-/// Whether a value is one that property lists have: no object, no nil.
+/// Whether a value is one that property lists have: no object, no nil, and nothing that is too large
+/// or too deep to be read back.
 struct PlainValue: OnlookingSink {
     /// The value is something else.
     private struct OtherValue: Error {}
 
     /// Whether it is for XML, which has no fractions of seconds.
     private let isForXML: Bool
+    private var depth = 0
+
+    /// The domain itself is a level of the property list.
+    private static let deepest = PropertyList.Limits.domain.depth - 1
 
     private init(isForXML: Bool) {
         self.isForXML = isForXML
@@ -19,6 +24,9 @@ struct PlainValue: OnlookingSink {
             try archive.render(into: &sink)
             return true
         } catch is OtherValue {
+            return false
+        } catch is ArchiveError {
+            // Written out with all that it shares, it is larger than anything that is read.
             return false
         }
     }
@@ -35,5 +43,15 @@ struct PlainValue: OnlookingSink {
     /// What spells an object or a reference begins with `$`.
     func key(_ key: Text) throws {
         if key.hasPrefix("$") || key == "CF$UID" { throw OtherValue() }
+    }
+
+    mutating func beginArray() throws { try begin() }
+    mutating func beginDictionary() throws { try begin() }
+    mutating func endArray() { depth -= 1 }
+    mutating func endDictionary() { depth -= 1 }
+
+    private mutating func begin() throws {
+        guard depth < Self.deepest else { throw OtherValue() }
+        depth += 1
     }
 }

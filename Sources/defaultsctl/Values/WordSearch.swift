@@ -15,7 +15,8 @@ struct WordSearch: OnlookingSink {
     /// Whether a text has the word.
     func matches(_ text: String) -> Bool { text.lowercased().contains(word) }
 
-    /// Whether a string or a key of the value, however deep, has the word.
+    /// Whether a string or a key of the value, however deep, has the word, as far as the value can be
+    /// shown.
     func matches(_ archive: KeyedArchive) throws -> Bool {
         var sink = self
         do {
@@ -23,6 +24,8 @@ struct WordSearch: OnlookingSink {
             return false
         } catch is Found {
             return true
+        } catch is ArchiveError {
+            return false
         }
     }
 

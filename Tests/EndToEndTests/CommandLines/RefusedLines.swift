@@ -43,7 +43,7 @@ enum RefusedLines {
         write com.example.there k -int 1 2 | 1 | Unexpected argument 2; leaving defaults unchanged.
         write com.example.there k -string a b | 1 | Unexpected argument b; leaving defaults unchanged.
         write com.example.there k -int 1 -string 1 | 1 | Unexpected argument -string; leaving defaults unchanged.
-        write com.example.there k -int 1 --json 1 | 1 | Unexpected argument --json; leaving defaults unchanged.
+        write com.example.there k -int 1 --json 1 | 64 | Give one value: --json and what to store, or other words
         write com.example.there k -array-add 1 | 1 | Value for key k is not an array; cannot append.  Leaving defaults unchanged.
         write com.example.there k -dict-add a 1 | 1 | Value for key k is not a dictionary; cannot append.  Leaving defaults unchanged.
         write com.example.there object -dict-add a 1 | 1 | Value for key object is not a dictionary; cannot append.
