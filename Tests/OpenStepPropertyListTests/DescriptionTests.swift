@@ -30,7 +30,7 @@ import Testing
                 "a b",
                 "en_US",
                 "com.example",
-                "\\U00e9\\Ud83d\\Ude00",
+                "\\\\U00e9\\\\Ud83d\\\\Ude00",
                 "\\000\\033\\a\\n\\t\\"\\\\"
             )
             """

@@ -40,7 +40,8 @@ struct QuotedText {
         case 0x0D: output += "\\r".utf8
         case 0x20..<0x7F: output.append(UInt8(unit))
         case 0..<0x80: output += "\\\(digits(unit, radix: 8, count: 3))".utf8
-        default: output += "\\U\(digits(unit, radix: 16, count: 4))".utf8
+        // With two, as macOS's tool prints it, though one is what its parser reads.
+        default: output += "\\\\U\(digits(unit, radix: 16, count: 4))".utf8
         }
     }
 

@@ -14,8 +14,8 @@ struct Write: ServiceCommand {
             """,
         discussion: """
               defaultsctl write org.example.Game PlaySound -bool true
-              defaultsctl write org.example.App User --json '{"$class":"User","name":"ada"}'
-              defaultsctl write org.example.App User --path name -string grace
+              defaultsctl write org.example.App User --json '{"$class":"User","name":"a"}'
+              defaultsctl write org.example.App User --path name -string b
 
             A value is -string, -bool[ean] (true, false, yes, no, 1 or 0), -int[eger], -float, -data \
             (hexadecimal digits) or -date ('2024-02-29 14:30:00 +0000', 2024-02-29, now) and a word; \
