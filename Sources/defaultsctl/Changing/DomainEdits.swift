@@ -58,7 +58,11 @@ struct DomainEdits {
             case .change(let change):
                 let (archive, generation) = try await defaults.archiveIfThere(
                     forKey: key, in: domain)
-                transaction.set(key, to: try change(archive))
+                do {
+                    transaction.set(key, to: try change(archive))
+                } catch is Edit.NothingThere {
+                    throw await defaults.noPair(domain, key)
+                }
                 transaction.expected[key] = expected[key] ?? generation
             case nil: break
             }

@@ -7,22 +7,25 @@ enum Edit {
     /// Makes the new value of the one that is there; of nil where there is none.
     case change((KeyedArchive?) throws -> KeyedArchive)
 
+    /// There is no value that a part could be changed of.
+    struct NothingThere: Error {}
+
     /// The edit that sets a value, or a part of it.
     static func setting(_ path: ValuePath?, to value: KeyedArchive) -> Edit {
         guard let path else { return .set(value) }
-        return .change { try part($0, at: path).setting(path, to: value) }
+        return .change { archive in
+            guard let archive else { throw NothingThere() }
+            return try archive.setting(path, to: value)
+        }
     }
 
     /// The edit that removes a key, or a part of its value.
     static func removing(_ path: ValuePath?) -> Edit {
         guard let path else { return .remove }
-        return .change { try part($0, at: path).removing(path) }
-    }
-
-    /// Another part of nothing is nothing that could be changed.
-    private static func part(_ value: KeyedArchive?, at path: ValuePath) throws -> KeyedArchive {
-        guard let value else { throw ToolError.noValue(for: path) }
-        return value
+        return .change { archive in
+            guard let archive else { throw NothingThere() }
+            return try archive.removing(path)
+        }
     }
 
     /// The edit that does what this one does, and then the next.

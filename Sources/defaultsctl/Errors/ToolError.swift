@@ -57,10 +57,6 @@ struct ToolError: Error {
     static let domainInDocument = ToolError(
         "A change names a key; a whole domain cannot be one of several changes.", refused)
 
-    static func noValue(for path: ValuePath) -> ToolError {
-        ToolError("There is no value that '\("\(path)".onOneLine)' could be a part of.", refused)
-    }
-
     static func noBackup(_ name: String) -> ToolError {
         ToolError(
             "There is no backup '\(name.onOneLine)'. 'defaultsctl backup list' lists those that there "
