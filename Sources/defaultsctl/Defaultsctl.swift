@@ -33,6 +33,25 @@ struct Defaultsctl: AsyncParsableCommand {
             throw ValidationError(noVerb(word))
         }
         let words = try CommandWords.arranged(words)
+        let (head, values) = Self.parted(words)
+        var command = try parsed(head)
+        if var write = command as? Write {
+            write.words = values
+            command = write
+        }
+        return command
+    }
+
+    /// The words of a value apart from all others: the library takes a time for them that grows with
+    /// the square of their number, and they are none of its own.
+    private static func parted(_ words: [String]) -> (head: [String], values: [String]) {
+        guard words.first == Verb.write.rawValue, let end = words.firstIndex(of: "--"),
+            words.count > end + 3
+        else { return (words, []) }
+        return (Array(words[..<(end + 3)]), Array(words[(end + 3)...]))
+    }
+
+    private static func parsed(_ words: [String]) throws -> any ParsableCommand {
         // The verb alone is parsed in a part of the time that all of them take; what it does not take
         // is left to all, for their words.
         let verb = configuration.subcommands.first { $0._commandName == words.first }

@@ -48,6 +48,31 @@ import Testing
         #expect(Set(generations).count == 1, "one change: \(generations)")
     }
 
+    @Test
+    func `Lines may end as on Windows, and characters that only look like line breaks end none`()
+        throws
+    {
+        let document =
+            "\u{FEFF}write a.b one -string 'x\u{301}'\u{301}y\r\n"
+            + "{\"domain\":\"a.b\",\"key\":\"two\",\"value\":\"\u{2028}\u{85}\"}\r\n\r\n"
+            + "write a.b three -string \u{301}abc"
+        #expect(try apply(document).requireOutput() == "")
+        #expect(
+            try json("a.b")
+                == "{\"one\":\"x\u{301}\u{301}y\",\"three\":\"\u{301}abc\","
+                + "\"two\":\"\u{2028}\u{85}\"}\n")
+    }
+
+    @Test func `Very many lines and very many words are read in their time`() throws {
+        let lines = (0..<20_000).map { "write a.b key\($0) -int \($0)\n" }.joined()
+        #expect(try apply(lines).requireOutput() == "")
+        let words = (0..<20_000).map { "\($0)" }
+        _ = try desktop.tool(["write", "a.c", "list", "-array"] + words).requireOutput()
+        #expect(
+            try desktop.tool("keys", "a.b").requireOutput().split(separator: "\n").count == 20_000)
+        #expect(try json("a.c", "list").split(separator: ",").count == 20_000)
+    }
+
     @Test func `A file is applied, and waits for the disk where that is asked for`() throws {
         let file = desktop.directory.path + "/changes"
         try #"{"domain":"org.example.Game","key":"Level","value":1}"#.write(
@@ -74,6 +99,16 @@ import Testing
         ("write a.b '{k = 1;}'", "line 2: A change names a key"),
         ("write a.b k -bool perhaps", "line 2: "),
         ("frobnicate a.b", "line 2: There is no verb 'frobnicate'."),
+        ("write 'bad domain' k -int 1", "line 2: Invalid domain 'bad domain'"),
+        ("write a.b '' -int 1", "line 2: '' can be no key"),
+        (#"{"domain":"a.b","key":"a\u0000b","value":1}"#, "line 2: 'a\\u{0}b' can be no key"),
+        ("write a.b@managed k -int 1", "line 2: a.b@managed is read only"),
+        ("write a.b k -int 1 --wait", "line 2: --wait is for all changes"),
+        (
+            "{\"domain\":\"a.b\",\"key\":\"k\",\"value\":1,\"ifGeneration\":7}\n"
+                + "{\"domain\":\"a.b\",\"key\":\"k\",\"value\":1,\"ifGeneration\":0}",
+            "line 3: An earlier line expects another generation of 'k'"
+        ),
     ])
     func `Of a document with a mistake nothing is done`(line: String, sentence: String) throws {
         let result = apply("write org.example.Game Level -int 1\n\(line)\n")

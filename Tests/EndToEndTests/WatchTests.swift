@@ -82,6 +82,8 @@ import Testing
             #"{"$data":"AAEC"}"#, #"{"$date":725760000.0}"#, #"["a",{"b":[null,false]}]"#,
             #"{"$class":"Account","username":"ada","n":{"$class":"NSNumber","$value":4}}"#,
             #"{"$class":"NSSet","NS.objects":[1,2]}"#, #""ünïcödé 🎉""#,
+            // A mark that joins the quotation mark before it, which a shell does not see.
+            "\"x'\u{301}; exit 9; '\u{301}\"", "\"\u{301}abc\"",
         ]
         for (number, value) in values.enumerated() {
             desktop.tool("write", "a.b", "value \(number)'s", "--json", value)

@@ -1,5 +1,5 @@
 import ArgumentParser
-import KeyedArchive
+import DefaultsProtocol
 
 /// Edits that are written down one a line: as JSON objects, or as the commands that make them.
 ///
@@ -12,42 +12,57 @@ import KeyedArchive
 struct ChangeDocument {
     /// The edits, a list for each domain, in the order in which the domains are first named.
     private(set) var domains: [DomainEdits] = []
+    private var places: [String: Int] = [:]
     private let name: String
+    /// The number of the line that is being read.
+    private var line = 1
 
     /// Reads a document.
     ///
-    /// - Parameter name: Of its file, for errors.
+    /// - Parameters:
+    ///   - text: In UTF-8.
+    ///   - name: Of its file, for errors.
     /// - Throws: `ToolError` with the line of what is wrong; then nothing of it is to be done.
-    init(_ text: String, name: String) throws {
+    init(_ text: [UInt8], name: String) throws {
         self.name = name
-        var (rest, line) = (Substring(text), 1)
+        var rest = text.dropFirst(text.starts(with: Self.byteOrderMark) ? 3 : 0)
         while let first = rest.first {
-            if first.isWhitespace {
-                line += first.isNewline ? 1 : 0
+            if Self.isSpace(first) {
+                line += first == Self.newline ? 1 : 0
                 rest.removeFirst()
                 continue
             }
             let before = rest
             do {
-                try first == "{" ? takeObject(&rest) : takeCommand(&rest)
+                try first == UInt8(ascii: "{") ? takeObject(&rest) : takeCommand(&rest)
             } catch {
-                throw ToolError.input("\(name), line \(line)", Self.reason(error))
+                throw Self.failure(name, line, error)
             }
-            line += before[..<rest.startIndex].count { $0.isNewline }
+            line += before[..<rest.startIndex].count { $0 == Self.newline }
         }
     }
 
-    private mutating func takeObject(_ rest: inout Substring) throws {
-        let end = rest.firstIndex(where: \.isNewline) ?? rest.endIndex
-        let object = try ChangeObject(json: String(rest[..<end]))
-        rest = rest[end...]
-        add(object.edit, of: object.key, in: object.domain, ifStillAt: object.generation)
+    /// What is wrong with a domain, with the line that first names it.
+    func failure(of edits: DomainEdits, _ error: any Error) -> ToolError {
+        Self.failure(name, edits.line, error)
     }
 
-    private mutating func takeCommand(_ rest: inout Substring) throws {
+    private static func failure(_ name: String, _ line: Int, _ error: any Error) -> ToolError {
+        .input("\(name), line \(line)", reason(error))
+    }
+
+    private mutating func takeObject(_ rest: inout ArraySlice<UInt8>) throws {
+        let end = rest.firstIndex(of: Self.newline) ?? rest.endIndex
+        let object = try ChangeObject(json: Array(rest[..<end]))
+        rest = rest[end...]
+        try add(object.edit, of: object.key, in: object.domain, ifStillAt: object.generation)
+    }
+
+    private mutating func takeCommand(_ rest: inout ArraySlice<UInt8>) throws {
         var words = try ShellWords.popCommand(of: &rest)
         if let program = words.first, Self.programs.contains(program) { words.removeFirst() }
         guard !words.isEmpty else { return }
+        if try takePlainWrite(words) { return }
         let command = try Defaultsctl.command(words)
         guard let command = command as? any EditingCommand else {
             throw ShellWords.Failure(
@@ -56,23 +71,49 @@ struct ChangeDocument {
         try command.addEdits(to: &self)
     }
 
+    /// Takes a `write` without options, as nearly all are, in a part of the time that the parsing of
+    /// options takes.
+    private mutating func takePlainWrite(_ words: [String]) throws -> Bool {
+        guard words[0] == Verb.write.rawValue else { return false }
+        let arranged = try CommandWords.arranged(words)
+        guard arranged.count > 4, arranged[1] == "--" else { return false }
+        let edit = try Write.edit(of: arranged[3], to: Array(arranged[4...]), at: nil)
+        try add(edit, of: arranged[3], in: arranged[2])
+        return true
+    }
+
     /// Adds an edit to those of its domain.
+    ///
+    /// - Throws: `ToolError` where no key can be named so, or its generation is expected to be two.
     mutating func add(
         _ edit: Edit, of key: String, in domain: String, ifStillAt generation: UInt64? = nil
-    ) {
-        let place = domains.firstIndex { $0.domain == domain } ?? domains.endIndex
-        if place == domains.endIndex { domains.append(DomainEdits(of: domain)) }
-        domains[place].add(edit, of: key, ifStillAt: generation)
+    ) throws {
+        let place = places[domain] ?? domains.endIndex
+        if place == domains.endIndex {
+            domains.append(DomainEdits(of: domain, line: line))
+            places[domain] = place
+        }
+        try domains[place].add(edit, of: key, ifStillAt: generation)
     }
 
     /// What may stand before a verb.
     private static let programs: Set = ["defaultsctl", "defaults"]
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let newline = UInt8(ascii: "\n")
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        [newline, UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: " ")].contains(byte)
+    }
 
     private static func reason(_ error: any Error) -> String {
-        if let failure = error as? ShellWords.Failure { return "\(failure.message)." }
-        if let failure = error as? ToolError { return failure.message }
-        let message = Defaultsctl.message(for: error)
-        return message.isEmpty ? "\(error)" : message
+        switch error {
+        case let failure as ShellWords.Failure: return "\(failure.message)."
+        case let failure as ToolError: return failure.message
+        case let failure as DefaultsError: return failure.message
+        default:
+            let message = Defaultsctl.message(for: error)
+            return message.isEmpty ? "\(error)" : message
+        }
     }
 }
 

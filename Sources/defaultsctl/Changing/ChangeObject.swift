@@ -16,7 +16,7 @@ struct ChangeObject {
 
     private static let members: Set = ["domain", "key", "value", "remove", "path", "ifGeneration"]
 
-    init(json: String) throws {
+    init(json: [UInt8]) throws {
         let object = try KeyedArchive(json: json)
         var names = MemberNames()
         try object.render(into: &names)

@@ -1,9 +1,12 @@
 import DefaultsClient
+import DefaultsProtocol
 import KeyedArchive
 
 /// Edits of keys of one domain, which are made as one change or not at all.
 struct DomainEdits {
     let domain: String
+    /// The line of a document that first names the domain.
+    let line: Int
     /// Whether to wait until the change is on disk.
     var isDurable = false
     /// One edit a key, in the order in which the keys were first named.
@@ -12,15 +15,33 @@ struct DomainEdits {
     /// The generations that the user expects keys to have.
     private var expected: [String: UInt64] = [:]
 
-    init(of domain: String) {
+    /// The most bytes of archives and names that one change can have: what D-Bus carries, less what
+    /// stands around them.
+    private static let mostBytes = 60 << 20
+    private static let mostKeyBytes = 1024
+
+    init(of domain: String, line: Int = 0) {
         self.domain = domain
+        self.line = line
     }
 
     /// Adds an edit of a key, which is made after those that were added before.
     ///
     /// - Parameter generation: The one that the key must still have, 0 where it must be absent; nil
     ///   where that does not matter.
-    mutating func add(_ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil) {
+    /// - Throws: `ToolError` where no key can be named so, or its generation is expected to be two.
+    mutating func add(
+        _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil
+    ) throws(ToolError) {
+        guard 1...Self.mostKeyBytes ~= key.utf8.count, !key.utf8.contains(0) else {
+            throw .noSuchKey(key)
+        }
+        if case .set(let archive) = edit, archive.bytes.count > Limits.maximumValueSize {
+            throw .valueTooLarge(key, archive.bytes.count)
+        }
+        if let earlier = expected[key], let generation, earlier != generation {
+            throw .twoGenerations(key)
+        }
         if let earlier = edits[key] {
             edits[key] = earlier.followed(by: edit)
         } else {
@@ -67,6 +88,18 @@ struct DomainEdits {
             case nil: break
             }
         }
+        let bytes = transaction.values.reduce(0) { $0 + $1.archive.bytes.count + $1.key.utf8.count }
+        guard bytes <= Self.mostBytes else {
+            throw ToolError.changeTooLarge(domain, bytes, most: Self.mostBytes)
+        }
         return transaction
+    }
+
+    /// Asks the service whether there can be such a domain, and it takes changes.
+    func check(with defaults: RemoteDefaults) async throws {
+        if domain.hasSuffix("@managed") || domain.hasSuffix("@system") {
+            throw ToolError.readOnly(domain)
+        }
+        _ = try await defaults.keys(in: domain)
     }
 }

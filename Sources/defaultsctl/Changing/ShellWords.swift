@@ -1,75 +1,98 @@
 /// The words of a command as a POSIX shell splits it, where it needs to expand nothing.
 ///
+/// It reads bytes: what a shell gives a meaning to is ASCII, also before a combining character.
+///
 /// See [Quoting](https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_02).
 struct ShellWords {
     struct Failure: Error {
         let message: String
     }
 
-    private var rest: Substring
+    private var rest: ArraySlice<UInt8>
     private var words: [String] = []
-    private var word: String?
+    private var word: [UInt8]?
+
+    private static let newline = UInt8(ascii: "\n")
+    private static let backslash = UInt8(ascii: "\\")
 
     /// Takes the first command off a text: all up to the first line break that is not quoted.
-    static func popCommand(of text: inout Substring) throws(Failure) -> [String] {
+    static func popCommand(of text: inout ArraySlice<UInt8>) throws(Failure) -> [String] {
         var shell = ShellWords(rest: text)
         defer { text = shell.rest }
         try shell.read()
         return shell.words
     }
 
-    private init(rest: Substring) {
+    private init(rest: ArraySlice<UInt8>) {
         self.rest = rest
     }
 
     private mutating func read() throws(Failure) {
-        while let character = rest.popFirst() {
-            switch character {
-            case "\n", "\r\n": return end()
-            case " ", "\t", "\r": end()
-            case "#" where word == nil: rest = rest.drop { !$0.isNewline }
-            case "'": try readSingleQuoted()
-            case "\"": try readDoubleQuoted()
-            case "\\": try readEscaped()
-            case "$" where rest.first == "'": try readDollarQuoted()
-            case _ where "$`;&|<>()*?[]~".contains(character): try readSpecial(character)
-            default: append(character)
+        while let byte = rest.popFirst() {
+            switch byte {
+            case Self.newline: return try end()
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): try end()
+            case UInt8(ascii: "#") where word == nil: rest = rest.drop { $0 != Self.newline }
+            case UInt8(ascii: "'"): try readSingleQuoted()
+            case UInt8(ascii: "\""): try readDoubleQuoted()
+            case Self.backslash: try readEscaped()
+            case UInt8(ascii: "$") where rest.first == UInt8(ascii: "'"): try readDollarQuoted()
+            case _ where Self.special.contains(byte): try readSpecial(byte)
+            default: append(byte)
             }
         }
-        end()
+        try end()
     }
 
-    private mutating func end() {
-        if let word { words.append(word) }
+    private mutating func end() throws(Failure) {
+        guard let bytes = word else { return }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(message: "the bytes in $'...' are no text in UTF-8")
+        }
+        words.append(text)
         word = nil
     }
 
-    private mutating func append(_ character: Character) {
-        word = (word ?? "") + String(character)
+    private mutating func append(_ byte: UInt8) {
+        word = word ?? []
+        word?.append(byte)
     }
 
     private mutating func readSingleQuoted() throws(Failure) {
-        guard let end = rest.firstIndex(of: "'") else {
+        guard let end = rest.firstIndex(of: UInt8(ascii: "'")) else {
             throw Failure(message: "a single quote is not closed")
         }
-        word = (word ?? "") + rest[..<end]
-        rest = rest[rest.index(after: end)...]
+        word = (word ?? []) + rest[..<end]
+        rest = rest[(end + 1)...]
+    }
+
+    private mutating func readDoubleQuoted() throws(Failure) {
+        word = word ?? []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return
+            case UInt8(ascii: "$"), UInt8(ascii: "`"): throw expansion(byte)
+            case Self.backslash:
+                // Within double quotes it stays before all that needs none.
+                guard let next = rest.popFirst() else { break }
+                if next == Self.newline { continue }
+                if !"\\\"$`".utf8.contains(next) { append(byte) }
+                append(next)
+            default: append(byte)
+            }
+        }
+        throw Failure(message: "a double quote is not closed")
     }
 
     /// Reads a word with the escapes of C, behind the dollar sign.
     private mutating func readDollarQuoted() throws(Failure) {
         rest.removeFirst()
-        var bytes: [UInt8] = []
-        while let character = rest.popFirst() {
-            switch character {
-            case "'":
-                guard let text = String(validating: bytes, as: UTF8.self) else {
-                    throw Failure(message: "the bytes in $'...' are no text in UTF-8")
-                }
-                word = (word ?? "") + text
-                return
-            case "\\": bytes.append(try readEscape())
-            default: bytes += Array(character.utf8)
+        word = word ?? []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "'"): return
+            case Self.backslash: append(try readEscape())
+            default: append(byte)
             }
         }
         throw Failure(message: "a $'...' is not closed")
@@ -77,60 +100,45 @@ struct ShellWords {
 
     /// Reads an escape behind its backslash: a letter for a control character, or an octal number.
     private mutating func readEscape() throws(Failure) -> UInt8 {
-        let digits = rest.prefix(3).prefix { ("0"..."7").contains($0) }
-        if let byte = UInt8(digits, radix: 8) {
+        let digits = rest.prefix(3).prefix { (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }
+        if let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
             rest = rest[digits.endIndex...]
             return byte
         }
         let letter = rest.popFirst()
         guard let byte = letter.flatMap({ Self.escapes[$0] }) else {
-            throw Failure(
-                message: "there is no escape '\\\(letter.map(String.init) ?? "")' in $'...'")
+            let shown = letter.map { String(decoding: [$0], as: UTF8.self) } ?? ""
+            throw Failure(message: "there is no escape '\\\(shown)' in $'...'")
         }
         return byte
-    }
-
-    private static let escapes: [Character: UInt8] = [
-        "n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "e": 27, "f": 12, "v": 11,
-        "\\": 92, "'": 39, "\"": 34,
-    ]
-
-    private mutating func readDoubleQuoted() throws(Failure) {
-        word = word ?? ""
-        while let character = rest.popFirst() {
-            switch character {
-            case "\"": return
-            case "$", "`": throw expansion(character)
-            case "\\":
-                // Within double quotes it stays before all that needs none.
-                guard let next = rest.popFirst() else { break }
-                if next.isNewline { continue }
-                if !"\\\"$`".contains(next) { append("\\") }
-                append(next)
-            default: append(character)
-            }
-        }
-        throw Failure(message: "a double quote is not closed")
     }
 
     private mutating func readEscaped() throws(Failure) {
         guard let next = rest.popFirst() else {
             throw Failure(message: "there is nothing behind the last backslash")
         }
-        if !next.isNewline { append(next) }
+        if next != Self.newline { append(next) }
     }
 
     /// Takes what a shell would leave as it is in this place, and refuses what it would not.
-    private mutating func readSpecial(_ character: Character) throws(Failure) {
-        guard character == "~" ? word != nil : "[]".contains(character) else {
-            throw expansion(character)
+    private mutating func readSpecial(_ byte: UInt8) throws(Failure) {
+        guard byte == UInt8(ascii: "~") ? word != nil : "[]".utf8.contains(byte) else {
+            throw expansion(byte)
         }
-        append(character)
+        append(byte)
     }
 
-    private func expansion(_ character: Character) -> Failure {
+    private func expansion(_ byte: UInt8) -> Failure {
         Failure(
-            message: "'\(character)' means something to a shell, which does not read this; "
-                + "quote it with single quotes")
+            message: "'\(Character(Unicode.Scalar(byte)))' means something to a shell, which does "
+                + "not read this; quote it with single quotes")
     }
+
+    private static let special = Set("$`;&|<>()*?[]~".utf8)
+
+    private static let escapes: [UInt8: UInt8] = [
+        UInt8(ascii: "n"): 10, UInt8(ascii: "t"): 9, UInt8(ascii: "r"): 13, UInt8(ascii: "a"): 7,
+        UInt8(ascii: "b"): 8, UInt8(ascii: "e"): 27, UInt8(ascii: "f"): 12, UInt8(ascii: "v"): 11,
+        UInt8(ascii: "\\"): 92, UInt8(ascii: "'"): 39, UInt8(ascii: "\""): 34,
+    ]
 }

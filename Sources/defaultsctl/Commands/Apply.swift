@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsClient
+import DefaultsProtocol
 
 struct Apply: ServiceCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +27,18 @@ struct Apply: ServiceCommand {
     private static let mostBytes = 256 << 20
 
     func run(with defaults: RemoteDefaults) async throws {
-        for var edits in try read().domains {
+        let document = try read()
+        // What is refused is refused before the first change.
+        for edits in document.domains {
+            do {
+                try await edits.check(with: defaults)
+            } catch let error as DefaultsError {
+                throw document.failure(of: edits, error)
+            } catch let error as ToolError {
+                throw document.failure(of: edits, error)
+            }
+        }
+        for var edits in document.domains {
             edits.isDurable = wait
             try await edits.apply(to: defaults)
         }
@@ -36,10 +48,10 @@ struct Apply: ServiceCommand {
         let name = file == "-" ? "standard input" : file
         do {
             let bytes = try InputFile.contents(of: file, limit: Self.mostBytes)
-            guard let text = String(validating: bytes, as: UTF8.self) else {
+            guard String(validating: bytes, as: UTF8.self) != nil else {
                 throw ToolError.input(name, "It is no text in UTF-8.")
             }
-            return try ChangeDocument(text, name: name)
+            return try ChangeDocument(bytes, name: name)
         } catch let failure as InputFile.Failure {
             throw ToolError.input(name, failure.message)
         }

@@ -41,10 +41,10 @@ struct Delete: ServiceCommand {
         }
     }
 
-    private func edits(of key: String) -> DomainEdits {
+    private func edits(of key: String) throws -> DomainEdits {
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
-        edits.add(.removing(part.path), of: key, ifStillAt: change.ifGeneration)
+        try edits.add(.removing(part.path), of: key, ifStillAt: change.ifGeneration)
         return edits
     }
 }
@@ -52,7 +52,8 @@ struct Delete: ServiceCommand {
 extension Delete: EditingCommand {
     func addEdits(to document: inout ChangeDocument) throws {
         guard let key else { throw ToolError.domainInDocument }
-        document.add(.removing(part.path), of: key, in: domain, ifStillAt: change.ifGeneration)
+        guard !change.wait else { throw ToolError.waitInDocument }
+        try document.add(.removing(part.path), of: key, in: domain, ifStillAt: change.ifGeneration)
     }
 }
 

@@ -60,7 +60,6 @@ struct Write: ServiceCommand {
         } else {
             var value = ValueWords(words)
             _ = try value.request()
-            for remark in value.remarks { fputs("defaultsctl: \(remark)\n", stderr) }
         }
     }
 
@@ -71,20 +70,24 @@ struct Write: ServiceCommand {
         }
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
-        edits.add(try edit(), of: key, ifStillAt: change.ifGeneration)
+        try edits.add(edit(), of: key, ifStillAt: change.ifGeneration)
         try await edits.apply(to: defaults)
     }
 
     /// What becomes of the value of the key.
     private func edit() throws -> Edit {
         if let archive = try archiveOfJSON() { return .setting(part.path, to: archive) }
+        return try Self.edit(of: key, to: words, at: part.path)
+    }
+
+    /// What becomes of a key's value, or of a part of it, by the words of a value.
+    static func edit(of key: String, to words: [String], at path: ValuePath?) throws -> Edit {
         var value = ValueWords(words)
         let request = try value.request()
-        if case .value(let value) = request {
-            return .setting(part.path, to: try value.archive())
-        }
+        for remark in value.remarks { fputs("defaultsctl: \(remark)\n", stderr) }
+        if case .value(let value) = request { return .setting(path, to: try value.archive()) }
         return .change { archive in
-            try .changed(archive, at: part.path ?? ValuePath([]), by: request, key: key)
+            try .changed(archive, at: path ?? ValuePath([]), by: request, key: key)
         }
     }
 
@@ -112,6 +115,7 @@ extension Write: EditingCommand {
     func addEdits(to document: inout ChangeDocument) throws {
         try check()
         guard json != nil || !words.isEmpty else { throw ToolError.domainInDocument }
-        document.add(try edit(), of: key, in: domain, ifStillAt: change.ifGeneration)
+        guard !change.wait else { throw ToolError.waitInDocument }
+        try document.add(edit(), of: key, in: domain, ifStillAt: change.ifGeneration)
     }
 }

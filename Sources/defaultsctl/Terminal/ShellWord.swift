@@ -11,9 +11,9 @@ enum ShellWord {
     static func quoted(_ word: String) -> String {
         if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
         if isatty(STDOUT_FILENO) == 0 || !word.unicodeScalars.contains(where: \.isUnseen) {
-            return "'"
-                + word.split(separator: "'", omittingEmptySubsequences: false)
-                .joined(separator: "'\\''") + "'"
+            // By its scalars: a quotation mark under a combining character is one to a shell.
+            let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
+            return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
         }
         return "$'" + word.unicodeScalars.map(escaped).joined() + "'"
     }

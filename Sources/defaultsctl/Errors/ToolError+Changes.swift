@@ -1,0 +1,35 @@
+/// What the tool says of changes that cannot be made.
+extension ToolError {
+    static func noSuchKey(_ key: String) -> ToolError {
+        ToolError(
+            "'\(key.prefix(100).description.onOneLine)' can be no key: a key has 1 to 1024 bytes, and "
+                + "none of them is zero.", refused)
+    }
+
+    static func twoGenerations(_ key: String) -> ToolError {
+        ToolError(
+            "An earlier line expects another generation of '\(key.onOneLine)'; it can have only one.",
+            refused)
+    }
+
+    static func valueTooLarge(_ key: String, _ size: Int) -> ToolError {
+        ToolError(
+            "The value of '\(key.onOneLine)' takes \(size) bytes; a value has 16 MiB at most. Keep "
+                + "large data in files.", refused)
+    }
+
+    static func changeTooLarge(_ domain: String, _ size: Int, most: Int) -> ToolError {
+        ToolError(
+            "The changes of \(domain) take \(size >> 20) MiB together, and one change can have "
+                + "\(most >> 20). Make them in parts.", refused)
+    }
+
+    static func readOnly(_ domain: String) -> ToolError {
+        ToolError(
+            "\(domain.onOneLine) is read only: it is from files of the administrator or the vendor.",
+            refused)
+    }
+
+    static let waitInDocument = ToolError(
+        "--wait is for all changes: give it to apply.", refused)
+}
