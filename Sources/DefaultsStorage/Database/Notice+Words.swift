@@ -160,8 +160,9 @@ extension Notice {
     static func indexNotMade(_ error: StorageError) -> Notice {
         Notice(
             severity: .warning,
-            description: "The index of keys could not be made, so that reads of whole domains take "
-                + "longer the more keys were removed; the next start tries again. \(error)")
+            description:
+                "An index of the keys could not be made, so that some reads take longer, and "
+                + "no backup can be verified; the next start tries again. \(error)")
     }
 
     static func notFoldedBack(_ error: StorageError) -> Notice {

@@ -20,7 +20,7 @@ struct OpenStore {
         connection.keepLogOnClose(true)
         isNew = try file.prepare(connection)
         do {
-            try file.makeIndex(connection)
+            try file.makeIndexes(connection)
         } catch {
             report(.indexNotMade(error))
         }

@@ -47,8 +47,6 @@ enum Schema {
             (SELECT max(generation) FROM entries WHERE entries.domain = domains.id), 0);
         -- Removals up to this generation are forgotten.
         ALTER TABLE domains ADD COLUMN horizon INTEGER NOT NULL DEFAULT 0;
-        CREATE INDEX entries_by_generation ON entries (domain, generation);
-        CREATE INDEX removals ON entries (domain, generation) WHERE archive IS NULL;
         CREATE TABLE tokens (
             id INTEGER PRIMARY KEY,      -- later ones have higher numbers
             domain INTEGER NOT NULL REFERENCES domains (id),
@@ -56,8 +54,7 @@ enum Schema {
             generation INTEGER NOT NULL, -- what was replied to the transaction
             UNIQUE (domain, token)
         ) STRICT;
-        CREATE INDEX tokens_by_age ON tokens (domain, id);
-        \(presentIndex)
+        \(indexes)
         """,
         """
         -- The rescues from a damaged database that this one came from.
@@ -69,14 +66,17 @@ enum Schema {
         """,
     ]
 
-    /// The rows of a domain that are values, so that a read of all of it passes over no removals.
+    /// What makes changes, removals, tokens and values be found without a search.
     ///
-    /// They stand in the order of the rows: with the keys in it the index would cost every change
-    /// far more, and every read a search for each row.
+    /// An index changes what a read costs, never what it gives. So a database may lack any of these,
+    /// and is given it when it is opened; where they are there, that writes nothing.
     ///
-    /// An index changes what a read costs, never what it gives. So a database of this version may
-    /// lack this one, and is given it when it is opened; where it is there, that writes nothing.
-    static let presentIndex = """
+    /// The rows of a domain that are values (`present`) stand in the order of the rows: with the keys
+    /// in it the index would cost every change far more, and every read a search for each row.
+    static let indexes = """
+        CREATE INDEX IF NOT EXISTS entries_by_generation ON entries (domain, generation);
+        CREATE INDEX IF NOT EXISTS removals ON entries (domain, generation) WHERE archive IS NULL;
+        CREATE INDEX IF NOT EXISTS tokens_by_age ON tokens (domain, id);
         CREATE INDEX IF NOT EXISTS present ON entries (domain) WHERE archive IS NOT NULL;
         """
 

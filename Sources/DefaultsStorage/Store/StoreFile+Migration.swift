@@ -27,12 +27,12 @@ extension StoreFile {
         return isNew
     }
 
-    /// Makes the index that a database of this version may lack.
+    /// Makes the indexes that a database may lack.
     ///
     /// - Throws: Where the disk does not take it, and the database can be used all the same.
-    func makeIndex(_ connection: Connection) throws(StorageError) {
+    func makeIndexes(_ connection: Connection) throws(StorageError) {
         do {
-            try connection.execute(Schema.presentIndex)
+            try connection.execute(Schema.indexes)
         } catch {
             throw .storeFailure(path, error, .cannotWrite)
         }

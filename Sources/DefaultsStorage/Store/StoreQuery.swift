@@ -29,7 +29,7 @@ enum StoreQuery {
     /// SQLite has the length of a blob from the row's head, and does not load the blob for it.
     private static let summary = "key, generation, length(archive)"
 
-    /// Whether the row is a value and no removal, in the words of `Schema.presentIndex`: rows that
+    /// Whether the row is a value and no removal, in the words of `Schema.indexes`: rows that
     /// are found by it are not asked again.
     private static let isPresent = "archive IS NOT NULL"
 }
