@@ -30,9 +30,14 @@ struct Defaultsctl: AsyncParsableCommand {
         if let word = words.first, !word.hasPrefix("-"), Verb(word: word) == nil,
             !verbs.contains(word)
         {
-            throw ValidationError(noVerb(word))
+            throw ValidationError(noVerb(word, among: verbs))
         }
+        try refuseOtherHyphens(words)
+        try refuseVerbAlone(words)
         let words = try CommandWords.arranged(words)
+        guard !words.prefix(while: { $0 != "--" }).contains(where: asksForScript) else {
+            throw ToolError.noCompletionScript
+        }
         let (head, values) = Self.parted(words)
         var command = try parsed(head)
         if var write = command as? Write {
@@ -65,7 +70,39 @@ struct Defaultsctl: AsyncParsableCommand {
     private static let verbs: [String] =
         configuration.subcommands.map { $0._commandName } + ["help"]
 
-    private static func noVerb(_ word: String) -> String {
+    /// Refuses a mistyped option before the verb, in which the library may see several of one letter.
+    private static func refuseOtherHyphens(_ words: [String]) throws {
+        guard let word = words.first, word.hasPrefix("-"), !word.hasPrefix("--"), word != "-h",
+            !hostOptions.contains(word)
+        else { return }
+        let meant = Spelling.nearest(to: word, among: hostOptions)
+        throw ValidationError(
+            "There is no option '\(word.onOneLine)'."
+                + (meant.map { " Did you mean '\($0)'?" } ?? ""))
+    }
+
+    private static let hostOptions: [String] = TypedLine.hosts
+
+    /// Refuses words that the library answers with a page of help, as if nothing were wrong.
+    private static func refuseVerbAlone(_ words: [String]) throws {
+        let backupVerbs = BackupCommands.configuration.subcommands.map { $0._commandName }
+        if words == ["backup"] {
+            throw ValidationError("backup needs a verb of its own: list, now or restore.")
+        }
+        guard words.first == "help", let verb = words.dropFirst().first else { return }
+        if verb.hasPrefix("-") { return }
+        guard verbs.contains(verb) else { throw ValidationError(noVerb(verb, among: verbs)) }
+        if verb == "backup", let verb = words.dropFirst(2).first, !backupVerbs.contains(verb) {
+            throw ValidationError(noVerb(verb, among: backupVerbs))
+        }
+    }
+
+    /// Whether a word is the library's own option for a script, which would know no domains and keys.
+    private static func asksForScript(_ word: String) -> Bool {
+        word == "--generate-completion-script" || word.hasPrefix("--generate-completion-script=")
+    }
+
+    private static func noVerb(_ word: String, among verbs: [String]) -> String {
         let meant = Spelling.nearest(to: word, among: verbs)
         return "There is no verb '\(word.onOneLine)'."
             + (meant.map { " Did you mean '\($0)'?" } ?? "")
@@ -83,9 +120,25 @@ struct Defaultsctl: AsyncParsableCommand {
         }
     }
 
+    /// The words behind the program's name.
+    ///
+    /// - Throws: `ToolError` where one is no text: it would be another one then, and so a name or a
+    ///   value that nobody gave.
+    private static func arguments() throws(ToolError) -> [String] {
+        var words: [String] = []
+        for place in 1..<max(1, Int(CommandLine.argc)) {
+            guard let bytes = CommandLine.unsafeArgv[place] else { break }
+            guard let word = String(validatingCString: bytes) else {
+                throw .noText(place, String(cString: bytes))
+            }
+            words.append(word)
+        }
+        return words
+    }
+
     private static func runAndExit() async -> Never {
         do {
-            var command = try command(Array(CommandLine.arguments.dropFirst()))
+            var command = try command(try arguments())
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

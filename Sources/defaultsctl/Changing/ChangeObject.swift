@@ -30,9 +30,9 @@ struct ChangeObject {
             guard names.names.contains(name) else { return nil }
             return try object.value(at: ValuePath([.name(Text(name))]))
         }
-        domain = try Self.string(member("domain"), "domain")
+        domain = try DomainWord(name: Self.string(member("domain"), "domain")).name
         key = try Self.string(member("key"), "key")
-        let path = try member("path").map { try ValuePath(Self.string($0, "path")) }
+        let path = try member("path").map { try ValuePath(ofPart: Self.string($0, "path")) }
         edit = try Self.edit(
             value: member("value"), isRemoval: member("remove")?.jsonText() == "true", at: path)
         generation = try member("ifGeneration").map {

@@ -38,8 +38,12 @@ struct BackupCommands: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a backup, verifies it, and prints its name.")
 
+        @Flag(help: "Print a JSON object.")
+        var json = false
+
         func run(with defaults: RemoteDefaults) async throws {
-            print(try await defaults.backUp())
+            let name = try await defaults.backUp()
+            print(json ? try ShownJSON.object([("name", name.quoted)]) : name)
         }
     }
 
@@ -56,9 +60,19 @@ struct BackupCommands: AsyncParsableCommand {
                 "The backup: its name, the beginning of it, or 'latest'.", valueName: "backup"))
         var name: String
 
+        @Flag(help: "Print a JSON object.")
+        var json = false
+
+        func validate() throws {
+            guard !name.isEmpty else {
+                throw ValidationError("The name of a backup is not empty.")
+            }
+        }
+
         func run(with defaults: RemoteDefaults) async throws {
             let backup = try find(in: try await defaults.backups())
             let outcome = try await defaults.restoreBackup(backup.name)
+            if json { return print(try Self.object(backup.name, outcome)) }
             print("\(backup.name): \(outcome.set) keys set, \(outcome.removed) removed")
             if outcome.damaged > 0 {
                 print(
@@ -69,6 +83,14 @@ struct BackupCommands: AsyncParsableCommand {
                 outcome.undo.isEmpty
                     ? "the database was damaged, and there is no backup that undoes this"
                     : "to undo: defaultsctl backup restore \(outcome.undo)")
+        }
+
+        private static func object(_ name: String, _ outcome: RestorationOutcome) throws -> String {
+            try ShownJSON.object([
+                ("name", name.quoted), ("set", "\(outcome.set)"),
+                ("removed", "\(outcome.removed)"), ("damaged", "\(outcome.damaged)"),
+                ("undo", outcome.undo.isEmpty ? "null" : outcome.undo.quoted),
+            ])
         }
 
         private func find(in backups: [RemoteBackup]) throws -> RemoteBackup {

@@ -17,6 +17,8 @@ struct Delete: ServiceCommand {
 
     @OptionGroup var change: ChangeOptions
 
+    @OptionGroup var host: HostOption
+
     func validate() throws {
         guard key == nil else { return }
         if part.path != nil {
@@ -68,6 +70,8 @@ struct DeleteAll: ServiceCommand {
 
     @Argument(help: "The key; without it, the whole domain.")
     var key: String?
+
+    @OptionGroup var host: HostOption
 
     func run(with defaults: RemoteDefaults) async throws {
         var isDeleted = false

@@ -21,6 +21,8 @@ struct Export: ServiceCommand {
     @Option(help: "The form: xml, binary or json.")
     var format: DomainFormat?
 
+    @OptionGroup var host: HostOption
+
     private var form: DomainFormat { format ?? (file == "-" ? .xml : .binary) }
 
     func validate() throws {

@@ -22,6 +22,8 @@ struct Import: ServiceCommand {
     @Flag(help: "Remove the keys of the domain that the file does not name.")
     var replace = false
 
+    @OptionGroup var host: HostOption
+
     func run(with defaults: RemoteDefaults) async throws {
         let progress = ProgressBar("Reading \(file.onOneLine)")
         defer { progress.end() }

@@ -37,6 +37,8 @@ struct Inspect: AsyncParsableCommand {
     @Option(help: "Colours: auto, always or never.")
     var color: ColorChoice = .auto
 
+    @OptionGroup var host: HostOption
+
     func validate() throws {
         if nested, form != .tree, form != .json {
             throw ValidationError("--nested goes with the tree and with --json.")

@@ -10,6 +10,8 @@ struct Keys: ServiceCommand {
 
     @OptionGroup var list: NameList
 
+    @OptionGroup var host: HostOption
+
     func run(with defaults: RemoteDefaults) async throws {
         let keys = try await defaults.keys(in: domain)
         guard !keys.isEmpty else { throw await defaults.noDomain(domain) }

@@ -19,11 +19,17 @@ struct ReadType: ServiceCommand {
 
     @OptionGroup var part: PathOption
 
+    @Flag(help: "Print the type alone, as a JSON string.")
+    var json = false
+
+    @OptionGroup var host: HostOption
+
     func run(with defaults: RemoteDefaults) async throws {
         do {
             var archive = try await defaults.archive(forKey: key, in: domain).archive
             if let path = part.path { archive = try archive.value(at: path) }
-            print("Type is \(try ValueTypeName.name(of: archive))")
+            let name = try ValueTypeName.name(of: archive)
+            print(json ? try name.quoted : "Type is \(name)")
         } catch let error as DefaultsError where error.code == .notFound {
             throw await defaults.noPair(domain, key)
         }

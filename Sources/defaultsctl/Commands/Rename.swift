@@ -16,6 +16,8 @@ struct Rename: ServiceCommand {
     @Argument(help: "Its new name.")
     var newKey: String
 
+    @OptionGroup var host: HostOption
+
     func run(with defaults: RemoteDefaults) async throws {
         do {
             try await defaults.move(oldKey, to: newKey, in: domain)

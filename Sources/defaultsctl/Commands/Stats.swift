@@ -5,7 +5,9 @@ struct Stats: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows the largest domains and values, and the programs that write most.")
 
-    @Option(help: ArgumentHelp("How many of each to show.", valueName: "count"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("How many of each to show.", valueName: "count"))
     var limit = 10
 
     @Flag(help: "Print one JSON object.")

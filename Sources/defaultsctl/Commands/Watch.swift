@@ -25,6 +25,8 @@ struct Watch: ServiceCommand {
     @Flag(help: "Print the commands that make the same changes.")
     var asCommands = false
 
+    @OptionGroup var host: HostOption
+
     func validate() throws {
         if json, asCommands {
             throw ValidationError("--json and --as-commands exclude each other.")

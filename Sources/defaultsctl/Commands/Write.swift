@@ -43,6 +43,8 @@ struct Write: ServiceCommand {
         help: ArgumentHelp("Any value or object, as JSON.", valueName: "value"))
     var json: String?
 
+    @OptionGroup var host: HostOption
+
     /// Refuses JSON that cannot be stored before the service is asked for anything.
     func validate() throws {
         if json != nil { _ = try archiveOfJSON() }

@@ -3,11 +3,49 @@ import ArgumentParser
 /// What the tool says of words that cannot be meant, each with the exit status.
 extension ToolError {
     static let hostWithoutName = ToolError(
-        "-host needs the name of a host, and then the verb; see defaultsctl --help", wrongLine)
+        "-host needs the name of a host; see defaultsctl --help", wrongLine)
 
     static let hostWithoutVerb = ToolError(
         "-currentHost and -host stand before a verb that takes a domain, such as read or write; "
             + "see defaultsctl --help", wrongLine)
+
+    static let severalHosts = ToolError(
+        "Give one host: -currentHost or -host NAME before the verb, or --current-host or --host NAME "
+            + "behind it.", wrongLine)
+
+    static func noHost(_ name: String, longest: Int) -> ToolError {
+        ToolError(
+            "'\(name.onOneLine)' is no name of a host, which is 1 to \(longest) of A-Z, a-z, 0-9, '.', "
+                + "'_' and '-'.", wrongLine)
+    }
+
+    static func hostWithoutDomain(_ verb: Verb) -> ToolError {
+        ToolError(
+            "Name the domain whose layer of a host is meant; see defaultsctl \(verb.rawValue) --help",
+            wrongLine)
+    }
+
+    static let hostOfFile = ToolError(
+        "A host is of a domain and its key, and a file has none; name both.", wrongLine)
+
+    static func optionWithoutValue(_ option: String, of verb: Verb) -> ToolError {
+        ToolError(
+            "\(option) needs a value; see defaultsctl \(verb.rawValue) --help", wrongLine)
+    }
+
+    static func noDomainName(_ name: String) -> ToolError {
+        ToolError(
+            "'\(name.onOneLine)' is no name of a domain here; the global one is "
+                + "\(GlobalDomain.name).", wrongLine)
+    }
+
+    static func noText(_ place: Int, _ word: String) -> ToolError {
+        ToolError(
+            "Word \(place) of the command line is no text in UTF-8: \(word.onOneLine)", wrongLine)
+    }
+
+    static let noCompletionScript = ToolError(
+        "The completion scripts are installed with the program; none is made by it.", wrongLine)
 
     static let appWithoutName = ToolError(
         "-app needs the name of an application; see defaultsctl --help", wrongLine)

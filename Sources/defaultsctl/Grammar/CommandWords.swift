@@ -1,12 +1,12 @@
 /// The words of a command line, as macOS's `defaults` takes them, put so that no word can be taken
 /// for another: the verb, our own options, `--`, and then all that is a name or a value.
 ///
-/// 1. Host options stand before the verb, and become the suffix of the domain.
+/// 1. Host options stand before the verb, ours also behind it, and become the suffix of the domain.
 /// 2. A word that begins with `--` is an option of ours but for among the words of a value, and
 ///    behind `--`. All other words mean what their place says.
 struct CommandWords {
     private let verb: Verb
-    private let host: HostWords
+    private var host: HostWords
     private var options: [String] = []
     private var names: [String] = []
     private var isTerminated = false
@@ -46,21 +46,42 @@ struct CommandWords {
         } else if !isTerminated, word == "--" {
             isTerminated = true
         } else if !isTerminated, word.hasPrefix("--") || (word == "-h" && names.isEmpty) {
+            try takeOption(word, before: &rest)
+        } else if !isTerminated, verb.shortFlags.contains(word) {
             options.append(word)
-            if verb.optionsWithValue.contains(word), let value = rest.popFirst() {
-                options.append(value)
-            }
-        } else if verb.takesDomain, names.isEmpty {
-            names.append(
-                try isTerminated ? word : DomainWord(word, before: &rest).domain(on: host))
+        } else if verb.takesDomain, names.isEmpty, !isTerminated {
+            let domain = try DomainWord(word, before: &rest, mayBeFile: verb == .inspect)
+            names.append(domain.name)
         } else {
             names.append(word)
         }
     }
 
+    private mutating func takeOption(
+        _ word: String, before rest: inout ArraySlice<String>
+    ) throws(ToolError) {
+        if try host.take(word, before: &rest) { return }
+        let name = String(word.prefix { $0 != "=" })
+        guard verb.optionsWithValue.contains(name) else { return options.append(word) }
+        let joined = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
+        guard let value = joined ?? rest.popFirst() else {
+            throw .optionWithoutValue(word, of: verb)
+        }
+        // In one word, so that a value that looks like an option is none; but ArgumentParser takes
+        // nothing behind the equals sign for a value that is still to come.
+        options += value.isEmpty ? [name, value] : ["\(name)=\(value)"]
+    }
+
     private func arranged() throws(ToolError) -> [String] {
-        // A verb that was given no domain is told the host apart.
-        let hostOptions = names.isEmpty || !verb.takesDomain ? host.option ?? [] : []
-        return [verb.rawValue] + options + hostOptions + ["--"] + names
+        var (options, names) = (options, names)
+        if verb == .inspect, names.count == 1, host.option != nil { throw .hostOfFile }
+        if verb.takesDomain, let domain = names.first {
+            names[0] = try host.layer(of: domain)
+        } else if let option = host.option {
+            // A verb that was given no domain is told the host apart.
+            guard verb.takesHostAlone else { throw .hostWithoutDomain(verb) }
+            options += option
+        }
+        return [verb.rawValue] + options + ["--"] + names
     }
 }

@@ -1,18 +1,15 @@
 import ArgumentParser
 
-/// For which host a verb is that names no domain; macOS's spelling stands before the verb.
+/// For which host a verb is; macOS's spelling stands before the verb.
+///
+/// Where the verb names a domain, the grammar has made the host a part of that, and nothing is left
+/// here: see ``CommandWords``.
 struct HostOption: ParsableArguments {
     @Flag(help: "Of this host only, as -currentHost before the verb.")
     var currentHost = false
 
     @Option(help: ArgumentHelp("Of another host, as -host before the verb.", valueName: "name"))
     var host: String?
-
-    func validate() throws {
-        guard !currentHost || host == nil else {
-            throw ValidationError("Give --current-host or --host, not both.")
-        }
-    }
 
     /// The names of the domains that have keys for the host, or for any host where none was named,
     /// without suffix; and with it, as calls take them.

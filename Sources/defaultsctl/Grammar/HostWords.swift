@@ -1,4 +1,5 @@
-/// The host options that stand before the verb: `-currentHost` or `-host NAME`.
+/// The host that a command line is for: `-currentHost` or `-host NAME` before the verb, or
+/// `--current-host` or `--host NAME` behind it.
 struct HostWords {
     private enum Choice {
         case any
@@ -6,7 +7,10 @@ struct HostWords {
         case named(String)
     }
 
-    private let choice: Choice
+    private var choice = Choice.any
+
+    /// The longest name of a host that the service takes, in bytes.
+    private static let longestName = 64
 
     /// Takes the host option from the beginning of the words, where there is one.
     init(_ words: inout ArraySlice<String>) throws(ToolError) {
@@ -16,10 +20,44 @@ struct HostWords {
             choice = .current
         case "-host":
             words.removeFirst()
-            guard let name = words.popFirst(), !name.isEmpty else { throw .hostWithoutName }
-            choice = .named(name)
-        default:
-            choice = .any
+            choice = .named(try Self.name(words.popFirst()))
+        default: break
+        }
+    }
+
+    /// Takes an option that stands behind the verb, with the word that is its value.
+    ///
+    /// - Returns: Whether it is one of a host.
+    mutating func take(
+        _ option: String, before rest: inout ArraySlice<String>
+    ) throws(ToolError) -> Bool {
+        let taken: Choice
+        switch option {
+        case "--current-host": taken = .current
+        case "--host": taken = .named(try Self.name(rest.popFirst()))
+        case _ where option.hasPrefix("--host="):
+            taken = .named(try Self.name(String(option.dropFirst("--host=".count))))
+        default: return false
+        }
+        guard case .any = choice else { throw .severalHosts }
+        choice = taken
+        return true
+    }
+
+    private static func name(_ word: String?) throws(ToolError) -> String {
+        guard let word, !word.isEmpty else { throw .hostWithoutName }
+        guard word.utf8.count <= longestName, word.utf8.allSatisfy(isOfName) else {
+            throw .noHost(word, longest: longestName)
+        }
+        return word
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "._-".utf8.contains(byte)
         }
     }
 

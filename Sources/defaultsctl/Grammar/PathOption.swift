@@ -13,9 +13,24 @@ struct PathOption: ParsableArguments {
 
     private static func path(_ spelling: String) throws -> ValuePath {
         do {
-            return try ValuePath(spelling)
+            return try ValuePath(ofPart: spelling)
         } catch {
             throw ValidationError("\(error)")
         }
+    }
+}
+
+extension ValuePath {
+    /// A path to a part.
+    ///
+    /// - Throws: Where it is empty: that would be the whole value, which a script whose variable is
+    ///   empty does not mean.
+    init(ofPart spelling: String) throws {
+        try self.init(spelling)
+        guard !steps.isEmpty else { throw EmptyPath() }
+    }
+
+    private struct EmptyPath: Error, CustomStringConvertible {
+        let description = "A path is not empty; for the whole value, leave it out."
     }
 }

@@ -9,10 +9,12 @@ enum Verb: String, CaseIterable {
     case delete
     case deleteAll = "delete-all"
     case domains
+    case keys
     case find
     case `import`
     case export
     case watch
+    case inspect
 
     /// Finds a verb, which macOS takes in any case, and `remove` for `delete`.
     init?(word: String) {
@@ -29,8 +31,24 @@ enum Verb: String, CaseIterable {
         }
     }
 
+    /// Whether the verb is for a host also where it names no domain.
+    var takesHostAlone: Bool {
+        switch self {
+        case .read, .domains, .find: true
+        default: false
+        }
+    }
+
     /// How many words stand before those of a value, which may look like options and are none.
     var wordsBeforeValue: Int? { self == .write ? 2 : nil }
+
+    /// Our flags of the verb that have one hyphen.
+    var shortFlags: Set<String> {
+        switch self {
+        case .domains, .keys: ["-0"]
+        default: []
+        }
+    }
 
     /// Our options of the verb that take a word of their own.
     var optionsWithValue: Set<String> {
@@ -40,6 +58,7 @@ enum Verb: String, CaseIterable {
         case .write: ["--path", "--json", "--if-generation"]
         case .import, .export: ["--format"]
         case .readType: ["--path"]
+        case .inspect: ["--path", "--color"]
         default: []
         }
     }

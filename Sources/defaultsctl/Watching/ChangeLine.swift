@@ -21,7 +21,7 @@ extension WatchedChange {
     /// The change in one line for people: what is there now, and in parentheses what was and whose
     /// doing it is.
     fileprivate var text: String {
-        let name = [domain, key.onOneLine, path?.description].compactMap(\.self)
+        let name = [domain, shownKey, path?.description].compactMap(\.self)
             .joined(separator: " ")
         let now =
             switch new {
@@ -35,6 +35,16 @@ extension WatchedChange {
             }
         let by = writer.map { "; \($0.name.onOneLine) \($0.process)" } ?? ""
         return "\(name) \(now) (\(was)\(by))"
+    }
+}
+
+extension WatchedChange {
+    /// The key bare, or as JSON has it where it could be taken for more than a key.
+    private var shownKey: String {
+        let isPlain = key.unicodeScalars.allSatisfy {
+            !$0.properties.isWhitespace && !$0.isUnseen && $0 != "=" && $0 != "\""
+        }
+        return isPlain ? key : (try? key.quoted).map(ShownJSON.text) ?? key.onOneLine
     }
 }
 

@@ -1,34 +1,103 @@
 # bash completion for defaultsctl: it asks the program itself, which knows the live database.
 
+# Splits the beginning of a command line as the shell does, but expands nothing: into the array
+# words, of which the last one is being typed, and quote, which is the mark that is still open.
+__defaultsctl_split()
+{
+    local line=$1 word= part character
+    local -i i=0 length=${#1} isword=0
+    words=() quote=
+    while ((i < length)); do
+        character=${line:i++:1}
+        case $quote$character in
+            [\ $'\t\n'])
+                ((isword)) && words+=("$word")
+                word= isword=0
+                continue
+                ;;
+            [\'\"]) quote=$character ;;
+            "''" | '""') quote= ;;
+            "\$''")
+                quote=
+                printf -v part '%b' "$part"
+                word+=$part
+                ;;
+            "\$'\\")
+                character=${line:i++:1}
+                [[ $character == [\'\"] ]] || part+=\\
+                part+=$character
+                ;;
+            "\$'"*) part+=$character ;;
+            '$')
+                if [[ ${line:i:1} == "'" ]]; then
+                    quote="\$'" part= i+=1
+                elif [[ ${line:i:1} != '"' ]]; then
+                    word+=$character
+                fi
+                ;;
+            \\) word+=${line:i++:1} ;;
+            '"\')
+                [[ ${line:i:1} == [\\\"\$\`] ]] && character=${line:i++:1}
+                word+=$character
+                ;;
+            *) word+=$character ;;
+        esac
+        isword=1
+    done
+    [[ $quote == "\$'" ]] && printf -v part '%b' "$part" && word+=$part
+    words+=("$word")
+}
+
+# Sets quoted to a text as it stands on the line behind the mark that is open: nothing of it is ever
+# run or expanded.
+__defaultsctl_quote()
+{
+    local text=$1 mark=$2 character bare
+    local -i i
+    quoted=
+    for ((i = 0; i < ${#text}; i++)); do
+        character=${text:i:1}
+        # A character alone, so that the word goes on as it was typed.
+        printf -v bare '%q' "$character"
+        case $mark$character in
+            "$character") quoted+=$bare ;;
+            \"[\\\"\$\`]) quoted+=\\$character ;;
+            "''") quoted+="'\\''" ;;
+            # Within these marks an exclamation mark is history, and $'' means nothing.
+            '"!') quoted+="\"'!'\"" ;;
+            "\$'"[\\\']) quoted+=\\$character ;;
+            "\$'"*) [[ $bare == "\$'"* ]] && quoted+=${bare:2:-1} || quoted+=$character ;;
+            *) [[ $bare == "\$'"* ]] && quoted+=$mark$bare$mark || quoted+=$character ;;
+        esac
+    done
+}
+
 _defaultsctl()
 {
-    local current words cword line word status
-    if declare -F _get_comp_words_by_ref > /dev/null; then
-        # Without this a key with a colon or an equals sign would be several words.
-        _get_comp_words_by_ref -n ':=' -w words -i cword -c current
-    else
-        words=("${COMP_WORDS[@]}") cword=$COMP_CWORD current=${COMP_WORDS[COMP_CWORD]}
-    fi
-    local quote=${current:0:1}
-    [[ $quote == [\'\"] ]] && current=${current:1} || quote= current=${current//\\/}
+    local line=${COMP_LINE:0:COMP_POINT} replaced=$2 output candidate typed kept mark quote quoted status
+    local -a words
+    # What readline replaces is the end of the word, behind the last colon or the like; what stands
+    # before that stays as it is.
+    [[ $line == *"$replaced" ]] || return
+    __defaultsctl_split "${line:0:${#line}-${#replaced}}"
+    kept=${words[-1]} mark=$quote
+    __defaultsctl_split "$line"
+    typed=${words[-1]}
+    unset 'words[-1]'
 
     COMPREPLY=()
-    local output
-    output=$(defaultsctl complete -- "${words[@]:1:cword-1}" "$current" 2> /dev/null)
+    output=$(defaultsctl complete -- "${words[@]:1}" "$typed" 2> /dev/null)
     status=$?
     if [[ $status -eq 10 ]]; then
         compopt -o default
         return
     fi
-    while IFS= read -r line; do
-        word=${line%%$'\t'*}
-        [[ -z $word ]] && continue
-        [[ -z $quote ]] && printf -v word '%q' "$word"
-        COMPREPLY+=("$word")
+    while IFS= read -r candidate; do
+        candidate=${candidate%%$'\t'*}
+        [[ -n $candidate && $candidate == "$kept"* ]] || continue
+        __defaultsctl_quote "${candidate:${#kept}}" "$mark"
+        COMPREPLY+=("$quoted")
     done <<< "$output"
-    if declare -F __ltrim_colon_completions > /dev/null; then
-        __ltrim_colon_completions "$current"
-    fi
 }
 
 complete -F _defaultsctl defaultsctl
