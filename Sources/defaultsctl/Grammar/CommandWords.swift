@@ -2,8 +2,8 @@
 /// for another: the verb, our own options, `--`, and then all that is a name or a value.
 ///
 /// 1. Host options stand before the verb, ours also behind it, and become the suffix of the domain.
-/// 2. A word that begins with `--` is an option of ours but for among the words of a value, and
-///    behind `--`. All other words mean what their place says.
+/// 2. A word that begins with `--` is an option of ours but for among the words of a value, where a
+///    `write` knows none of that name, and behind `--`. All other words mean what their place says.
 struct CommandWords {
     private let verb: Verb
     private var host: HostWords
@@ -45,7 +45,7 @@ struct CommandWords {
             names.append(word)
         } else if !isTerminated, word == "--" {
             isTerminated = true
-        } else if !isTerminated, word.hasPrefix("--") || (word == "-h" && names.isEmpty) {
+        } else if !isTerminated, isOption(word) || (word == "-h" && names.isEmpty) {
             try takeOption(word, before: &rest)
         } else if !isTerminated, verb.shortFlags.contains(word) {
             options.append(word)
@@ -55,6 +55,14 @@ struct CommandWords {
         } else {
             names.append(word)
         }
+    }
+
+    /// Whether a word is an option of ours; behind the domain of a `write` it is one only where it is
+    /// known, as else it is a key or a value to macOS's tool.
+    private func isOption(_ word: String) -> Bool {
+        guard word.hasPrefix("--") else { return false }
+        return verb != .write || names.isEmpty
+            || Verb.writeOptions.contains(String(word.prefix { $0 != "=" }))
     }
 
     private mutating func takeOption(

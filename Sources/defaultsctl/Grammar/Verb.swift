@@ -50,6 +50,11 @@ enum Verb: String, CaseIterable {
         }
     }
 
+    /// All our options of `write`.
+    static let writeOptions: Set<String> = Verb.write.optionsWithValue.union([
+        "--wait", "--current-host", "--host", "--help", "--version",
+    ])
+
     /// Our options of the verb that take a word of their own.
     var optionsWithValue: Set<String> {
         switch self {

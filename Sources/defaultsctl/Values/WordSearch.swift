@@ -13,7 +13,10 @@ struct WordSearch: OnlookingSink {
     }
 
     /// Whether a text has the word.
-    func matches(_ text: String) -> Bool { text.lowercased().contains(word) }
+    func matches(_ text: String) -> Bool {
+        // Nothing is in no text, as macOS's tool has it.
+        !word.isEmpty && text.lowercased().contains(word)
+    }
 
     /// Whether a string or a key of the value, however deep, has the word, as far as the value can be
     /// shown.

@@ -114,5 +114,8 @@ enum RefusedLines {
         -currentHost write com.example.there@host k -int 1 | 64 | names its layer already
         -currentHost raed com.example.there | 64 | stand before a verb
         raed | 64 | raed
+        -currenthost write com.example.there k 1 | 64 | Did you mean '-currentHost'?
+        -x write com.example.there k 1 | 64 | There is no option '-x'.
+        --jsno read com.example.there | 64 | --jsno
         """#
 }

@@ -144,5 +144,8 @@ enum ShownLines {
         (["write -app 'nested one' k -int 2"], "read sub-nested k", "2\n"),
         (["write com.shown.e -- --key --value"], "read com.shown.e -- --key", "--value\n"),
         (["write -- -g k literal"], "read -- -g k", "literal\n"),
+        (["write .GlobalPreferences com.shown.scaling -1"], "read -g com.shown.scaling", "-1\n"),
+        (["write com.shown.f --foo -int 3"], "read com.shown.f -- --foo", "3\n"),
+        (["write com.shown.f name '--flag'"], "read com.shown.f name", "--flag\n"),
     ]
 }
