@@ -93,7 +93,7 @@ enum RefusedLines {
         write com.example.there k --json | 64 | --json
         write com.example.there k --json '{' | 64 | --json
         write com.example.there k --json 1 -int 1 | 64 | Give one value
-        write com.example.there k --unknown -int 1 | 64 | --unknown
+        write com.example.there k --unknown -int 1 | 1 | Unexpected argument -int
         write com.example.there k --path a | 64 | Give a value
         read com.example.there k extra | 64 | extra
         read --unknown | 64 | --unknown
@@ -115,7 +115,7 @@ enum RefusedLines {
         -currentHost raed com.example.there | 64 | stand before a verb
         raed | 64 | raed
         -currenthost write com.example.there k 1 | 64 | Did you mean '-currentHost'?
-        -x write com.example.there k 1 | 64 | There is no option '-x'.
+        -x write com.example.there k 1 | 64 | There is no option '-x'
         --jsno read com.example.there | 64 | --jsno
         """#
 }
