@@ -42,6 +42,9 @@ import Testing
 
                 """)
         #expect(try json("NSGlobalDomain", "Colour") == "\"red\\nand blue\"\n")
+        _ = try apply(#"{"domain":"Apple Global Domain","key":"Colour","remove":true}"#)
+            .requireOutput()
+        #expect(desktop.tool("read", "NSGlobalDomain", "Colour").status == 1)
         let generations = try ["Level", "PlaySound", "Player", "Words"].map {
             try desktop.tool("read", "--generation", "org.example.Game", $0).requireOutput()
         }
@@ -89,6 +92,8 @@ import Testing
         (#"{"domain":"a.b","key":"k","valeu":1}"#, "'valeu' is no member of a change"),
         (#"{"domain":"a.b","key":"k","value":1,"ifGeneration":-1}"#, "\"ifGeneration\" must be"),
         (#"{"domain":"a.b","key":"k","value":1"#, "line 2: "),
+        (#"{"domain":"a.b","key":"k","path":"","value":1}"#, "line 2: A path is not empty"),
+        (#"{"domain":"-g","key":"k","value":1}"#, "'-g' is no name of a domain here"),
         ("write a.b k -int 1 'x", "line 2: a single quote is not closed."),
         ("write a.b k \"x", "line 2: a double quote is not closed."),
         ("write a.b k $HOME", "'$' means something to a shell"),

@@ -27,6 +27,29 @@ import Testing
         #expect(try desktop.backupNames() == [name])
     }
 
+    @Test func `Programs are told of backups in JSON, and an empty name is none`() throws {
+        func members(_ words: String...) throws -> [String: Any] {
+            let output = try desktop.tool(["backup"] + words).requireOutput()
+            let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
+            return try #require(object as? [String: Any])
+        }
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        let made = try members("now", "--json")
+        let name = try #require(made["name"] as? String)
+        #expect(try desktop.backupNames("manual") == [name] && made.count == 1)
+        desktop.tool("write", "org.example.App", "Key", "-int", "2")
+        let refused = desktop.tool("backup", "restore", "")
+        #expect(
+            refused.status == 64 && desktop.tool("read", "org.example.App", "Key").output == "2\n")
+        let restored = try members("restore", "--json", name)
+        #expect(restored["name"] as? String == name)
+        #expect(restored["set"] as? Int == 1 && restored["removed"] as? Int == 0)
+        #expect(restored["damaged"] as? Int == 0)
+        let undo = try #require(restored["undo"] as? String)
+        _ = try members("restore", undo, "--json")
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "2\n")
+    }
+
     @Test func `A backup that is a day old or of tomorrow is followed by another; seven are kept`()
         throws
     {

@@ -13,6 +13,12 @@ import Testing
             ["org.example.Game", "Two Words", "-int", "2"],
             ["org.example.Game", "a:b$c", "-int", "3"],
             ["NSGlobalDomain", "Colour", "-string", "red"],
+            ["com.example.Odd", "$(touch pwn)`x`", "-int", "1"],
+            ["com.example.Odd", "back\\slash", "-int", "1"],
+            ["com.example.Odd", "a:b=c", "-int", "1"],
+            ["com.example.Odd", "esc\u{1B}[1m", "-int", "1"],
+            ["com.example.Odd", "it's\"q", "-int", "1"],
+            ["com.example.Odd", "bang!x", "-int", "1"],
         ] {
             _ = try desktop.tool(["write"] + words).requireOutput()
         }
@@ -62,37 +68,75 @@ import Testing
         #expect(result.status == 0 && result.output == "" && result.error == "")
     }
 
-    /// A shell, what has it load the script, and how it writes a key with a blank in it.
-    private static let shells = [
-        (
-            ["bash", "--norc", "--noprofile", "-i"],
-            ". /usr/share/bash-completion/bash_completion; . '%@/defaultsctl.bash'",
-            #"Two\ Words"#, #"a:b\$c"#
-        ),
-        (
-            ["zsh", "-f", "-i"],
-            "fpath=('%@' $fpath); autoload -Uz compinit; compinit -D -u", #"Two\ Words"#, #"a:b\$c"#
-        ),
-        (
-            ["fish", "--no-config", "-i"], "source '%@/defaultsctl.fish'", #"Two\ Words"#,
-            #"a:b\$c"#
-        ),
+    /// A shell on a terminal, what has it load the script, and what it makes of what is typed.
+    struct Shell: CustomTestStringConvertible {
+        let command: String
+        let load: String
+        /// What is typed behind `defaultsctl`, and what stands there when the key was pressed.
+        let lines: [(typed: String, completed: String)]
+
+        var testDescription: String { "\(command), \(load)" }
+    }
+
+    private static let everywhere = [
+        ("rena", "rename"), ("read org.ex", "read org.example.Game"),
+        ("read org.example.Game Two", #"read org.example.Game Two\ Words"#),
+        ("read org.example.Game \"Two", #"read org.example.Game "Two Words""#),
+        ("read org.example.Game T'wo W", #"read org.example.Game T'wo Words'"#),
+        ("read org.example.Game a:", #"read org.example.Game a:b\$c"#),
+        ("read com.example.Odd a:b=", "read com.example.Odd a:b=c"),
+        ("read com.example.Odd a", "read com.example.Odd a:b=c"),
+        ("read com.example.Odd back", #"read com.example.Odd back\\slash"#),
+        ("read com.example.Odd \"back", #"read com.example.Odd "back\\slash""#),
+        ("read com.example.Odd it", #"read com.example.Odd it\'s\"q"#),
+        ("read com.example.Odd \"it", #"read com.example.Odd "it's\"q""#),
+        ("read com.example.Odd '$", "read com.example.Odd '$(touch pwn)`x`'"),
+    ]
+
+    private static let bash =
+        everywhere + [
+            ("read com.example.Odd 'it", #"read com.example.Odd 'it'\''s"q'"#),
+            ("read com.example.Odd \"$", #"read com.example.Odd "\$(touch pwn)\`x\`""#),
+            ("read com.example.Odd \"bang", #"read com.example.Odd "bang"'!'"x""#),
+            ("read com.example.Odd esc", #"read com.example.Odd esc$'\E'\[1m"#),
+            ("read com.example.Odd \"esc", #"read com.example.Odd "esc"$'\E'"[1m""#),
+        ]
+
+    static let shells = [
+        Shell(
+            command: "bash --norc --noprofile -i", load: ". '%@/defaultsctl.bash'", lines: bash),
+        Shell(
+            command: "bash --norc --noprofile -i",
+            load: ". /usr/share/bash-completion/bash_completion; . '%@/defaultsctl.bash'",
+            lines: bash),
+        Shell(
+            command: "zsh -f -i",
+            load: "fpath=('%@' $fpath); autoload -Uz compinit; compinit -D -u",
+            lines: everywhere.filter { !$0.0.contains("T'wo") } + [
+                ("read com.example.Odd 'it", #"read com.example.Odd 'it'\''s"q'"#),
+                ("read com.example.Odd esc", #"read com.example.Odd esc$'\033'\[1m"#),
+            ]),
+        Shell(
+            command: "fish --no-config -i", load: "source '%@/defaultsctl.fish'",
+            lines: everywhere + [
+                ("read com.example.Odd 'it", #"read com.example.Odd 'it\'s"q'"#),
+                ("read com.example.Odd esc", #"read com.example.Odd esc\e\[1m"#),
+            ]),
     ]
 
     @Test(arguments: shells)
-    func `A shell completes verbs, domains and keys, and quotes them`(
-        shell: [String], load: String, blank: String, special: String
-    ) throws {
+    func `A shell completes verbs, domains and keys, and quotes them`(shell: Shell) throws {
         let scripts = Desktop.packageDirectory + "Sources/defaultsctl/Completion/Scripts"
-        let typed = try desktop.python(
-            Self.typist, load.replacing("%@", with: scripts), Desktop.programs,
-            shell.joined(separator: " ")
-        ).requireOutput()
-        #expect(typed.contains("verb: defaultsctl rename\n"), "\(typed)")
-        #expect(typed.contains("domain: defaultsctl read org.example.Game\n"), "\(typed)")
-        #expect(typed.contains("blank: defaultsctl read org.example.Game \(blank)\n"), "\(typed)")
-        #expect(
-            typed.contains("special: defaultsctl read org.example.Game \(special)\n"), "\(typed)")
+        let typed = try desktop.run(
+            [
+                "/usr/bin/python3", "-c", Self.typist, shell.load.replacing("%@", with: scripts),
+                Desktop.programs, shell.command,
+            ] + shell.lines.map(\.typed)
+        ).requireOutput().split(separator: "\n").map(String.init)
+        for (line, expected) in zip(typed, shell.lines) {
+            #expect(line == "defaultsctl " + expected.completed, "\(expected.typed)")
+        }
+        #expect(typed.count == shell.lines.count)
     }
 
     /// Types into a shell on a terminal of its own, presses the key that completes, and prints what
@@ -134,14 +178,11 @@ import Testing
         }[shell[0]]
         send(f"{load}; {show}; echo LOA''DED\\n")
         wait(b"LOADED\\\\r?\\\\n")
-        for name, typed in [("verb", "defaultsctl rena"), ("domain", "defaultsctl read org.ex"),
-                            ("blank", "defaultsctl read org.example.Game Two"),
-                            ("special", "defaultsctl read org.example.Game a:")]:
+        for typed in sys.argv[4:]:
             # The key that empties the line comes first.
-            send("\\x15" + typed + "\\t\\x0f")
+            send("\\x15defaultsctl " + typed + "\\t\\x0f")
             wait(b"LINE<.*>")
-            line = re.search(b"LINE<(.*)>", seen, re.DOTALL)[1].decode()
-            print(f"{name}: {line.strip()}")
+            print(re.search(b"LINE<(.*)>", seen, re.DOTALL)[1].decode().strip())
         os.kill(process, 9)
         """
 }

@@ -121,7 +121,7 @@ import Testing
         desktop.tool("write", "org.example.A@host", "Key", "-int", "1")
         #expect(
             lines.next()?.hasPrefix(
-                "org.example.A Bomb\\u{a} = a value that cannot be shown (new; ")
+                "org.example.A \"Bomb\\n\" = a value that cannot be shown (new; ")
                 == true)
         #expect(lines.next()?.hasPrefix("org.example.A@host Key = 1 (new; ") == true)
         desktop.tool("write", "org.example.A", "Zebra", "-int", "1")

@@ -140,6 +140,17 @@ import Testing
         #expect(desktop.tool("watch", "--json", "--as-commands").status == 64)
     }
 
+    @Test func `A key that could be taken for more is quoted`() throws {
+        let (watcher, lines) = try watch("a.b")
+        defer { watcher.send(SIGTERM) }
+        for key in ["two words", "x = 1", "\"", "n\u{A0}b", "é-._:/"] {
+            desktop.tool("write", "a.b", key, "-int", "1")
+        }
+        for shown in [#""two words""#, #""x = 1""#, #""\"""#, "\"n\u{A0}b\"", "é-._:/"] {
+            #expect(lines.next()?.hasPrefix("a.b \(shown) = 1 (new; ") == true, "\(shown)")
+        }
+    }
+
     @Test func `It goes on over the death of the daemon, and misses nothing`() throws {
         let (watcher, lines) = try watch()
         defer { watcher.send(SIGTERM) }

@@ -107,6 +107,31 @@ enum RefusedLines {
         import com.example.there | 64 | <file>
         import com.example.there - --format pdf | 64 | pdf
         export com.example.there | 64 | <file>
+        -host "$(printf 'a\033[1m')" read | 64 | 'a\u{1b}[1m' is no name of a host
+        read --host | 64 | -host needs the name of a host
+        -host a read com.example.there --current-host | 64 | Give one host
+        read --host a --current-host | 64 | Give one host
+        -currentHost watch | 64 | Name the domain whose layer of a host is meant
+        -currentHost inspect /dev/null | 64 | A host is of a domain and its key
+        read com.example.there k --path | 64 | --path needs a value; see defaultsctl read --help
+        write com.example.there k --path | 64 | --path needs a value
+        write com.example.there k --json | 64 | --json needs a value
+        write com.example.there k --if-generation -1 -int 2 | 64 | The value '-1' is invalid for '--if-generation
+        write com.example.there k --path "" -int 2 | 64 | A path is not empty
+        write com.example.there k --path= -int 2 | 64 | A path is not empty
+        delete com.example.there k --path "" | 64 | A path is not empty
+        read com.example.there k --path "" | 64 | A path is not empty
+        stats --limit -1 | 64 | --limit is a number from 1 to 1000
+        help nonsense | 64 | There is no verb 'nonsense'
+        help raed | 64 | Did you mean 'read'?
+        help backup lst | 64 | Did you mean 'list'?
+        backup | 64 | backup needs a verb of its own: list, now or restore
+        backup nonsense | 64 | nonsense
+        backup restore "" | 64 | The name of a backup is not empty
+        --generate-completion-script bash | 64 | are installed with the program
+        read --generate-completion-script=zsh | 64 | are installed with the program
+        write com.example.there k "$(printf '\377')" | 64 | Word 4 of the command line is no text in UTF-8
+        export com.example.there "$(printf 'f\377')" | 64 | Word 3 of the command line is no text in UTF-8
         -currentHost | 64 | stand before a verb
         -host | 64 | -host needs the name of a host
         -host elsewhere | 64 | stand before a verb
