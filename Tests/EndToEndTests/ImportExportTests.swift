@@ -118,6 +118,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "\n  <?xml version=\"1.0\"?>\n<plist><dict><key>a</key><integer>1</integer></dict></plist>",
+        "<dict><key>a</key><integer>1</integer></dict>",
+        "<!-- c --><dict><key>a</key><integer>1</integer></dict>",
+    ])
+    func `XML behind white space and without a plist is taken`(text: String) throws {
+        let file = try desktop.directory.write(text, to: "some.plist")
+        #expect(desktop.tool("import", "org.example.A", file).error == "")
+        #expect(value("org.example.A") == #"{"a":1}"# + "\n")
+        #expect(desktop.tool("write", "org.example.B", "k", text).error == "")
+        #expect(value("org.example.B") == #"{"k":{"a":1}}"# + "\n")
+    }
+
     @Test func `Importing keeps the other keys, or removes them where told, in one change`() throws
     {
         desktop.tool("write", "org.example.A", "{ a = 1; b = 2; }")
