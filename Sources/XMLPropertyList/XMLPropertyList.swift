@@ -25,6 +25,9 @@ public struct XMLPropertyList: Sendable {
     /// Reads a property list in XML, in any encoding that expat knows: UTF-8, UTF-16, ISO 8859-1 and
     /// ASCII.
     ///
+    /// As CoreFoundation does, it takes white space before the document, and a value without its
+    /// `<plist>`.
+    ///
     /// - Throws: ``XMLPropertyListError`` with the place of the first thing found wrong.
     public init(
         _ text: [UInt8], limits: PropertyList.Limits = .standard
@@ -32,8 +35,8 @@ public struct XMLPropertyList: Sendable {
         guard text.count <= limits.byteCount else {
             throw .tooLarge(byteCount: text.count, limit: limits.byteCount)
         }
-        let parser = ExpatParser(limits: limits)
-        (binary, places) = try parser.parse(text)
+        let parser = ExpatParser(DocumentText(text), limits: limits)
+        (binary, places) = try parser.parse()
     }
 
     /// Where the object that takes up a byte of the binary form stands in the text.

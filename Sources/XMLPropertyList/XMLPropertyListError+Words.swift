@@ -34,7 +34,8 @@ extension XMLPropertyListError {
     static func notPropertyList(at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
             .structure, at: place,
-            "This is XML, but no property list: its outermost element is not <plist>.")
+            "This is XML, but no property list: its outermost element is neither <plist> nor a value."
+        )
     }
 
     static func unknownElement(at place: XMLPlace) -> XMLPropertyListError {

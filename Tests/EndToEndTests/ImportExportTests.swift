@@ -37,14 +37,18 @@ import Testing
         #expect(
             desktop.tool("export", "org.example.A", file, "--format", format).error == "")
         #expect(desktop.tool("import", "org.example.B", file).error == "")
-        #expect(value("org.example.B") == Self.domain + "\n")
+        // XML has dates to the second.
+        let expected =
+            format == "xml"
+            ? Self.domain.replacing(#""NS.time":0.1"#, with: #""NS.time":0.0"#) : Self.domain
+        #expect(value("org.example.B") == expected + "\n")
         let answer = desktop.run([
             "/bin/sh", "-c",
             "'\(Desktop.programs)/defaultsctl' export org.example.A - --format \(format)"
                 + " | '\(Desktop.programs)/defaultsctl' import org.example.C -",
         ])
         #expect(answer.error == "")
-        #expect(value("org.example.C") == Self.domain + "\n")
+        #expect(value("org.example.C") == expected + "\n")
     }
 
     @Test func `Python reads what is exported: binary in a file, XML on standard output`() throws {
@@ -72,6 +76,28 @@ import Testing
                 """, "\(answer.error)")
     }
 
+    @Test func `A date with a fraction of a second is a date in XML, cut to the second`() throws {
+        let dates =
+            #"{"after":{"$class":"NSDate","NS.time":1.75},"#
+            + #""before":{"$class":"NSDate","NS.time":-0.25},"in":[{"$class":"NSDate","NS.time":0.5}]}"#
+        let file = try desktop.directory.write(dates, to: "dates.json")
+        #expect(desktop.tool("import", "org.example.A", file).error == "")
+        let xml = try desktop.tool("export", "org.example.A", "-").requireOutput()
+        let answer = desktop.python(
+            """
+            import plistlib, sys
+            print(*[str(value) for value in plistlib.loads(sys.stdin.buffer.read()).values()])
+            """, input: xml)
+        #expect(
+            answer.output == """
+                2001-01-01 00:00:01 2000-12-31 23:59:59 [datetime.datetime(2001, 1, 1, 0, 0)]
+
+                """, "\(answer.error)")
+        #expect(desktop.tool("export", "org.example.A", path("binary")).error == "")
+        #expect(desktop.tool("import", "org.example.B", path("binary")).error == "")
+        #expect(value("org.example.B") == dates + "\n")
+    }
+
     @Test func `What Python writes is imported with its types`() throws {
         for format in ["FMT_XML", "FMT_BINARY"] {
             let answer = desktop.python(
@@ -90,6 +116,19 @@ import Testing
                     + #""h":{"$class":"NSDate","NS.time":1.0}}"# + "\n")
             desktop.tool("delete", "org.example.A")
         }
+    }
+
+    @Test(arguments: [
+        "\n  <?xml version=\"1.0\"?>\n<plist><dict><key>a</key><integer>1</integer></dict></plist>",
+        "<dict><key>a</key><integer>1</integer></dict>",
+        "<!-- c --><dict><key>a</key><integer>1</integer></dict>",
+    ])
+    func `XML behind white space and without a plist is taken`(text: String) throws {
+        let file = try desktop.directory.write(text, to: "some.plist")
+        #expect(desktop.tool("import", "org.example.A", file).error == "")
+        #expect(value("org.example.A") == #"{"a":1}"# + "\n")
+        #expect(desktop.tool("write", "org.example.B", "k", text).error == "")
+        #expect(value("org.example.B") == #"{"k":{"a":1}}"# + "\n")
     }
 
     @Test func `Importing keeps the other keys, or removes them where told, in one change`() throws

@@ -160,4 +160,17 @@ import XMLPropertyList
         // Beyond the objects it is the last of them, and before them the root.
         #expect(document.place(ofByte: 0) == document.place(ofByte: 8))
     }
+
+    @Test(
+        "may stand behind white space, and without a <plist>",
+        arguments: [
+            "<dict><key>a</key><array/></dict>", "<!-- c --><dict><key>a</key><array/></dict>",
+            " \r\n\t<?xml version='1.0'?><plist><dict><key>a</key><array/></dict></plist>",
+            "\u{FEFF}\n<?xml version='1.0'?>\n<dict><key>a</key><array/></dict>\n<!-- c -->",
+        ])
+    func bare(text: String) throws {
+        let expected = try Self.read("<dict><key>a</key><array/></dict>")
+        #expect(try XMLPropertyList(Array(text.utf8)).binary == expected.bytes)
+        #expect(try XMLPropertyList(Array("\n<true/> ".utf8)).binary == Self.read("<true/>").bytes)
+    }
 }

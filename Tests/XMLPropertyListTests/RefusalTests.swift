@@ -59,9 +59,26 @@ import XMLPropertyList
     }
 
     @Test(
-        "is what is no property list at all", arguments: ["<html/>", "<?xml version='1.0'?><a/>"])
+        "is what is no property list at all",
+        arguments: [
+            "<html/>", "<?xml version='1.0'?><a/>", "<key>a</key>", "<true/><true/>", "<dict/>x",
+            " <!-- --><?xml version='1.0'?><true/>",
+        ])
     func otherXML(text: String) {
         #expect(throws: XMLPropertyListError.self) { try XMLPropertyList(Array(text.utf8)) }
+    }
+
+    @Test("is behind white space, at the place in the whole text") func shifted() {
+        for (text, line, column, byte) in [
+            ("\n \n  <?xml version='1.0'?>\n <a/>", 4, 2, 28), (" \n  <html/>", 2, 3, 4),
+            ("\u{FEFF} <html/>", 1, 2, 4),
+        ] {
+            let error = #expect(throws: XMLPropertyListError.self) {
+                try XMLPropertyList(Array(text.utf8))
+            }
+            #expect([error?.place.line, error?.place.column] == [line, column], "\(text)")
+            #expect(error?.place.byteOffset == byte)
+        }
     }
 
     @Test("is the empty document") func empty() {

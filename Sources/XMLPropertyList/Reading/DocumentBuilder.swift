@@ -8,7 +8,11 @@ internal import PropertyList
 struct DocumentBuilder {
     /// A collection that has no end yet, or the `<plist>` itself.
     private struct Frame {
-        enum Kind { case plist, array, dictionary }
+        enum Kind {
+            case plist, array, dictionary
+            /// What stands for the `<plist>` that is not there.
+            case bare
+        }
         let kind: Kind
         let place: XMLPlace
         var values: [ObjectIndex] = []
@@ -66,11 +70,12 @@ extension DocumentBuilder {
         _ name: String, hasAttributes: Bool, at place: XMLPlace
     ) throws(XMLPropertyListError) {
         if let scalar { throw .elementInScalar(scalar.element, at: place) }
-        guard let frame = frames.last else {
-            guard name == "plist" else { throw .notPropertyList(at: place) }
-            frames.append(Frame(kind: .plist, place: place))
-            return
+        if frames.isEmpty {
+            frames.append(Frame(kind: name == "plist" ? .plist : .bare, place: place))
+            if name == "plist" { return }
+            guard Self.isValue(name) else { throw .notPropertyList(at: place) }
         }
+        let frame = frames[frames.count - 1]
         guard name != "plist" else { throw .misplacedPlist(at: place) }
         guard !hasAttributes else { throw .attribute(at: place) }
         switch name {
@@ -118,6 +123,13 @@ extension DocumentBuilder {
         } else {
             try endCollection(at: place)
         }
+        // A document has one outermost element; expat refuses a second.
+        if frames.last?.kind == .bare { try endCollection(at: place) }
+    }
+
+    private static func isValue(_ name: String) -> Bool {
+        name == "dict" || name == "array"
+            || ScalarElement(rawValue: name).map { $0 != .key } ?? false
     }
 
     /// Checks that a value may come next.
@@ -125,7 +137,7 @@ extension DocumentBuilder {
         in frame: Frame, at place: XMLPlace
     ) throws(XMLPropertyListError) {
         switch frame.kind {
-        case .plist:
+        case .plist, .bare:
             guard frame.values.isEmpty else { throw .secondValue(at: place) }
         case .dictionary:
             guard frame.key != nil else { throw .valueWithoutKey(at: place) }
@@ -151,7 +163,7 @@ extension DocumentBuilder {
             preconditionFailure("An element ends that did not begin.")
         }
         switch frame.kind {
-        case .plist:
+        case .plist, .bare:
             guard let value = frame.values.first else { throw .noValue(at: frame.place) }
             root = value
         case .array:

@@ -9,15 +9,17 @@ final class ExpatParser {
     private static let portion = 1 << 20
 
     private let handle: OpaquePointer
+    private let text: DocumentText
     private var builder: DocumentBuilder
     /// What the builder refused; expat is told to stop then, and calls a few times more.
     private var fault: XMLPropertyListError?
 
-    init(limits: PropertyList.Limits) {
+    init(_ text: DocumentText, limits: PropertyList.Limits) {
         guard let handle = XML_ParserCreate(nil) else {
             preconditionFailure("There is no memory for a parser of XML.")
         }
         self.handle = handle
+        self.text = text
         builder = DocumentBuilder(limits: limits)
     }
 
@@ -26,11 +28,9 @@ final class ExpatParser {
     }
 
     /// Reads the document: its binary form, and the place of each object.
-    func parse(
-        _ text: [UInt8]
-    ) throws(XMLPropertyListError) -> (binary: [UInt8], places: [XMLPlace]) {
+    func parse() throws(XMLPropertyListError) -> (binary: [UInt8], places: [XMLPlace]) {
         setHandlers()
-        var rest = text[...]
+        var rest = text.bytes
         repeat {
             let bytes = rest.prefix(Self.portion)
             rest = rest.dropFirst(Self.portion)
@@ -56,7 +56,7 @@ final class ExpatParser {
 
     /// Where the event at hand begins.
     private var place: XMLPlace {
-        XMLPlace(
+        text.place(
             line: Int(clamping: XML_GetCurrentLineNumber(handle)),
             column: Int(clamping: XML_GetCurrentColumnNumber(handle)) + 1,
             byteOffset: Int(clamping: XML_GetCurrentByteIndex(handle)))

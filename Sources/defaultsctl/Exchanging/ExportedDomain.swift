@@ -37,7 +37,7 @@ struct ExportedDomain {
     }
 
     private func propertyList(forXML isForXML: Bool) throws -> PropertyList {
-        var sink = DateFolding(into: PropertyListSink())
+        var sink = DateFolding(into: PropertyListSink(hasWholeSeconds: isForXML))
         var (keys, values): ([ObjectIndex], [ObjectIndex]) = ([], [])
         for entry in entries {
             keys.append(sink.sink.writer.add(string: Text(entry.key)))

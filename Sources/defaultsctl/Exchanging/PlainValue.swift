@@ -7,7 +7,7 @@ struct PlainValue: OnlookingSink {
     /// The value is something else.
     private struct OtherValue: Error {}
 
-    /// Whether it is for XML, which has no fractions of seconds.
+    /// Whether it is for XML, which has only the dates of the calendar.
     private let isForXML: Bool
     private var depth = 0
 
@@ -36,8 +36,9 @@ struct PlainValue: OnlookingSink {
     func reference(to uid: UInt64) throws { throw OtherValue() }
 
     func date(_ secondsSince2001: Double) throws {
-        let date = CalendarDate(secondsSince2001: secondsSince2001)
-        guard !isForXML || date?.secondsSince2001 == secondsSince2001 else { throw OtherValue() }
+        guard !isForXML || CalendarDate(secondsSince2001: secondsSince2001) != nil else {
+            throw OtherValue()
+        }
     }
 
     /// What spells an object or a reference begins with `$`.

@@ -9,10 +9,16 @@ struct PropertyListSink: ValueFormSink {
         var values: [ObjectIndex] = []
     }
 
+    /// Whether dates are cut to the second, as XML spells them.
+    let hasWholeSeconds: Bool
     var writer = PropertyListWriter()
     private var frames: [Frame] = []
     /// The value that was taken last, once it is whole.
     private(set) var value: ObjectIndex?
+
+    init(hasWholeSeconds: Bool) {
+        self.hasWholeSeconds = hasWholeSeconds
+    }
 
     mutating func null() { Self.refuse() }
     mutating func bytes(_ value: ArraySlice<UInt8>) { Self.refuse() }
@@ -22,11 +28,15 @@ struct PropertyListSink: ValueFormSink {
     mutating func real(_ value: Double) { take(writer.add(real: value)) }
     mutating func string(_ value: Text) { take(writer.add(string: value)) }
     mutating func data(_ value: ArraySlice<UInt8>) { take(writer.add(data: value)) }
-    mutating func date(_ secondsSince2001: Double) { take(writer.add(date: secondsSince2001)) }
     mutating func beginArray() { frames.append(Frame(isDictionary: false)) }
     mutating func beginDictionary() { frames.append(Frame(isDictionary: true)) }
     mutating func endArray() { end() }
     mutating func endDictionary() { end() }
+
+    mutating func date(_ secondsSince2001: Double) {
+        let seconds = hasWholeSeconds ? secondsSince2001.rounded(.down) : secondsSince2001
+        take(writer.add(date: seconds))
+    }
 
     mutating func key(_ key: Text) {
         let index = writer.add(string: key)

@@ -17,24 +17,19 @@ enum BareValue {
             guard word.contains(where: structure.contains) else {
                 return try PropertyList(openStep: Array("\"\(word)\"".utf8))
             }
-            guard let element = firstElement(of: word) else {
-                return try PropertyList(openStep: Array(word.utf8))
-            }
-            let isWhole = element.hasPrefix("?") || element.hasPrefix("!") || element == "plist"
-            let document = isWhole ? word : "<plist>\(word)</plist>"
-            return try PropertyList(XMLPropertyList(Array(document.utf8)).binary)
+            guard isXML(word) else { return try PropertyList(openStep: Array(word.utf8)) }
+            return try PropertyList(XMLPropertyList(Array(word.utf8)).binary)
         } catch {
             throw .cannotParse(word, because: "\(error)")
         }
     }
 
-    /// The name of the XML element that a word begins with; nil where it is none of a property list,
-    /// so that `<dada>` stays data.
-    private static func firstElement(of word: String) -> Substring? {
+    /// Whether a word begins with an XML element of a property list, or with what may stand before
+    /// one; `<dada>` is data.
+    private static func isXML(_ word: String) -> Bool {
         let text = word.drop(while: \.isWhitespace)
-        guard text.first == "<" else { return nil }
+        guard text.first == "<" else { return false }
         let name = text.dropFirst().prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" }
-        let isDeclaration = name.hasPrefix("?xml") || name.hasPrefix("!")
-        return isDeclaration || elements.contains(name) ? name : nil
+        return name.hasPrefix("?xml") || name.hasPrefix("!") || elements.contains(name)
     }
 }
