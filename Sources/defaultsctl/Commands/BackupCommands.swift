@@ -17,12 +17,15 @@ struct BackupCommands: AsyncParsableCommand {
 
         func run(with defaults: RemoteDefaults) async throws {
             let backups = try await defaults.backups()
-            if json { return print("[\(try backups.map(Self.object).joined(separator: ","))]") }
+            if json {
+                let objects = try backups.map(Self.object)
+                return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
+            }
             var columns = Columns(areNumbers: [false, false, true, true, false])
             columns.rows = backups.map {
                 [$0.name, LocalTime($0.date).text, "\($0.generation)", "\($0.size)", $0.kind]
             }
-            for line in columns.lines { print(line) }
+            for line in columns.lines { try SafeOutput.print(line) }
         }
 
         private static func object(_ backup: RemoteBackup) throws -> String {
@@ -39,7 +42,7 @@ struct BackupCommands: AsyncParsableCommand {
             abstract: "Makes a backup, verifies it, and prints its name.")
 
         func run(with defaults: RemoteDefaults) async throws {
-            print(try await defaults.backUp())
+            try SafeOutput.print(try await defaults.backUp())
         }
     }
 
@@ -59,13 +62,14 @@ struct BackupCommands: AsyncParsableCommand {
         func run(with defaults: RemoteDefaults) async throws {
             let backup = try find(in: try await defaults.backups())
             let outcome = try await defaults.restoreBackup(backup.name)
-            print("\(backup.name): \(outcome.set) keys set, \(outcome.removed) removed")
+            try SafeOutput.print(
+                "\(backup.name): \(outcome.set) keys set, \(outcome.removed) removed")
             if outcome.damaged > 0 {
-                print(
+                try SafeOutput.print(
                     "\(outcome.damaged) values in it are damaged; their keys are as they were, "
                         + "and no others were removed")
             }
-            print(
+            try SafeOutput.print(
                 outcome.undo.isEmpty
                     ? "the database was damaged, and there is no backup that undoes this"
                     : "to undo: defaultsctl backup restore \(outcome.undo)")

@@ -23,7 +23,7 @@ struct ReadType: ServiceCommand {
         do {
             var archive = try await defaults.archive(forKey: key, in: domain).archive
             if let path = part.path { archive = try archive.value(at: path) }
-            print("Type is \(try ValueTypeName.name(of: archive))")
+            try SafeOutput.print("Type is \(try ValueTypeName.name(of: archive))")
         } catch let error as DefaultsError where error.code == .notFound {
             throw await defaults.noPair(domain, key)
         }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import DefaultsClient
-@preconcurrency import Glibc
 import KeyedArchive
 import PropertyList
 
@@ -60,7 +59,7 @@ struct Write: ServiceCommand {
         } else {
             var value = ValueWords(words)
             _ = try value.request()
-            for remark in value.remarks { fputs("defaultsctl: \(remark)\n", stderr) }
+            for remark in value.remarks { Complaint.say(remark) }
         }
     }
 
