@@ -1,7 +1,7 @@
 import ArgumentParser
 import DefaultsClient
 
-struct Apply: ServiceCommand {
+struct Apply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes many changes at once, those of a domain all or none.",
         discussion: """
@@ -25,10 +25,16 @@ struct Apply: ServiceCommand {
     /// The most bytes of changes that are read, all of which are in memory at once.
     private static let mostBytes = 256 << 20
 
-    func run(with defaults: RemoteDefaults) async throws {
-        for var edits in try read().domains {
-            edits.isDurable = wait
-            try await edits.apply(to: defaults)
+    func run() async throws {
+        try await reportingFailure {
+            // What cannot be read needs no service.
+            let document = try read()
+            try await ServiceSession.run { defaults in
+                for var edits in document.domains {
+                    edits.isDurable = wait
+                    try await edits.apply(to: defaults)
+                }
+            }
         }
     }
 
