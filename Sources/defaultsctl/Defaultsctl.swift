@@ -104,7 +104,7 @@ struct Defaultsctl: AsyncParsableCommand {
 
     private static func noVerb(_ word: String, among verbs: [String]) -> String {
         let meant = Spelling.nearest(to: word, among: verbs)
-        return "There is no verb '\(word.onOneLine)'."
+        return "There is no verb '\(word.inBrief)'."
             + (meant.map { " Did you mean '\($0)'?" } ?? "")
     }
 
@@ -112,10 +112,11 @@ struct Defaultsctl: AsyncParsableCommand {
     ///
     /// Of a wrong command line it says one sentence, where the library would print a page.
     static func main() {
+        StandardDescriptors.fill()
         do {
             try MainThread.run { await runAndExit() }
         } catch {
-            fputs("defaultsctl: \(error)\n", stderr)
+            Complaint.say("\(error)")
             Glibc.exit(EX_OSERR)
         }
     }
@@ -145,19 +146,34 @@ struct Defaultsctl: AsyncParsableCommand {
                 try command.run()
             }
             exit()
+        } catch  where exitCode(for: error) == .success {
+            // Help, the version, or a script for a shell.
+            let text = fullMessage(for: error)
+            let written = Result { try SafeOutput.print(text) }
+            guard case .failure(let failure) = written else { exit() }
+            Complaint.say(ToolError(failure).message)
+            exit(withError: ToolError.refused)
         } catch let status as ExitCode {
             // What failed has said so.
             exit(withError: status)
         } catch let failure as ToolError {
-            fputs("defaultsctl: \(failure.message)\n", stderr)
+            Complaint.say(failure.message)
             Glibc.exit(failure.exitCode.rawValue)
         } catch  where exitCode(for: error) == .validationFailure {
-            let said = message(for: error)
-            let sentence = said.hasSuffix(".") ? String(said.dropLast()) : said
-            fputs("defaultsctl: \(sentence); see defaultsctl --help\n", stderr)
+            Complaint.say(withHint(message(for: error)))
             Glibc.exit(ExitCode.validationFailure.rawValue)
         } catch {
-            exit(withError: error)
+            let failure = ToolError(error)
+            Complaint.say(failure.message)
+            Glibc.exit(failure.exitCode.rawValue)
         }
+    }
+
+    /// What is wrong with a command line, and where to look.
+    private static func withHint(_ message: String) -> String {
+        let said = message.split(whereSeparator: \.isNewline)
+            .map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
+        if said.hasSuffix("?") { return "\(said) See defaultsctl --help." }
+        return "\(said.hasSuffix(".") ? String(said.dropLast()) : said); see defaultsctl --help"
     }
 }

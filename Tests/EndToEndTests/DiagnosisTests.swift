@@ -168,6 +168,37 @@ extension DiagnosisTests {
         #expect(try doctor(["XDG_CONFIG_HOME": "config"])["environment"] == "warning")
     }
 
+    @Test func `Places where no database can be are found, with and without a service`() throws {
+        let files = FileManager.default
+        let config = desktop.directory.path + "/config"
+        let folder = config + "/defaultsd"
+        func database(_ changes: [String: String] = [:]) throws -> String? {
+            let noBus = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
+            return try doctor(noBus.merging(changes) { $1 })["database"]
+        }
+        #expect(try database() == "ok")
+        #expect(try database(["XDG_CONFIG_HOME": "/proc/nope"]) == "problem")
+        #expect(try database(["XDG_CONFIG_HOME": "/dev/null"]) == "problem")
+        try files.createSymbolicLink(atPath: folder, withDestinationPath: "/nonexistent/place")
+        #expect(try database() == "problem")
+        try files.removeItem(atPath: folder)
+        try files.createDirectory(
+            atPath: folder + "/defaults.db", withIntermediateDirectories: true)
+        chmod(folder, 0o700)
+        #expect(try database() == "problem")
+        try files.removeItem(atPath: folder)
+        desktop.toolAlone("write", "a.b", "key", "-int", "1")
+        #expect(try database() == "ok")
+        // Root may write whatever the mode says.
+        chmod(folder + "/defaults.db", 0o400)
+        #expect(try database() == (geteuid() == 0 ? "ok" : "problem"))
+        let runtime = desktop.run(
+            [Desktop.programs + "/defaultsctl", "doctor"],
+            environment: desktop.environment.merging(["XDG_RUNTIME_DIR": "/dev/null"]) { $1 })
+        #expect(runtime.output.contains("/dev/null is no directory"))
+        #expect(!runtime.output.contains("chmod 700"))
+    }
+
     @Test func `Files that start another program, or none, are found`() throws {
         #expect(try doctor()["activation file"] == "ok")
         try write(activationFile: "Exec=/nonexistent/defaultsd")

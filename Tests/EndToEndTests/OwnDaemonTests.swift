@@ -175,6 +175,30 @@ import Testing
         #expect(desktop.toolAlone("read", "org.example.App", "Key").output == "1\n")
     }
 
+    @Test func `Damage that its daemon has mended is told of`() throws {
+        desktop.toolAlone("write", "a.b", "key", "-int", "1")
+        let file = try FileHandle(forUpdating: URL(filePath: desktop.databasePath))
+        try file.write(contentsOf: Data("no database at all".utf8))
+        try file.close()
+        let mended = desktop.toolAlone("read", "a.b", "key")
+        #expect(mended.status == 0 && mended.output == "1\n", "\(mended)")
+        #expect(
+            mended.error.contains("\ndefaultsctl: The file \(desktop.databasePath) was damaged"))
+        #expect(desktop.toolAlone("sync").error.split(separator: "\n").map(Self.isNotice) == [true])
+        try FileManager.default.removeItem(atPath: desktop.databasePath)
+        #expect(desktop.toolAlone("read", "a.b").error.contains("was missing or empty"))
+    }
+
+    @Test(arguments: [["apply", "-f", "/nonexistent"], ["import", "a.b", "/nonexistent"]])
+    func `A file that cannot be read starts no daemon`(words: [String]) {
+        let answer = desktop.run(
+            [Desktop.programs + "/defaultsctl"] + words,
+            environment: desktop.environmentWithoutBus)
+        #expect(answer.status == 1 && answer.error.split(separator: "\n").count == 1, "\(answer)")
+        #expect(answer.error.contains("No such file"))
+        #expect(!FileManager.default.fileExists(atPath: desktop.databasePath))
+    }
+
     /// - Returns: A copy of the tool, beside a program that it takes for the daemon.
     private func toolBeside(daemon script: String) throws -> String {
         let bin = desktop.directory.path + "/bin"

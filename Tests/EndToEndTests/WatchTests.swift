@@ -151,6 +151,38 @@ import Testing
         }
     }
 
+    @Test func `A change for another host is told under the name of that host, and no other`()
+        throws
+    {
+        desktop.tool("-currentHost", "write", "a.b", "key", "-int", "1")
+        desktop.tool("-host", "other", "write", "a.b", "key", "-int", "2")
+        let (all, lines) = try watch()
+        defer { all.send(SIGTERM) }
+        let (other, otherLines) = try watch("a.b@host:other")
+        defer { other.send(SIGTERM) }
+        let (own, ownLines) = try watch("a.b@host")
+        defer { own.send(SIGTERM) }
+        // All three rules stand where the bus answers the last of them.
+        try wait {
+            try desktop.askBus("Debug.Stats.GetAllMatchRules")
+                .ranges(of: "member='Changed'").count >= 3
+        }
+        func tell(_ words: String...) -> String? {
+            desktop.tool(words)
+            return lines.next().map { String($0.prefix { $0 != ";" }) }
+        }
+        #expect(
+            tell("-host", "other", "delete", "a.b", "key") == "a.b@host:other key removed (was 2")
+        #expect(
+            tell("-host", "third", "write", "a.b", "q", "-int", "3") == "a.b@host:third q = 3 (new")
+        #expect(
+            tell("-host", "other", "write", "a.b", "z", "-int", "4") == "a.b@host:other z = 4 (new")
+        #expect(tell("-currentHost", "delete", "a.b", "key") == "a.b@host key removed (was 1")
+        #expect(otherLines.next()?.hasPrefix("a.b@host:other key removed (was 2; ") == true)
+        #expect(otherLines.next()?.hasPrefix("a.b@host:other z = 4 (new; ") == true)
+        #expect(ownLines.next()?.hasPrefix("a.b@host key removed (was 1; ") == true)
+    }
+
     @Test func `It goes on over the death of the daemon, and misses nothing`() throws {
         let (watcher, lines) = try watch()
         defer { watcher.send(SIGTERM) }

@@ -23,7 +23,16 @@ extension DBusError {
     /// Copies an error of libdbus, which stays the caller's to free.
     fileprivate init(copying error: CDBus.DBusError) {
         let name = error.name.map { ErrorName(checked: String(cString: $0)) }
-        let message = error.message.map { String(cString: $0) }
+        // Some end in a line break, as that of a wrong address.
+        let message = error.message.map { String(cString: $0).trimmingLineBreaks }
         self.init(name ?? .failed, message ?? "libdbus gave no reason.")
+    }
+}
+
+extension String {
+    fileprivate var trimmingLineBreaks: String {
+        var text = self[...]
+        while text.last?.isNewline == true { text.removeLast() }
+        return String(text)
     }
 }

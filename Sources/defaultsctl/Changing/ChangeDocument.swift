@@ -66,7 +66,7 @@ struct ChangeDocument {
         let command = try Defaultsctl.command(words)
         guard let command = command as? any EditingCommand else {
             throw ShellWords.Failure(
-                message: "'\(words[0].onOneLine)' is no change: there are write and delete")
+                message: "'\(words[0].inBrief)' is no change: there are write and delete")
         }
         try command.addEdits(to: &self)
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import DefaultsClient
 import DefaultsProtocol
 
-struct Apply: ServiceCommand {
+struct Apply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes many changes at once, those of a domain all or none.",
         discussion: """
@@ -26,8 +26,15 @@ struct Apply: ServiceCommand {
     /// The most bytes of changes that are read, all of which are in memory at once.
     private static let mostBytes = 256 << 20
 
-    func run(with defaults: RemoteDefaults) async throws {
-        let document = try read()
+    func run() async throws {
+        try await reportingFailure {
+            // What cannot be read needs no service.
+            let document = try read()
+            try await ServiceSession.run { try await apply(document, to: $0) }
+        }
+    }
+
+    private func apply(_ document: ChangeDocument, to defaults: RemoteDefaults) async throws {
         // What is refused is refused before the first change.
         for edits in document.domains {
             do {

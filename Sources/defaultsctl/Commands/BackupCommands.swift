@@ -17,12 +17,15 @@ struct BackupCommands: AsyncParsableCommand {
 
         func run(with defaults: RemoteDefaults) async throws {
             let backups = try await defaults.backups()
-            if json { return print("[\(try backups.map(Self.object).joined(separator: ","))]") }
+            if json {
+                let objects = try backups.map(Self.object)
+                return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
+            }
             var columns = Columns(areNumbers: [false, false, true, true, false])
             columns.rows = backups.map {
                 [$0.name, LocalTime($0.date).text, "\($0.generation)", "\($0.size)", $0.kind]
             }
-            for line in columns.lines { print(line) }
+            for line in columns.lines { try SafeOutput.print(line) }
         }
 
         private static func object(_ backup: RemoteBackup) throws -> String {
@@ -43,7 +46,7 @@ struct BackupCommands: AsyncParsableCommand {
 
         func run(with defaults: RemoteDefaults) async throws {
             let name = try await defaults.backUp()
-            print(json ? try ShownJSON.object([("name", name.quoted)]) : name)
+            try SafeOutput.print(json ? ShownJSON.object([("name", name.quoted)]) : name)
         }
     }
 
@@ -72,14 +75,15 @@ struct BackupCommands: AsyncParsableCommand {
         func run(with defaults: RemoteDefaults) async throws {
             let backup = try find(in: try await defaults.backups())
             let outcome = try await defaults.restoreBackup(backup.name)
-            if json { return print(try Self.object(backup.name, outcome)) }
-            print("\(backup.name): \(outcome.set) keys set, \(outcome.removed) removed")
+            if json { return try SafeOutput.print(Self.object(backup.name, outcome)) }
+            try SafeOutput.print(
+                "\(backup.name): \(outcome.set) keys set, \(outcome.removed) removed")
             if outcome.damaged > 0 {
-                print(
+                try SafeOutput.print(
                     "\(outcome.damaged) values in it are damaged; their keys are as they were, "
                         + "and no others were removed")
             }
-            print(
+            try SafeOutput.print(
                 outcome.undo.isEmpty
                     ? "the database was damaged, and there is no backup that undoes this"
                     : "to undo: defaultsctl backup restore \(outcome.undo)")

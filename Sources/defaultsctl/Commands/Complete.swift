@@ -14,7 +14,7 @@ struct Complete: AsyncParsableCommand {
         switch await completion.next(after: words.dropLast(), current: words.last ?? "") {
         case .file: throw ExitCode(Self.file)
         case .words(let candidates):
-            for line in candidates.compactMap(\.line) { print(line) }
+            for line in candidates.compactMap(\.line) { try SafeOutput.print(line) }
         }
     }
 

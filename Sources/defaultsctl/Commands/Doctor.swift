@@ -21,10 +21,9 @@ struct Doctor: AsyncParsableCommand {
             findings += StorageCheck(directory: directory, service: service.process).findings()
         }
         try await reportingFailure {
-            print(
-                json
-                    ? ShownJSON.text(try Finding.json(findings))
-                    : Finding.text(findings, on: Terminal(color: .auto)))
+            if json { return try SafeOutput.print(json: Finding.json(findings)) }
+            let terminal = Terminal(color: .auto)
+            try terminal.print(Finding.text(findings, on: terminal))
         }
         if findings.contains(where: { $0.state == .problem }) { throw ExitCode.failure }
     }

@@ -21,7 +21,7 @@ struct Domains: ServiceCommand {
             try list.print(all)
         } else {
             let names = host.domains(of: all).map(\.name).filter { $0 != GlobalDomain.name }
-            print(names.joined(separator: ", "))
+            try SafeOutput.print(names.joined(separator: ", "))
         }
     }
 }

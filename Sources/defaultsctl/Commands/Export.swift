@@ -40,7 +40,10 @@ struct Export: ServiceCommand {
             defer { progress.end() }
             let bytes = try ExportedDomain(entries, progress).bytes(as: form)
             if file == "-" {
-                try SafeOutput.write(bytes)
+                switch form {
+                case .json: try SafeOutput.write(json: bytes)
+                case .xml, .binary: try SafeOutput.write(bytes)
+                }
             } else {
                 try OutputFile.write(bytes, to: file)
             }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import DefaultsClient
-@preconcurrency import Glibc
 import KeyedArchive
 
 struct Find: ServiceCommand {
@@ -32,8 +31,7 @@ struct Find: ServiceCommand {
         if json {
             try printJSON(found)
         } else if found.isEmpty {
-            fputs(
-                "defaultsctl: No domain, key, nor value containing '\(word.onOneLine)'\n", stderr)
+            Complaint.say("No domain, key, nor value containing '\(word)'")
         } else {
             try printText(found)
         }
@@ -45,7 +43,7 @@ struct Find: ServiceCommand {
             var listing = Listing()
             try listing.add(entries)
             failure = failure ?? listing.failure
-            SafeOutput.print(
+            try SafeOutput.print(
                 "Found \(entries.count) keys in domain '\(name.domainTitle)': \(listing.text)")
         }
         if let failure { throw failure }
@@ -56,6 +54,6 @@ struct Find: ServiceCommand {
             let members = try entries.map { "\(try $0.key.quoted):\(try $0.jsonText())" }
             return "\(try name.quoted):{\(members.joined(separator: ","))}"
         }
-        SafeOutput.print("{\(domains.joined(separator: ","))}")
+        try SafeOutput.print(json: "{\(domains.joined(separator: ","))}")
     }
 }

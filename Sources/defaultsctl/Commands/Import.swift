@@ -1,7 +1,7 @@
 import ArgumentParser
 import DefaultsClient
 
-struct Import: ServiceCommand {
+struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Takes the keys of a property list over into a domain.",
         discussion: """
@@ -24,10 +24,19 @@ struct Import: ServiceCommand {
 
     @OptionGroup var host: HostOption
 
-    func run(with defaults: RemoteDefaults) async throws {
+    func run() async throws {
+        try await reportingFailure {
+            // What cannot be read needs no service.
+            let entries = try read()
+            try await ServiceSession.run {
+                try await $0.store(entries, in: domain, removingOthers: replace)
+            }
+        }
+    }
+
+    private func read() throws -> [DefaultsEntry] {
         let progress = ProgressBar("Reading \(file.onOneLine)")
         defer { progress.end() }
-        let entries = try DomainFile(file, format: format).entries(progress)
-        try await defaults.store(entries, in: domain, removingOthers: replace)
+        return try DomainFile(file, format: format).entries(progress)
     }
 }

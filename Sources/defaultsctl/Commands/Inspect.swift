@@ -83,13 +83,13 @@ struct Inspect: AsyncParsableCommand {
             try terminal.print(ClassListing(of: archive, options: options))
         case .json:
             let json = try archive.json(isPretty: pretty, opensArchives: nested)
-            try terminal.write(json + "\n".utf8)
+            try SafeOutput.write(json: json + "\n".utf8)
         case .xml:
-            try terminal.write(archive.xml())
+            try SafeOutput.write(archive.xml())
         case .binary:
-            try terminal.write(archive.bytes)
+            try StandardOutput.write(archive.bytes)
+            try StandardOutput.flush()
         }
-        try terminal.finish()
     }
 }
 

@@ -48,8 +48,8 @@ struct Read: ServiceCommand {
         guard let domain else { return try await printAll(of: defaults) }
         guard let key else { return try await print(domain, of: defaults) }
         if generation {
-            return Swift.print(
-                try await defaults.archiveIfThere(forKey: key, in: domain).generation)
+            let generation = try await defaults.archiveIfThere(forKey: key, in: domain).generation
+            return try SafeOutput.print("\(generation)")
         }
         var archive: KeyedArchive
         do {
@@ -60,23 +60,22 @@ struct Read: ServiceCommand {
         if let path = part.path { archive = try archive.value(at: path) }
         if raw {
             try printRaw(archive, key: key)
+        } else if json {
+            let text = try DefaultsEntry(key: key, archive: archive).jsonText()
+            try SafeOutput.print(json: text)
         } else {
-            SafeOutput.print(
-                try json
-                    ? DefaultsEntry(key: key, archive: archive).jsonText()
-                    : Listing.text(of: archive, key: key))
+            try SafeOutput.print(Listing.text(of: archive, key: key))
         }
     }
 
     private func printRaw(_ archive: KeyedArchive, key: String) throws {
         do {
             switch try RawValue.content(of: archive) {
-            case .text(let text): SafeOutput.print(text)
+            case .text(let text): try SafeOutput.print(text)
             case .data where isatty(STDOUT_FILENO) == 1: throw ToolError.dataOnTerminal
             case .data(let bytes):
-                let terminal = Terminal(color: .never)
-                try terminal.write(bytes)
-                try terminal.finish()
+                try StandardOutput.write(bytes)
+                try StandardOutput.flush()
             }
         } catch is RefusedValue {
             throw ToolError.noScalar(key, type: try ValueTypeName.name(of: archive))
@@ -87,7 +86,7 @@ struct Read: ServiceCommand {
         let entries = try await defaults.entries(in: domain).entries
         guard !entries.isEmpty else { throw await defaults.noDomain(domain) }
         if json {
-            SafeOutput.print(try members(entries))
+            try SafeOutput.print(json: members(entries))
         } else {
             var listing = Listing()
             try listing.add(entries)
@@ -105,7 +104,7 @@ struct Read: ServiceCommand {
         domains.sort { $0.name < $1.name }
         if json {
             let objects = try domains.map { "\(try $0.name.quoted):\(try members($0.entries))" }
-            SafeOutput.print("{\(objects.joined(separator: ","))}")
+            try SafeOutput.print(json: "{\(objects.joined(separator: ","))}")
         } else {
             var listing = Listing()
             try listing.add(domains)
@@ -115,7 +114,7 @@ struct Read: ServiceCommand {
 
     /// Prints what can be shown, and then fails with the first that cannot.
     private func finish(_ listing: Listing) throws {
-        SafeOutput.print(listing.text)
+        try SafeOutput.print(listing.text)
         if let failure = listing.failure { throw failure }
     }
 

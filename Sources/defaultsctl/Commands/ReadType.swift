@@ -29,7 +29,7 @@ struct ReadType: ServiceCommand {
             var archive = try await defaults.archive(forKey: key, in: domain).archive
             if let path = part.path { archive = try archive.value(at: path) }
             let name = try ValueTypeName.name(of: archive)
-            print(json ? try name.quoted : "Type is \(name)")
+            try SafeOutput.print(json ? name.quoted : "Type is \(name)")
         } catch let error as DefaultsError where error.code == .notFound {
             throw await defaults.noPair(domain, key)
         }

@@ -21,6 +21,7 @@ struct Stats: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         let census = try await Census(of: defaults, largest: UInt32(limit))
-        print(json ? ShownJSON.text(try census.json(longest: limit)) : census.text(longest: limit))
+        if json { return try SafeOutput.print(json: census.json(longest: limit)) }
+        try SafeOutput.print(census.text(longest: limit))
     }
 }

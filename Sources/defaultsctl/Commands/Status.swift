@@ -14,10 +14,8 @@ struct Status: ServiceCommand {
         // A daemon that was not restarted yet may not know of the rest.
         let facts = try await defaults.facts()
         let backups = facts == nil ? nil : try? await defaults.backups()
-        print(
-            json
-                ? ShownJSON.text(try Self.json(status, facts, backups))
-                : Self.text(status, facts, backups))
+        if json { return try SafeOutput.print(json: Self.json(status, facts, backups)) }
+        try SafeOutput.print(Self.text(status, facts, backups))
     }
 
     private static func text(

@@ -1,6 +1,5 @@
 import ArgumentParser
 import DefaultsClient
-@preconcurrency import Glibc
 import KeyedArchive
 import PropertyList
 
@@ -86,7 +85,7 @@ struct Write: ServiceCommand {
     static func edit(of key: String, to words: [String], at path: ValuePath?) throws -> Edit {
         var value = ValueWords(words)
         let request = try value.request()
-        for remark in value.remarks { fputs("defaultsctl: \(remark)\n", stderr) }
+        for remark in value.remarks { Complaint.say(remark) }
         if case .value(let value) = request { return .setting(path, to: try value.archive()) }
         return .change { archive in
             try .changed(archive, at: path ?? ValuePath([]), by: request, key: key)

@@ -44,6 +44,11 @@ struct EnvironmentCheck {
                 subject, "\(runtime) cannot be used (\(SystemWords.last)), \(beside).",
                 "Log in anew, or make it: mkdir -m 700 \(ShellWord.quoted(runtime))")
         }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            return .warning(
+                subject, "\(runtime) is no directory, \(beside).",
+                "Set XDG_RUNTIME_DIR to a directory of your own in memory, or log in anew.")
+        }
         guard status.st_uid == geteuid() else {
             return .warning(
                 subject, "\(runtime) is another user's, \(beside).",

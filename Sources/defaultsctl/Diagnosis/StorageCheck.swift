@@ -1,3 +1,4 @@
+import CLinux
 @preconcurrency import Glibc
 
 /// Looks at the directory of the database from outside, and opens nothing in it but the note of who
@@ -13,14 +14,56 @@ struct StorageCheck {
     func findings() -> [Finding] {
         guard let status = SystemFile.status(of: directory) else {
             return errno == ENOENT
-                ? [.ok("database", "\(directory) is made at the first change.")]
+                ? absence()
                 : [
                     .problem(
                         "database", "\(directory) cannot be reached: \(SystemWords.last).",
                         "See that you may enter the directories above it.")
                 ]
         }
-        return [permissions(status), disk(), lock(), backups(), leftovers()].compactMap(\.self)
+        return [permissions(status), disk(directory), lock(), backups(), leftovers()]
+            .compactMap(\.self)
+    }
+
+    // MARK: Absence
+
+    /// Whether the directory, which is not there, can be made.
+    private func absence() -> [Finding] {
+        var parent = directory
+        while SystemFile.status(of: parent) == nil {
+            if let target = SystemFile.target(of: parent) {
+                return [
+                    .problem(
+                        "database", "\(parent) is a link to \(target), which is not there.",
+                        "Make what it leads to, or remove the link.")
+                ]
+            }
+            let above = SystemFile.directory(of: parent)
+            parent = above.isEmpty ? "/" : above
+        }
+        let obstacle =
+            access(parent, W_OK | X_OK) != 0
+            ? SystemWords.last
+            : isKernelMade(parent) ? "The kernel alone makes files there" : nil
+        if let obstacle {
+            return [
+                .problem(
+                    "database", "\(directory) cannot be made in \(parent): \(obstacle).",
+                    "Set XDG_CONFIG_HOME to a directory that you may write, or unset it.")
+            ]
+        }
+        return [.ok("database", "\(directory) is made at the first change."), disk(parent)]
+    }
+
+    /// Whether a directory is of a file system in which nobody makes files.
+    ///
+    /// The numbers are those of [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html).
+    private func isKernelMade(_ directory: String) -> Bool {
+        let (proc, sysfs): (UInt32, UInt32) = (0x9FA0, 0x6265_6572)
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return [proc, sysfs].contains(clinux_type_of_file_system(descriptor))
     }
 
     // MARK: Permissions
@@ -47,6 +90,7 @@ struct StorageCheck {
                 "database", "\(directory)/\(name) is another user's.",
                 "chown -R \(ShellWord.quoted(directory)) to yourself; sudo may have made it.")
         }
+        if let finding = files() { return finding }
         let open = [directory] + SystemFile.names(in: directory).map { "\(directory)/\($0)" }
         let shared = open.filter { path in
             SystemFile.status(of: path).map { $0.st_mode & 0o077 != 0 } ?? false
@@ -59,9 +103,26 @@ struct StorageCheck {
         return .ok("database", "\(directory), \(Amount.bytes(UInt64(clamping: size)))")
     }
 
+    /// What is wrong with a file that the service has to open.
+    private func files() -> Finding? {
+        for name in ["defaults.db", "defaults.db-wal", "defaults.db-shm", "lock"] {
+            let path = "\(directory)/\(name)"
+            guard let status = SystemFile.status(of: path) else { continue }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                return .problem("database", "\(path) is no ordinary file.", "Move it away.")
+            }
+            guard access(path, R_OK | W_OK) == 0 else {
+                return .problem(
+                    "database", "\(path) cannot be read and written: \(SystemWords.last).",
+                    "chmod 600 \(ShellWord.quoted(path))")
+            }
+        }
+        return nil
+    }
+
     // MARK: Disk
 
-    private func disk() -> Finding {
+    private func disk(_ directory: String) -> Finding {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else {
             return .warning(

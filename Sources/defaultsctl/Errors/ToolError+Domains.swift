@@ -41,23 +41,23 @@ extension ToolError {
         refused)
 
     static func cannotRead(_ name: String, because reason: String) -> ToolError {
-        ToolError("Could not read data from \(name.onOneLine): \(reason)", refused)
+        ToolError("Could not read data from \(name.fileTitle): \(reason)", refused)
     }
 
     static func cannotParseFile(_ name: String, because reason: String) -> ToolError {
-        ToolError("Could not parse property list from \(name.onOneLine) due to \(reason)", refused)
+        ToolError("Could not parse property list from \(name.fileTitle) due to \(reason)", refused)
     }
 
     static func fileIsNoDictionary(_ name: String) -> ToolError {
         ToolError(
-            "Property list \(name.onOneLine) was not a dictionary. Defaults have not been changed.",
+            "Property list \(name.fileTitle) was not a dictionary. Defaults have not been changed.",
             refused)
     }
 
     static func cannotExport(_ domain: String, _ name: String, because reason: String) -> ToolError
     {
         ToolError(
-            "Could not export domain \(domain.onOneLine) to \(name.onOneLine) due to \(reason)",
+            "Could not export domain \(domain.onOneLine) to \(name.fileTitle) due to \(reason)",
             refused)
     }
 }

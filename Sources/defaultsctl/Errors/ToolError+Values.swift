@@ -25,31 +25,31 @@ extension ToolError {
 
     static func noBoolean(_ word: String) -> ToolError {
         ToolError(
-            "'\(word.onOneLine)' is not a boolean: true, false, yes, no, 1 or 0.", wrongLine)
+            "'\(word.inBrief)' is not a boolean: true, false, yes, no, 1 or 0.", wrongLine)
     }
 
     static func noData(_ word: String) -> ToolError {
-        ToolError("'\(word.onOneLine)' is not data: hexadecimal digits, such as 0fbe.", wrongLine)
+        ToolError("'\(word.inBrief)' is not data: hexadecimal digits, such as 0fbe.", wrongLine)
     }
 
     static func noDate(_ word: String) -> ToolError {
         ToolError(
-            "'\(word.onOneLine)' is not a date, such as '2024-02-29 14:30:00 +0000', 2024-02-29 or "
+            "'\(word.inBrief)' is not a date, such as '2024-02-29 14:30:00 +0000', 2024-02-29 or "
                 + "now.", wrongLine)
     }
 
     static func realTooLarge(_ word: String) -> ToolError {
-        ToolError("'\(word.onOneLine)' is larger than any real number.", wrongLine)
+        ToolError("'\(word.inBrief)' is larger than any real number.", wrongLine)
     }
 
     static func cannotParse(_ word: String, because reason: String) -> ToolError {
         ToolError(
-            "Could not parse: \(word.onOneLine).  Try single-quoting it. (\(reason))", refused)
+            "Could not parse: \(word.inBrief).  Try single-quoting it. (\(reason))", refused)
     }
 
     static func unexpectedArgument(_ word: String) -> ToolError {
         ToolError(
-            "Unexpected argument \(word.onOneLine); leaving defaults unchanged.", refused)
+            "Unexpected argument \(word.inBrief); leaving defaults unchanged.", refused)
     }
 
     static let nestedComposite = ToolError(

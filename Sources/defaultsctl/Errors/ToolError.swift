@@ -71,7 +71,7 @@ struct ToolError: Error {
 
     /// A file, or what comes on standard input, cannot be read or shown.
     static func input(_ name: String, _ reason: String) -> ToolError {
-        ToolError("\(name.onOneLine): \(reason)", refused)
+        ToolError("\(name.fileTitle): \(reason)", refused)
     }
 
     /// Standard output takes no more.

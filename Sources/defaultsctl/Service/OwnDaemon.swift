@@ -31,12 +31,14 @@ struct OwnDaemon {
         return (OwnDaemon(identifier: identifier, log: log), ours)
     }
 
-    /// Waits until the daemon has written everything and ended.
+    /// Waits until the daemon has written everything and ended, and tells of what it warned of.
     ///
     /// - Parameter outcome: What the command has come to.
     /// - Throws: ``ToolError`` with the daemon's own words where it could not serve or not write.
     func end<Outcome>(after outcome: Result<Outcome, any Error>) throws {
         let status = Interruption.waitForEnd(of: identifier)
+        // Nobody else would tell of damage: there is no journal of the system that has the log.
+        for warning in log.warnings { Complaint.say(warning) }
         guard status != 0 else { return }
         let words = log.complaint ?? "defaultsd has ended with status \(status)."
         switch outcome {
@@ -105,15 +107,21 @@ private struct DaemonLog {
         descriptor = FileDescriptor(owning: number)
     }
 
-    /// The last line that is an error's, without its priority; nil where there is none.
-    var complaint: String? {
+    /// The last line that is an error's; nil where there is none.
+    var complaint: String? { lines(of: ["<2>", "<3>"]).last }
+
+    /// The lines that are warnings, as of damage that was mended.
+    var warnings: [String] { lines(of: ["<4>"]) }
+
+    /// The lines that have one of these priorities, without it.
+    private func lines(of priorities: Set<String>) -> [String] {
         let limit = 1 << 16
         var bytes = [UInt8](repeating: 0, count: limit)
         let size = lseek(descriptor.number, 0, SEEK_END)
         let count = pread(descriptor.number, &bytes, limit, max(0, size - off_t(limit)))
-        guard count > 0 else { return nil }
+        guard count > 0 else { return [] }
         return String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
-            .last { line in ["<2>", "<3>"].contains { line.hasPrefix($0) } }
+            .filter { priorities.contains(String($0.prefix(3))) }
             .map { String($0.dropFirst(3)) }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import DefaultsClient
-@preconcurrency import Glibc
 
 /// A subcommand that talks to the service.
 protocol ServiceCommand: AsyncParsableCommand {
@@ -30,9 +29,7 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
         throw status
     } catch {
         let failure = ToolError(error)
-        // What was printed before comes first also where both go to the same file.
-        fflush(stdout)
-        fputs("defaultsctl: \(failure.message)\n", stderr)
+        Complaint.say(failure.message)
         throw failure.exitCode
     }
 }

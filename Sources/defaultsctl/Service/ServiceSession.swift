@@ -1,7 +1,6 @@
 import DBus
 import DefaultsClient
 import DefaultsProtocol
-@preconcurrency import Glibc
 
 /// The way to the service for one command: over the bus or, where that leads to none, to a daemon of
 /// the command's own.
@@ -41,9 +40,8 @@ struct ServiceSession {
         case .failed(let error): throw error
         case .nobody(let reason):
             let daemon = try OwnDaemon.start(because: reason)
-            fputs(
-                "defaultsctl: No service can be reached (\(reason.onOneLine)); "
-                    + "defaultsd runs for this command alone.\n", stderr)
+            Complaint.say(
+                "No service can be reached (\(reason)); defaultsd runs for this command alone.")
             defaults = try await RemoteDefaults.connect(
                 toPeerAt: daemon.socket, on: MainThread.loop)
             self.daemon = daemon.process

@@ -18,16 +18,18 @@ struct NameList: ParsableArguments {
         guard !json || !null else { throw ValidationError("Give --json or -0, not both.") }
     }
 
-    /// Prints the names as they are, and on a terminal each on one line.
+    /// Prints the names as they are, and on a terminal without what that would obey.
     func print(_ names: [String]) throws {
         if json {
             let quoted = try names.map { try $0.quoted }
-            Swift.print("[\(quoted.joined(separator: ","))]")
-        } else if null {
-            for name in names { Swift.print(name, terminator: "\0") }
+            try SafeOutput.print(json: "[\(quoted.joined(separator: ","))]")
         } else {
             let isTerminal = isatty(STDOUT_FILENO) == 1
-            for name in names { Swift.print(isTerminal ? name.onOneLine : name) }
+            let end = null ? "\0" : "\n"
+            for name in names {
+                try StandardOutput.write("\(isTerminal ? name.onOneLine : name)\(end)".utf8)
+            }
+            try StandardOutput.flush()
         }
     }
 }

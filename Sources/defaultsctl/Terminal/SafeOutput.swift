@@ -4,20 +4,30 @@
 /// terminal without anything that would steer it.
 enum SafeOutput {
     /// Prints a text and ends the line.
-    static func print(_ text: String) {
-        let isTerminal = isatty(STDOUT_FILENO) == 1
-        Swift.print(isTerminal ? text.withoutControls : text)
-    }
+    static func print(_ text: String) throws(ToolError) { try write("\(text)\n".utf8) }
+
+    /// Prints JSON, which stays JSON on a terminal, and ends the line.
+    static func print(json: String) throws(ToolError) { try write(json: "\(json)\n".utf8) }
 
     /// Writes bytes, which are text where the output is a terminal, and sends them on their way.
-    static func write(_ bytes: [UInt8]) throws(ToolError) {
-        let isTerminal = isatty(STDOUT_FILENO) == 1
-        let bytes =
-            isTerminal
-            ? Array(String(decoding: bytes, as: UTF8.self).withoutControls.utf8) : bytes
-        guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count, fflush(stdout) == 0 else {
-            throw .output(errno)
+    static func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
+        try write(bytes) { $0.withoutControls }
+    }
+
+    /// Writes the bytes of JSON, and sends them on their way.
+    static func write(json bytes: some Collection<UInt8>) throws(ToolError) {
+        try write(bytes, shownAs: ShownJSON.text)
+    }
+
+    private static func write(
+        _ bytes: some Collection<UInt8>, shownAs shown: (String) -> String
+    ) throws(ToolError) {
+        if isatty(STDOUT_FILENO) == 1 {
+            try StandardOutput.write(shown(String(decoding: bytes, as: UTF8.self)).utf8)
+        } else {
+            try StandardOutput.write(bytes)
         }
+        try StandardOutput.flush()
     }
 }
 

@@ -36,27 +36,23 @@ struct Terminal {
         hasColors ? "\u{1B}[\(parameters)m\(text)\u{1B}[0m" : text
     }
 
+    /// Prints a text whose parts are safe already.
+    func print(_ text: String) throws {
+        try StandardOutput.write("\(text)\n".utf8)
+        try StandardOutput.flush()
+    }
+
     /// Prints each line as it comes.
     func print(_ listing: some InspectionListing) throws {
         var listing = listing
         while let line = try listing.next() {
-            try write(Array(line.spans.map(painted).joined().utf8) + "\n".utf8)
+            try StandardOutput.write((line.spans.map(painted).joined() + "\n").utf8)
         }
+        try StandardOutput.flush()
     }
 
     private func painted(_ span: InspectionLine.Span) -> String {
         span.role.color.map { painted(span.text, $0) } ?? span.text
-    }
-
-    func write(_ bytes: [UInt8]) throws {
-        guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count else {
-            throw ToolError.output(errno)
-        }
-    }
-
-    /// Sends what was written on its way; without that a full disk would go unnoticed.
-    func finish() throws {
-        guard fflush(stdout) == 0 else { throw ToolError.output(errno) }
     }
 
     private static func variable(_ name: String) -> String? {

@@ -74,6 +74,7 @@ struct Watcher {
 
 extension Watcher {
     private mutating func take(_ change: DefaultsChange) async throws {
+        if change.layer == "host" { return try await catchUpWithHosts(told: change) }
         let domain = change.domainWithLayer
         guard scope.includes(domain: domain) else { return }
         if change.changed.isEmpty, change.removed.isEmpty {
@@ -140,6 +141,21 @@ extension Watcher {
     }
 }
 
+// MARK: Hosts
+
+extension Watcher {
+    /// Shows what has changed in the layers of hosts of a domain: the signal is the same for those of
+    /// all hosts.
+    private mutating func catchUpWithHosts(told change: DefaultsChange) async throws {
+        let (own, others) = ("\(change.domain)@host", "\(change.domain)@host:")
+        let known = domains.keys + (try await watchedDomains())
+        let layers = Set(known.filter { $0.hasPrefix(others) } + [own])
+        for layer in layers.sorted() where scope.includes(domain: layer) {
+            try await catchUp(with: layer, told: change)
+        }
+    }
+}
+
 // MARK: Stock
 
 extension Watcher {
@@ -198,7 +214,8 @@ extension Watcher {
 
     /// Shows what has changed in a domain since everything was taken last.
     ///
-    /// - Parameter change: The signal that tells of a change without names, if it is for that.
+    /// - Parameter change: The signal that tells of a change without names, or of hosts, if it is for
+    ///   that.
     private mutating func catchUp(with domain: String, told change: DefaultsChange?) async throws {
         let since = domains[domain]?.generation ?? 0
         let difference = try await defaults.difference(of: domain, since: since)

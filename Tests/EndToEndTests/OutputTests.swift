@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Where what `defaultsctl` prints goes, and what it does where that cannot be.
+@Suite(.serialized) struct OutputTests {
+    let desktop: Desktop
+
+    init() throws {
+        desktop = try Desktop()
+        desktop.tool("write", "a.b", "key", "-int", "1")
+    }
+
+    /// Runs the tool by a shell, which connects its descriptors otherwise.
+    private func tool(_ arguments: [String], _ redirection: String) -> ProgramResult {
+        desktop.run(
+            ["sh", "-c", #"exec "$0" "$@" "# + redirection, Desktop.programs + "/defaultsctl"]
+                + arguments)
+    }
+
+    @Test func `Output that cannot be written is an error of every verb`() {
+        let lines = [
+            "read", "read a.b", "read a.b key", "read --json", "read --json a.b",
+            "read --json a.b key", "read --raw a.b key", "read --generation a.b key",
+            "read-type a.b key", "keys a.b", "keys -0 a.b", "keys --json a.b", "domains",
+            "domains --json", "find key", "find --json key", "status", "status --json", "stats",
+            "stats --json", "doctor", "doctor --json", "backup now", "backup list",
+            "backup list --json", "complete read a", "export a.b -", "inspect a.b key",
+            "inspect a.b key --json", "help", "help read", "--help", "read --help", "--version",
+        ]
+        for line in lines {
+            let answer = tool(line.split(separator: " ").map(String.init), ">/dev/full")
+            #expect(answer.status == 1, "\(line)")
+            #expect(
+                answer.error
+                    == "defaultsctl: The output cannot be written: No space left on device.\n",
+                "\(line)")
+        }
+    }
+
+    @Test func `A descriptor that is closed is nobody else's`() {
+        let input = tool(["apply"], "<&-")
+        #expect(input.status == 1 && input.error.contains("Bad file descriptor"), "\(input)")
+        let output = tool(["export", "a.b", "-"], ">&-")
+        #expect(output.status == 1 && output.error.contains("Bad file descriptor"), "\(output)")
+        let error = tool(["read", "a.b", "key"], "2>&-")
+        #expect(error.status == 0 && error.output == "1\n")
+    }
+
+    @Test(arguments: [
+        "read a.b odd --json", "read a.b --json", "read --json", "find --json odd",
+        "export a.b - --format json", "inspect a.b odd --json", "inspect a.b odd --json --pretty",
+    ])
+    func `On a terminal JSON is JSON, and nothing of it is obeyed`(line: String) throws {
+        desktop.tool("write", "a.b", "odd", "--json", #"["v\u001b[31m\u009b\u202e"]"#)
+        let shown = try desktop.onTerminal(line.split(separator: " ").map(String.init))
+        // Python's words for the text have two backslashes for one.
+        #expect(shown.contains(#"v\\u001b[31m\\u009b\\u202e""#), "\(shown)")
+        #expect(shown.hasSuffix("\n0\n"))
+    }
+
+    @Test(arguments: ["keys a.b", "keys -0 a.b", "keys --json a.b", "read --\u{1B}[31m\u{202E}"])
+    func `Neither a key nor a wrong word reaches a terminal raw`(line: String) throws {
+        desktop.tool("write", "a.b", "k\u{1B}[31m\u{202E}", "-int", "1")
+        let shown = try desktop.onTerminal(line.split(separator: " ").map(String.init))
+        let raw = shown.replacing(#"\\"#, with: "")
+        #expect(!raw.contains(#"\x1b"#) && !raw.contains(#"\u202e"#), "\(shown)")
+        #expect(raw.contains("[31m"), "\(shown)")
+    }
+
+    @Test func `Of a long word that is wrong the beginning is told`() {
+        let word = String(repeating: "x", count: 30_000)
+        let lines = [
+            [word], ["write", "a.b", "key", "-bool", word], ["read", "a.b.\(word)"],
+            ["export", "--format=\(word)", "a.b", "-"],
+        ]
+        for line in lines {
+            let answer = desktop.tool(line)
+            #expect(answer.status != 0 && answer.error.contains("xxx…"))
+            #expect(answer.error.count < 300, "\(answer.error)")
+        }
+    }
+
+    @Test func `Sentences end well`() {
+        #expect(
+            desktop.tool("reed").error
+                == "defaultsctl: There is no verb 'reed'. Did you mean 'read'? See defaultsctl "
+                + "--help.\n")
+        #expect(desktop.tool("inspect", "").error.hasPrefix("defaultsctl: '': It cannot be read"))
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "bogus"
+        let answer = desktop.run(
+            [Desktop.programs + "/defaultsctl", "domains"], environment: environment)
+        #expect(answer.error.contains("(Address does not contain a colon);"), "\(answer.error)")
+    }
+}
