@@ -168,7 +168,7 @@ extension DiagnosisTests {
         #expect(try doctor(["XDG_CONFIG_HOME": "config"])["environment"] == "warning")
     }
 
-    @Test func `Places where no database can be are found, with and without a service`() throws {
+    @Test func `Places where no database can be are found`() throws {
         let files = FileManager.default
         let config = desktop.directory.path + "/config"
         let folder = config + "/defaultsd"
