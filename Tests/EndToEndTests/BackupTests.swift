@@ -40,7 +40,7 @@ import Testing
         desktop.tool("write", "org.example.App", "Key", "-int", "2")
         let refused = desktop.tool("backup", "restore", "")
         #expect(
-            refused.status == 64 && desktop.tool("read", "org.example.App", "Key").output == "2\n")
+            refused.status == 1 && desktop.tool("read", "org.example.App", "Key").output == "2\n")
         let restored = try members("restore", "--json", name)
         #expect(restored["name"] as? String == name)
         #expect(restored["set"] as? Int == 1 && restored["removed"] as? Int == 0)

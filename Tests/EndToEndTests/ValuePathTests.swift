@@ -64,7 +64,6 @@ import Testing
         ),
         (["read", "org.example.App", "State", "--path", "books[1]"], "it has no element [1]."),
         (["delete", "org.example.App", "State", "--path", "nothing"], "has no 'nothing'."),
-        (["delete", "org.example.App", "State", "--path", ""], "remove its key."),
         (["write", "org.example.App", "State", "--path", "a.b", "-int", "1"], "has no 'a'."),
         (["write", "org.example.App", "Missing", "--path", "a", "-int", "1"], "Missing"),
     ])

@@ -30,7 +30,7 @@ import Testing
                 /^org\.example\.Game Level = 2 \(was 1; defaultsctl \d+\)$/) == true)
         #expect(
             lines.next()?.contains(
-                /^org\.example\.Game@host New\\u\{a\} = "a\\u001[bB]b" \(new; defaultsctl \d+\)$/)
+                /^org\.example\.Game@host "New\\n" = "a\\u001[bB]b" \(new; defaultsctl \d+\)$/)
                 == true)
         #expect(
             lines.next()?.contains(

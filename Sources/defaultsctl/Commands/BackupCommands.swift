@@ -66,12 +66,6 @@ struct BackupCommands: AsyncParsableCommand {
         @Flag(help: "Print a JSON object.")
         var json = false
 
-        func validate() throws {
-            guard !name.isEmpty else {
-                throw ValidationError("The name of a backup is not empty.")
-            }
-        }
-
         func run(with defaults: RemoteDefaults) async throws {
             let backup = try find(in: try await defaults.backups())
             let outcome = try await defaults.restoreBackup(backup.name)
@@ -98,6 +92,8 @@ struct BackupCommands: AsyncParsableCommand {
         }
 
         private func find(in backups: [RemoteBackup]) throws -> RemoteBackup {
+            // Every name begins with nothing.
+            guard !name.isEmpty else { throw ToolError.noBackup(name) }
             let found =
                 name == "latest"
                 ? Array(backups.prefix(1)) : backups.filter { $0.name.hasPrefix(name) }

@@ -127,7 +127,7 @@ enum RefusedLines {
         help backup lst | 64 | Did you mean 'list'?
         backup | 64 | backup needs a verb of its own: list, now or restore
         backup nonsense | 64 | nonsense
-        backup restore "" | 64 | The name of a backup is not empty
+        backup restore "" | 1 | There is no backup ''
         --generate-completion-script bash | 64 | are installed with the program
         read --generate-completion-script=zsh | 64 | are installed with the program
         write com.example.there k "$(printf '\377')" | 64 | Word 4 of the command line is no text in UTF-8
