@@ -7,8 +7,6 @@ public struct OpenStepError: Error, Hashable {
 
         /// A character stands where none of its kind may be.
         public static let syntax = Code(name: "syntax")
-        /// A dictionary has the same key twice.
-        public static let badKey = Code(name: "badKey")
         /// Data, a number or a date is spelled as none is.
         public static let badValue = Code(name: "badValue")
         /// The property list is larger or deeper than the limits allow.

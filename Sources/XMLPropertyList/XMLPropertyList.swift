@@ -6,19 +6,30 @@ public import PropertyList
 /// Invariants:
 ///
 /// 1. The binary form is what ``PropertyListWriter`` writes of the elements in their order, so the
-///    same document always gives the same bytes. Equal scalars are one object in it.
+///    same document always gives the same bytes. Equal scalars are one object in it; a value whose
+///    key came again is an object that nothing refers to.
 /// 2. A dictionary whose one key is `CF$UID`, with an integer, is a reference of a keyed archive, and
 ///    nothing else is.
-/// 3. What readers of XML property lists understand differently is refused: duplicate keys, numbers
-///    with other characters in them, entities of the document's own, attributes.
+/// 3. What readers of XML property lists understand differently is refused: numbers with other
+///    characters in them, entities of the document's own, attributes. Of equal keys the last one
+///    counts, in the place of the first.
 ///
 /// ```swift
 /// let document = try XMLPropertyList(text)
 /// let archive = try KeyedArchive(validating: document.binary)
 /// ```
 public struct XMLPropertyList: Sendable {
+    /// What a document holds.
+    struct Content {
+        let binary: [UInt8]
+        let places: [XMLPlace]
+        let repeatedKey: XMLPlace?
+    }
+
     /// The same property list in binary.
     public let binary: [UInt8]
+    /// Where the first key stands that its dictionary has had already.
+    public let repeatedKey: XMLPlace?
     /// Where the objects stand in the text, in the order in which the binary form has them.
     private let places: [XMLPlace]
 
@@ -36,7 +47,8 @@ public struct XMLPropertyList: Sendable {
             throw .tooLarge(byteCount: text.count, limit: limits.byteCount)
         }
         let parser = ExpatParser(DocumentText(text), limits: limits)
-        (binary, places) = try parser.parse()
+        let content = try parser.parse()
+        (binary, places, repeatedKey) = (content.binary, content.places, content.repeatedKey)
     }
 
     /// Where the object that takes up a byte of the binary form stands in the text.

@@ -131,6 +131,18 @@ import Testing
         #expect(value("org.example.B") == #"{"k":{"a":1}}"# + "\n")
     }
 
+    @Test(arguments: [
+        "{ a = 1; b = 2; a = 3; }",
+        "<dict><key>a</key><true/><key>b</key><string>2</string><key>a</key><string>3</string></dict>",
+    ])
+    func `Of equal keys in a file the last one counts, with a remark`(text: String) throws {
+        let file = try desktop.directory.write(text, to: "some.plist")
+        let answer = desktop.tool("import", "org.example.A", file)
+        #expect(answer.status == 0)
+        #expect(answer.error.hasSuffix("); the last one counts.\n"), "\(answer.error)")
+        #expect(value("org.example.A") == #"{"a":"3","b":"2"}"# + "\n")
+    }
+
     @Test func `Importing keeps the other keys, or removes them where told, in one change`() throws
     {
         desktop.tool("write", "org.example.A", "{ a = 1; b = 2; }")

@@ -173,4 +173,19 @@ import XMLPropertyList
         #expect(try XMLPropertyList(Array(text.utf8)).binary == expected.bytes)
         #expect(try XMLPropertyList(Array("\n<true/> ".utf8)).binary == Self.read("<true/>").bytes)
     }
+
+    @Test("take the last of equal keys, among few and among many", arguments: [0, 14, 20_000])
+    func repeatedKeys(count: Int) throws {
+        func document(_ value: String, _ more: String = "") -> [UInt8] {
+            let others = (0..<count).map { "<key>\($0)</key><true/>" }.joined()
+            return Array(
+                "<dict><key>é</key>\(value)\(others)<key>z</key><false/>\(more)</dict>".utf8)
+        }
+        let one = try XMLPropertyList(document("<array/>"))
+        #expect(one.repeatedKey == nil)
+        let list = try XMLPropertyList(
+            document("<string>old</string>", "\n<key>é</key><array/>"))
+        #expect([list.repeatedKey?.line, list.repeatedKey?.column] == [2, 1])
+        #expect(try PropertyList(list.binary).xml() == PropertyList(one.binary).xml())
+    }
 }

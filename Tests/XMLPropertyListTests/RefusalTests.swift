@@ -19,7 +19,6 @@ import XMLPropertyList
             ("<dict><true/></dict>", .badKey, 4, 7), ("<dict><key>a</key></dict>", .badKey, 4, 7),
             ("<dict><key>a</key><key>b</key></dict>", .badKey, 4, 7),
             ("<dict><key>CF$UID</key></dict>", .badKey, 4, 7),
-            ("<dict><key>é</key><true/><key>é</key><true/></dict>", .badKey, 4, 26),
             (
                 "<dict><key>CF$UID</key><integer>1</integer><key>CF$UID</key><integer>1</integer>"
                     + "</dict>", .badKey, 4, 44
@@ -139,14 +138,6 @@ import XMLPropertyList
         #expect(error?.code == .badValue)
     }
 
-    @Test("finds the same key among many as it does among few") func manyKeys() throws {
-        let entries = (0..<20_000).map { "<key>\($0)</key><true/>" }.joined()
-        _ = try ReadingTests.read("<dict>\(entries)</dict>")
-        #expect(throws: XMLPropertyListError.self) {
-            try ReadingTests.read("<dict>\(entries)<key>19999</key><true/></dict>")
-        }
-    }
-
     static let everything = ReadingTests.document(
         """
         <dict><key>a</key><array><integer>1</integer><real>1.5</real><true/></array>
@@ -166,7 +157,10 @@ import XMLPropertyList
             // Whatever is read is a property list that has a spelling, or an error that says why not.
             let list = try PropertyList(document.binary)
             let xml = try list.xml()
-            #expect(try XMLPropertyList(xml).binary == document.binary)
+            let again = try XMLPropertyList(xml)
+            // A value that another has taken the place of is in the binary form, but nowhere in it.
+            #expect(again.binary == document.binary || document.repeatedKey != nil)
+            #expect(try PropertyList(again.binary).xml() == xml)
         }
         for position in bytes.indices {
             // What follows the last tag is space.

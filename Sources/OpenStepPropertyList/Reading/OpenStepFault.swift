@@ -54,10 +54,6 @@ extension OpenStepFault {
         OpenStepFault(.syntax, at: offset, "The text is not UTF-8.")
     }
 
-    static func duplicateKey(at offset: Int) -> OpenStepFault {
-        OpenStepFault(.badKey, at: offset, "The dictionary has the same key twice.")
-    }
-
     static func badData(at offset: Int) -> OpenStepFault {
         OpenStepFault(
             .badValue, at: offset,

@@ -15,7 +15,17 @@ struct OpenStepParser {
         let kind: Kind
         var keys: [ObjectIndex] = []
         var values: [ObjectIndex] = []
-        var keySet: Set<ObjectIndex> = []
+        var positions: [ObjectIndex: Int] = [:]
+        /// The position of the key whose value comes next.
+        var position = 0
+
+        mutating func put(_ value: ObjectIndex) {
+            if kind == .array || position == values.count {
+                values.append(value)
+            } else {
+                values[position] = value
+            }
+        }
     }
 
     private let limits: PropertyList.Limits
@@ -23,6 +33,8 @@ struct OpenStepParser {
     private var writer = PropertyListWriter()
     private var stack: [Frame] = []
     private var count = 0
+    /// Where the first key begins that its dictionary has had already.
+    private(set) var repeatedKey: Int?
 
     init(_ text: [UInt8], limits: PropertyList.Limits) {
         self.limits = limits
@@ -53,6 +65,7 @@ struct OpenStepParser {
         }
         scanner.rewind(to: 0)
         writer = PropertyListWriter()
+        repeatedKey = nil
         stack = [Frame(kind: .strings)]
         var root: ObjectIndex?
         while root == nil { root = try step() }
@@ -95,13 +108,18 @@ extension OpenStepParser {
         let text = try scanner.string()
         let key = writer.add(string: text)
         try note(at: start)
-        guard stack[stack.count - 1].keySet.insert(key).inserted else {
-            throw .duplicateKey(at: start)
+        let innermost = stack.count - 1
+        if let position = stack[innermost].positions[key] {
+            repeatedKey = repeatedKey ?? start
+            stack[innermost].position = position
+        } else {
+            stack[innermost].position = stack[innermost].keys.count
+            stack[innermost].positions[key] = stack[innermost].keys.count
+            stack[innermost].keys.append(key)
         }
-        stack[stack.count - 1].keys.append(key)
         try scanner.skipSpace()
         if scanner.skip(";") {
-            stack[stack.count - 1].values.append(key)
+            stack[innermost].put(key)
             return true
         }
         guard scanner.skip("=") else { throw .expected("= after the key", at: scanner.offset) }
@@ -113,7 +131,7 @@ extension OpenStepParser {
     private mutating func put(_ value: ObjectIndex) throws(OpenStepFault) -> ObjectIndex? {
         // The frame is not taken out to look at: it would be copied to be changed.
         guard let kind = stack.last?.kind else { return value }
-        stack[stack.count - 1].values.append(value)
+        stack[stack.count - 1].put(value)
         try scanner.skipSpace()
         switch kind {
         case .array:

@@ -13,9 +13,14 @@ extension PropertyList {
     /// let list = try PropertyList(openStep: Array("{ title = Dune; pages = <*I412>; }".utf8))
     /// ```
     ///
+    /// Of equal keys the last one counts, in the place of the first.
+    ///
+    /// - Parameter repeatedKey: Gets the line and column of the first key that its dictionary has had
+    ///   already.
     /// - Throws: ``OpenStepError`` with the line and column of the first thing found wrong.
     public init(
-        openStep text: [UInt8], limits: Limits = .standard
+        openStep text: [UInt8], limits: Limits = .standard,
+        repeatedKey: (_ line: Int, _ column: Int) -> Void = { _, _ in }
     ) throws(OpenStepError) {
         do throws(OpenStepFault) {
             guard text.count <= limits.byteCount else {
@@ -23,6 +28,10 @@ extension PropertyList {
             }
             var parser = OpenStepParser(text, limits: limits)
             self = try parser.parse()
+            if let offset = parser.repeatedKey {
+                let place = OpenStepFault.junk(at: offset).error(in: text)
+                repeatedKey(place.line, place.column)
+            }
         } catch {
             throw error.error(in: text)
         }

@@ -17,8 +17,8 @@ struct DocumentBuilder {
         let place: XMLPlace
         var values: [ObjectIndex] = []
         var keys: [ObjectIndex] = []
-        /// The keys again, once they are too many to search.
-        var keySet: Set<ObjectIndex> = []
+        /// The positions of the keys, once they are too many to search.
+        var positions: [ObjectIndex: Int] = [:]
         /// The key whose value comes next.
         var key: Key?
         /// The one entry of a dictionary that is a reference if no other entry comes.
@@ -27,12 +27,14 @@ struct DocumentBuilder {
 
     private enum Key {
         case added(ObjectIndex, at: XMLPlace)
+        /// A key that was there, at a position, whose value the next one takes the place of.
+        case again(Int, at: XMLPlace)
         /// `CF$UID` as the first key, which is added once it turns out to be a key.
         case uid(at: XMLPlace)
 
         var place: XMLPlace {
             switch self {
-            case .added(_, let place), .uid(let place): place
+            case .added(_, let place), .again(_, let place), .uid(let place): place
             }
         }
     }
@@ -48,18 +50,22 @@ struct DocumentBuilder {
     private var text: [UInt8] = []
     private var root: ObjectIndex?
     private var count = 0
+    /// Where the first key stands that a dictionary has had already.
+    private var repeatedKey: XMLPlace?
 
     init(limits: PropertyList.Limits) {
         self.limits = limits
     }
 
     /// The property list, once the document has ended without an error.
-    func finish() -> (binary: [UInt8], places: [XMLPlace]) {
+    func finish() -> XMLPropertyList.Content {
         guard let root, frames.isEmpty, let rootPlace = places.last else {
             preconditionFailure("The document has no end yet.")
         }
         // The root comes last here, and first in the bytes.
-        return (writer.finish(root: root), [rootPlace] + places.dropLast())
+        return XMLPropertyList.Content(
+            binary: writer.finish(root: root), places: [rootPlace] + places.dropLast(),
+            repeatedKey: repeatedKey)
     }
 }
 
@@ -187,6 +193,10 @@ extension DocumentBuilder {
         let innermost = frames.count - 1
         switch frames[innermost].key {
         case .added(let key, _): frames[innermost].keys.append(key)
+        case .again(let position, _):
+            frames[innermost].values[position] = index
+            frames[innermost].key = nil
+            return
         case .uid(let keyPlace): addUIDKey(at: keyPlace)
         case nil: break
         }
@@ -215,8 +225,14 @@ extension DocumentBuilder {
         }
         let key = writer.add(string: Text(String(decoding: text, as: UTF8.self)))
         note(key, at: place)
-        guard !isTaken(key) else { throw .duplicateKey(at: place) }
-        frames[innermost].key = .added(key, at: place)
+        guard let position = position(of: key) else {
+            frames[innermost].key = .added(key, at: place)
+            return
+        }
+        // What is left could be one entry, which would be a reference.
+        guard !text.elementsEqual("CF$UID".utf8) else { throw .duplicateKey(at: place) }
+        repeatedKey = repeatedKey ?? place
+        frames[innermost].key = .again(position, at: place)
     }
 
     private mutating func addUIDKey(at place: XMLPlace) {
@@ -225,13 +241,19 @@ extension DocumentBuilder {
         frames[frames.count - 1].keys.append(key)
     }
 
-    /// Whether the innermost dictionary has this key already; notes it where they are many.
-    private mutating func isTaken(_ key: ObjectIndex) -> Bool {
+    /// The position of a key that the innermost dictionary has already; notes a new one where they are
+    /// many.
+    private mutating func position(of key: ObjectIndex) -> Int? {
         let innermost = frames.count - 1
         let keys = frames[innermost].keys
-        guard keys.count >= Self.searchLimit else { return keys.contains(key) }
-        if frames[innermost].keySet.isEmpty { frames[innermost].keySet = Set(keys) }
-        return !frames[innermost].keySet.insert(key).inserted
+        guard keys.count >= Self.searchLimit else { return keys.firstIndex(of: key) }
+        if frames[innermost].positions.isEmpty {
+            frames[innermost].positions = Dictionary(
+                uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
+        }
+        if let position = frames[innermost].positions[key] { return position }
+        frames[innermost].positions[key] = keys.count
+        return nil
     }
 }
 

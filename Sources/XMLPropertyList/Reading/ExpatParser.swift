@@ -27,8 +27,8 @@ final class ExpatParser {
         XML_ParserFree(handle)
     }
 
-    /// Reads the document: its binary form, and the place of each object.
-    func parse() throws(XMLPropertyListError) -> (binary: [UInt8], places: [XMLPlace]) {
+    /// Reads the document.
+    func parse() throws(XMLPropertyListError) -> XMLPropertyList.Content {
         setHandlers()
         var rest = text.bytes
         repeat {

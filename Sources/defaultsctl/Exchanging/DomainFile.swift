@@ -1,4 +1,5 @@
 import DefaultsClient
+@preconcurrency import Glibc
 import KeyedArchive
 import OpenStepPropertyList
 import PropertyList
@@ -44,13 +45,24 @@ struct DomainFile {
             switch format {
             case .xml:
                 let document = try XMLPropertyList(bytes, limits: .domain)
+                if let place = document.repeatedKey {
+                    remarkOnKey(line: place.line, column: place.column)
+                }
                 return try PropertyList(document.binary, limits: .domain)
             case .binary: return try PropertyList(bytes, limits: .domain)
-            default: return try PropertyList(openStep: bytes, limits: .domain)
+            default:
+                return try PropertyList(
+                    openStep: bytes, limits: .domain, repeatedKey: remarkOnKey)
             }
         } catch {
             throw .cannotParseFile(name, because: "\(error)")
         }
+    }
+
+    private func remarkOnKey(line: Int, column: Int) {
+        fputs(
+            "defaultsctl: \(name.onOneLine) has a key twice in the same dictionary (line \(line), "
+                + "column \(column)); the last one counts.\n", stderr)
     }
 
     private func entries(
