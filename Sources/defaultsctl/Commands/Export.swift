@@ -36,11 +36,17 @@ struct Export: ServiceCommand {
         do {
             let progress = ProgressBar("Exporting \(domain.onOneLine)")
             defer { progress.end() }
-            let bytes = try ExportedDomain(entries, progress).bytes(as: form)
+            var exported = ExportedDomain(entries, progress)
+            let bytes = try exported.bytes(as: form)
             if file == "-" {
                 try SafeOutput.write(bytes)
             } else {
                 try OutputFile.write(bytes, to: file)
+            }
+            progress.end()
+            for remark in exported.remarks { fputs("defaultsctl: \(remark)\n", stderr) }
+            if let key = exported.missingKeys.first {
+                throw ToolError.keysNotExported(key, count: exported.missingKeys.count)
             }
         } catch let error as XMLWritingError {
             throw ToolError.cannotExport(

@@ -54,6 +54,13 @@ extension ToolError {
             refused)
     }
 
+    static func keysNotExported(_ key: String, count: Int) -> ToolError {
+        let others = count > 1 ? " and \(count - 1) more" : ""
+        return ToolError(
+            "XML cannot hold the key '\(key.onOneLine)'\(others), so it was left out; "
+                + "--format binary and json can.", refused)
+    }
+
     static func cannotExport(_ domain: String, _ name: String, because reason: String) -> ToolError
     {
         ToolError(
