@@ -167,7 +167,9 @@ import Testing
 
     @Test(arguments: [
         ("{ a = 1", "Could not parse property list from"), ("{\"a\": 1", "Could not parse"),
-        ("", "Could not parse"), ("(1, 2)", "was not a dictionary"), ("[1]", "Could not parse"),
+        ("", "is empty"), (" {\n\"a\" : [1 2]}", "(line 2, column"), ("[1 2]", "(line 1, column 4"),
+        ("{\"a\\u0000b\": 1}", "The key 'a"), ("{\"a\\000b\" = 1;}", "has a NUL character"),
+        ("(1, 2)", "was not a dictionary"), ("[1]", "Could not parse"),
         ("<plist><array/></plist>", "was not a dictionary"), ("bplist00", "Could not parse"),
         ("<plist><dict><key>a</key></dict></plist>", "line 1, column"),
         (
@@ -191,6 +193,9 @@ import Testing
         let answer = desktop.tool("import", "org.example.A", file, "--format", "json")
         #expect(answer.status == 1)
         #expect(answer.error.contains("(line 2, column 10)"), "\(answer.error)")
+        let meant = try desktop.directory.write("{ a: 1 }", to: "meant.json")
+        let sentence = desktop.tool("import", "org.example.A", meant).error
+        #expect(sentence.contains("(line 1, column 3)") && !sentence.contains("= "), "\(sentence)")
         for text in [#"{"a":1,"a":2}"#, #"{"a":1}}"#, #"{"a" 1}"#, #"{"a":1 "b":2}"#, #"{"a\":1}"#]
         {
             let file = try desktop.directory.write(text, to: "bad.json")

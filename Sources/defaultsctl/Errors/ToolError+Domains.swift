@@ -40,6 +40,16 @@ extension ToolError {
         "A key of the property list holds half a character (an unpaired surrogate), which none can.",
         refused)
 
+    static func fileIsEmpty(_ name: String) -> ToolError {
+        ToolError("\(name.onOneLine) is empty; there is no property list in it.", refused)
+    }
+
+    static func keyHasNUL(_ key: String, in name: String) -> ToolError {
+        ToolError(
+            "The key '\(key.onOneLine)' in \(name.onOneLine) has a NUL character, which no key can.",
+            refused)
+    }
+
     static func cannotRead(_ name: String, because reason: String) -> ToolError {
         ToolError("Could not read data from \(name.onOneLine): \(reason)", refused)
     }
