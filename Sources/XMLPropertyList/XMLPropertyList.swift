@@ -37,7 +37,8 @@ public struct XMLPropertyList: Sendable {
     /// ASCII.
     ///
     /// As CoreFoundation does, it takes white space before the document, and a value without its
-    /// `<plist>`.
+    /// `<plist>`. Control characters in strings, which macOS writes as they are and XML does not allow,
+    /// are taken where the document is in UTF-8.
     ///
     /// - Throws: ``XMLPropertyListError`` with the place of the first thing found wrong.
     public init(

@@ -167,7 +167,9 @@ import Testing
 
     @Test(arguments: [
         ("{ a = 1", "Could not parse property list from"), ("{\"a\": 1", "Could not parse"),
-        ("", "Could not parse"), ("(1, 2)", "was not a dictionary"), ("[1]", "Could not parse"),
+        ("", "is empty"), (" {\n\"a\" : [1 2]}", "(line 2, column"), ("[1 2]", "(line 1, column 4"),
+        ("{\"a\\u0000b\": 1}", "The key 'a"), ("{\"a\\000b\" = 1;}", "has a NUL character"),
+        ("(1, 2)", "was not a dictionary"), ("[1]", "Could not parse"),
         ("<plist><array/></plist>", "was not a dictionary"), ("bplist00", "Could not parse"),
         ("<plist><dict><key>a</key></dict></plist>", "line 1, column"),
         (
@@ -191,6 +193,9 @@ import Testing
         let answer = desktop.tool("import", "org.example.A", file, "--format", "json")
         #expect(answer.status == 1)
         #expect(answer.error.contains("(line 2, column 10)"), "\(answer.error)")
+        let meant = try desktop.directory.write("{ a: 1 }", to: "meant.json")
+        let sentence = desktop.tool("import", "org.example.A", meant).error
+        #expect(sentence.contains("(line 1, column 3)") && !sentence.contains("= "), "\(sentence)")
         for text in [#"{"a":1,"a":2}"#, #"{"a":1}}"#, #"{"a" 1}"#, #"{"a":1 "b":2}"#, #"{"a\":1}"#]
         {
             let file = try desktop.directory.write(text, to: "bad.json")
@@ -221,12 +226,35 @@ import Testing
                 .allSatisfy { !$0.contains(".XX") && !$0.hasPrefix("file.") })
     }
 
-    @Test func `A value that XML cannot hold is refused with a way out`() {
-        desktop.tool("write", "org.example.A", "a", "--json", #""\u0007""#)
+    @Test func `A value that XML cannot hold goes out as data and comes in as it was`() throws {
+        desktop.tool("write", "org.example.A", "a", "-int", "1")
+        desktop.tool("write", "org.example.A", "b", #"{"\033Window\033Zoom"="@~^\U2191";}"#)
+        desktop.tool("write", "org.example.A", "c", "--json", #""\ud800""#)
+        let file = path("xml")
+        let answer = desktop.tool("export", "org.example.A", file, "--format", "xml")
+        #expect(answer.status == 0)
+        #expect(answer.error.contains("'b'") && answer.error.contains("'c'"))
+        let keys = desktop.python(
+            "import plistlib, sys; print(plistlib.load(open(sys.argv[1], 'rb')).keys())", file)
+        #expect(keys.output == "dict_keys(['a', 'b', 'c'])\n", "\(keys.error)")
+        #expect(desktop.tool("import", "org.example.B", file).error == "")
+        #expect(value("org.example.B") == value("org.example.A"))
+        #expect(desktop.tool("export", "org.example.A", path("file")).error == "")
+    }
+
+    @Test func `A key that XML cannot hold is named, and the others are exported`() throws {
+        desktop.tool("write", "org.example.A", "a", "-int", "1")
+        desktop.tool("write", "org.example.A", "b\u{1B}", "-int", "1")
         let answer = desktop.tool("export", "org.example.A", "-")
-        #expect(answer.status == 1 && answer.output == "")
-        #expect(answer.error.contains("--format binary and json can."))
-        #expect(desktop.tool("export", "org.example.A", path("file")).status == 0)
+        #expect(answer.status == 1 && answer.output.contains("<key>a</key>"))
+        #expect(answer.error.contains("XML cannot hold the key 'b"), "\(answer.error)")
+    }
+
+    @Test func `Control characters that a Mac wrote into XML are taken`() throws {
+        let text = "<plist><dict><key>a</key><string>\u{1B}Zoom</string></dict></plist>"
+        let file = try desktop.directory.write(text, to: "mac.plist")
+        #expect(desktop.tool("import", "org.example.A", file).error == "")
+        #expect(value("org.example.A") == #"{"a":"\u001bZoom"}"# + "\n")
     }
 
     @Test func `A value too large to show, or very deep, is found around and exported whole`()

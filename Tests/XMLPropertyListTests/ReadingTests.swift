@@ -188,4 +188,21 @@ import XMLPropertyList
         #expect([list.repeatedKey?.line, list.repeatedKey?.column] == [2, 1])
         #expect(try PropertyList(list.binary).xml() == PropertyList(one.binary).xml())
     }
+
+    @Test("are read with control characters that macOS writes as they are") func controls() throws {
+        let text = "\u{1B}Window\u{0}\u{1F}\u{E000}&#xE020;&#57408;\t"
+        let xml = "<array><string>\(text)</string>\u{9}<true/>\n<string>é</string></array>"
+        let document = try XMLPropertyList(Array(xml.utf8))
+        let list = try PropertyList(document.binary)
+        guard case .array(let elements) = list.value(at: list.root) else {
+            Issue.record("no array")
+            return
+        }
+        let expected: Text = "\u{1B}Window\u{0}\u{1F}\u{E000}\u{E020}\u{E040}\t"
+        #expect(list.text(at: list.element(0, of: elements)) == expected)
+        #expect(!list.isSpelledInXML)
+        let last = list.byteOffset(of: list.element(2, of: elements))
+        let start = xml.utf8.count - "<string>é</string></array>".utf8.count
+        #expect(document.place(ofByte: last).byteOffset == start)
+    }
 }

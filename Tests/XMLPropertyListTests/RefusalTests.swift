@@ -45,7 +45,8 @@ import XMLPropertyList
             ("<date>999999999999-01-01T00:00:00Z</date>", .badValue, 4, 1),
             ("<data>AQI</data>", .badValue, 4, 1), ("<data>AQ*=</data>", .badValue, 4, 1),
             ("<string>&nothing;</string>", .entity, 4, 9),
-            ("<string>\u{1}</string>", .syntax, 4, 9),
+            ("<array>\u{1}</array>", .structure, 4, 8), ("<\u{1}/>", .syntax, 4, 2),
+            ("<integer>1\u{1}</integer>", .badValue, 4, 1),
             ("<array></dict>", .syntax, 4, 10), ("<array>", .syntax, 5, 3),
         ])
     func refused(body: String, code: Code, line: Int, column: Int) {
@@ -156,6 +157,7 @@ import XMLPropertyList
             read += 1
             // Whatever is read is a property list that has a spelling, or an error that says why not.
             let list = try PropertyList(document.binary)
+            guard list.isSpelledInXML else { return }
             let xml = try list.xml()
             let again = try XMLPropertyList(xml)
             // A value that another has taken the place of is in the binary form, but nowhere in it.

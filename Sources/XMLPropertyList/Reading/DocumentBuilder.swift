@@ -41,6 +41,7 @@ struct DocumentBuilder {
 
     private static let searchLimit = 16
 
+    private let document: DocumentText
     private let limits: PropertyList.Limits
     private var writer = PropertyListWriter()
     private var places: [XMLPlace] = []
@@ -53,7 +54,8 @@ struct DocumentBuilder {
     /// Where the first key stands that a dictionary has had already.
     private var repeatedKey: XMLPlace?
 
-    init(limits: PropertyList.Limits) {
+    init(of document: DocumentText, limits: PropertyList.Limits) {
+        self.document = document
         self.limits = limits
     }
 
@@ -223,7 +225,7 @@ extension DocumentBuilder {
             frames[innermost].key = .uid(at: place)
             return
         }
-        let key = writer.add(string: Text(String(decoding: text, as: UTF8.self)))
+        let key = writer.add(string: Text(document.original(text)))
         note(key, at: place)
         guard let position = position(of: key) else {
             frames[innermost].key = .added(key, at: place)
@@ -267,7 +269,7 @@ extension DocumentBuilder {
         case .key:
             try endKey(at: place)
         case .string:
-            let text = Text(String(decoding: text, as: UTF8.self))
+            let text = Text(document.original(text))
             add(writer.add(string: text), at: place)
         case .integer:
             let need: StaticString = "an integer of at most 128 bits, decimal or with 0x"

@@ -4,6 +4,7 @@ struct DocumentText {
     let bytes: ArraySlice<UInt8>
     /// What stands before it: white space, which XML does not allow before its declaration.
     private let leading: ArraySlice<UInt8>
+    private let controls: ControlCharacters?
 
     init(_ text: [UInt8]) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -11,7 +12,15 @@ struct DocumentText {
         let end = text[start...].firstIndex { !$0.isSpace } ?? start
         // UTF-16 has a byte order mark, which is no space.
         leading = end == start ? [] : text[..<end]
-        bytes = text[leading.endIndex...]
+        let document = text[leading.endIndex...]
+        controls = ControlCharacters(in: document)
+        bytes = controls.map { $0.bytes[...] } ?? document
+    }
+
+    /// The text of an element as the document has it.
+    func original(_ text: [UInt8]) -> String {
+        let string = String(decoding: text, as: UTF8.self)
+        return controls?.restored(string) ?? string
     }
 
     /// The place in the whole text of what expat has at this one.
@@ -21,6 +30,7 @@ struct DocumentText {
         // Bytes that continue a character, of a byte order mark, are not counted.
         let columns = line == 1 ? lastLine.count { $0 < 0x80 } : 0
         return XMLPlace(
-            line: line + lines, column: column + columns, byteOffset: byteOffset + leading.count)
+            line: line + lines, column: column + columns,
+            byteOffset: (controls?.offset(byteOffset) ?? byteOffset) + leading.count)
     }
 }

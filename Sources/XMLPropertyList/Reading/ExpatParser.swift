@@ -20,7 +20,7 @@ final class ExpatParser {
         }
         self.handle = handle
         self.text = text
-        builder = DocumentBuilder(limits: limits)
+        builder = DocumentBuilder(of: text, limits: limits)
     }
 
     deinit {

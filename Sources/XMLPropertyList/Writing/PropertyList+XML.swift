@@ -14,4 +14,26 @@ extension PropertyList {
         var writer = XMLWriter(of: self, limit: limit)
         return try writer.write()
     }
+
+    /// Whether XML has a spelling for each object, so that ``xml(limit:)`` gives them.
+    public var isSpelledInXML: Bool {
+        indices.allSatisfy { index in
+            switch value(at: index) {
+            case .string: text(at: index).map(XMLPropertyList.canHold) ?? false
+            case .date(let seconds):
+                CalendarDate(secondsSince2001: seconds)?.secondsSince2001 == seconds
+            case .dictionary(let keys, let values):
+                keys.count != 1 || self.value(ofKey: "CF$UID", keys: keys, values: values) == nil
+            case .set, .orderedSet: false
+            default: true
+            }
+        }
+    }
+}
+
+extension XMLPropertyList {
+    /// Whether a text has only characters that XML allows.
+    public static func canHold(_ text: Text) -> Bool {
+        text.string?.unicodeScalars.allSatisfy(XMLWriter.isCharacter) ?? false
+    }
 }

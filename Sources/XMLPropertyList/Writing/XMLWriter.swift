@@ -175,7 +175,7 @@ extension XMLWriter {
     }
 
     /// Whether it is a character of [XML 1.0](https://www.w3.org/TR/xml/#NT-Char).
-    private static func isCharacter(_ scalar: Unicode.Scalar) -> Bool {
+    static func isCharacter(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D: true
         case 0..<0x20, 0xFFFE, 0xFFFF: false

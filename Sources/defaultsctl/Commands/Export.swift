@@ -38,7 +38,8 @@ struct Export: ServiceCommand {
         do {
             let progress = ProgressBar("Exporting \(domain.onOneLine)")
             defer { progress.end() }
-            let bytes = try ExportedDomain(entries, progress).bytes(as: form)
+            var exported = ExportedDomain(entries, progress)
+            let bytes = try exported.bytes(as: form)
             if file == "-" {
                 switch form {
                 case .json: try SafeOutput.write(json: bytes)
@@ -46,6 +47,11 @@ struct Export: ServiceCommand {
                 }
             } else {
                 try OutputFile.write(bytes, to: file)
+            }
+            progress.end()
+            for remark in exported.remarks { fputs("defaultsctl: \(remark)\n", stderr) }
+            if let key = exported.missingKeys.first {
+                throw ToolError.keysNotExported(key, count: exported.missingKeys.count)
             }
         } catch let error as XMLWritingError {
             throw ToolError.cannotExport(

@@ -40,6 +40,16 @@ extension ToolError {
         "A key of the property list holds half a character (an unpaired surrogate), which none can.",
         refused)
 
+    static func fileIsEmpty(_ name: String) -> ToolError {
+        ToolError("\(name.onOneLine) is empty; there is no property list in it.", refused)
+    }
+
+    static func keyHasNUL(_ key: String, in name: String) -> ToolError {
+        ToolError(
+            "The key '\(key.onOneLine)' in \(name.onOneLine) has a NUL character, which no key can.",
+            refused)
+    }
+
     static func cannotRead(_ name: String, because reason: String) -> ToolError {
         ToolError("Could not read data from \(name.fileTitle): \(reason)", refused)
     }
@@ -52,6 +62,13 @@ extension ToolError {
         ToolError(
             "Property list \(name.fileTitle) was not a dictionary. Defaults have not been changed.",
             refused)
+    }
+
+    static func keysNotExported(_ key: String, count: Int) -> ToolError {
+        let others = count > 1 ? " and \(count - 1) more" : ""
+        return ToolError(
+            "XML cannot hold the key '\(key.onOneLine)'\(others), so it was left out; "
+                + "--format binary and json can.", refused)
     }
 
     static func cannotExport(_ domain: String, _ name: String, because reason: String) -> ToolError

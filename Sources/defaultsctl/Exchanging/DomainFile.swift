@@ -23,6 +23,9 @@ struct DomainFile {
         } catch {
             throw .cannotRead(path == "-" ? "standard input" : path, because: error.message)
         }
+        guard !bytes.isEmpty else {
+            throw .fileIsEmpty(path == "-" ? "standard input" : path)
+        }
         self.format = format ?? DomainFormat(of: bytes)
     }
 
@@ -35,7 +38,12 @@ struct DomainFile {
         case .xml, .binary: return try entries(of: propertyList(), progress)
         case nil:
             // What is JSON is no old-style property list: its strings are no entries.
-            if let entries = try? entriesOfJSON(progress) { return entries }
+            do throws(ToolError) {
+                return try entriesOfJSON(progress)
+            } catch {
+                let isMeantAsJSON = path.hasSuffix(".json") || isLikeJSON
+                if isMeantAsJSON, (try? propertyList()) == nil { throw error }
+            }
             return try entries(of: propertyList(), progress)
         }
     }
@@ -59,6 +67,17 @@ struct DomainFile {
         }
     }
 
+    /// Whether it begins as only JSON does: with a bracket, or with a string and a colon in a brace.
+    private var isLikeJSON: Bool {
+        let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
+        let start = text.drop(while: \.isWhitespace)
+        guard start.first == "{" else { return start.first == "[" }
+        let key = start.dropFirst().drop(while: \.isWhitespace)
+        guard key.first == "\"" else { return false }
+        let behind = key.dropFirst().drop { $0 != "\"" }.dropFirst().drop(while: \.isWhitespace)
+        return behind.first == ":"
+    }
+
     private func remarkOnKey(line: Int, column: Int) {
         fputs(
             "defaultsctl: \(name.onOneLine) has a key twice in the same dictionary (line \(line), "
@@ -72,6 +91,7 @@ struct DomainFile {
         var entries: [DefaultsEntry] = []
         do {
             try values.read {
+                guard !$0.key.utf8.contains(0) else { throw ToolError.keyHasNUL($0.key, in: name) }
                 entries.append($0)
                 progress.show(entries.count, of: values.count)
             }
@@ -83,7 +103,13 @@ struct DomainFile {
 
     private func entriesOfJSON(_ progress: ProgressBar) throws(ToolError) -> [DefaultsEntry] {
         do {
-            return try JSONMembers(bytes).entries(progress)
+            let entries = try JSONMembers(bytes).entries(progress)
+            if let key = entries.first(where: { $0.key.utf8.contains(0) })?.key {
+                throw ToolError.keyHasNUL(key, in: name)
+            }
+            return entries
+        } catch let error as ToolError {
+            throw error
         } catch {
             throw .cannotParseFile(name, because: "\(error)")
         }

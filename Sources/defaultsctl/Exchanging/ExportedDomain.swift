@@ -5,8 +5,15 @@ import XMLPropertyList
 
 /// A domain as it goes to a file.
 struct ExportedDomain {
+    /// The key of a dictionary that stands for an archive which XML cannot hold as a property list.
+    static let archiveKey: Text = "$archive"
+
     private let entries: [DefaultsEntry]
     private let progress: ProgressBar
+    /// What is to be said of keys that could not be exported as they are.
+    private(set) var remarks: [String] = []
+    /// The keys that the form cannot hold, which are not in the file.
+    private(set) var missingKeys: [String] = []
 
     /// - Parameter progress: Where it is shown how far the making of the file is.
     init(_ entries: [DefaultsEntry], _ progress: ProgressBar) {
@@ -17,8 +24,9 @@ struct ExportedDomain {
     /// The bytes of the file.
     ///
     /// Values that property lists have stand in one as such. An object stands there as the property
-    /// list that its archive is, which `import` takes for the archive again.
-    func bytes(as format: DomainFormat) throws -> [UInt8] {
+    /// list that its archive is, which `import` takes for the archive again; in XML, where that holds a
+    /// character that XML has none for, as a dictionary whose `$archive` is the archive's data.
+    mutating func bytes(as format: DomainFormat) throws -> [UInt8] {
         switch format {
         case .json: return try json()
         case .binary: return try propertyList(forXML: false).bytes
@@ -36,10 +44,14 @@ struct ExportedDomain {
         return Array((text + (entries.isEmpty ? "}\n" : "\n}\n")).utf8)
     }
 
-    private func propertyList(forXML isForXML: Bool) throws -> PropertyList {
+    private mutating func propertyList(forXML isForXML: Bool) throws -> PropertyList {
         var sink = DateFolding(into: PropertyListSink(hasWholeSeconds: isForXML))
         var (keys, values): ([ObjectIndex], [ObjectIndex]) = ([], [])
         for entry in entries {
+            guard !isForXML || XMLPropertyList.canHold(Text(entry.key)) else {
+                missingKeys.append(entry.key)
+                continue
+            }
             keys.append(sink.sink.writer.add(string: Text(entry.key)))
             progress.show(keys.count, of: entries.count)
             if try PlainValue.holds(entry.archive, forXML: isForXML) {
@@ -48,6 +60,13 @@ struct ExportedDomain {
                     preconditionFailure("A value has no end.")
                 }
                 values.append(value)
+            } else if isForXML, !entry.archive.list.isSpelledInXML {
+                let key = sink.sink.writer.add(string: Self.archiveKey)
+                let data = sink.sink.writer.add(data: entry.archive.bytes)
+                values.append(sink.sink.writer.add(keys: [key], values: [data]))
+                remarks.append(
+                    "XML cannot hold what is in '\(entry.key.onOneLine)'; it is exported as the data of "
+                        + "its archive, which import takes back.")
             } else {
                 var copy = PropertyListCopy(of: entry.archive.list)
                 values.append(copy.add(entry.archive.list.root, to: &sink.sink.writer))

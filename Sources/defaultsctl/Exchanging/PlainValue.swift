@@ -1,5 +1,6 @@
 import KeyedArchive
 import PropertyList
+import XMLPropertyList
 
 /// Whether a value is one that property lists have: no object, no nil, and nothing that is too large
 /// or too deep to be read back.
@@ -7,7 +8,7 @@ struct PlainValue: OnlookingSink {
     /// The value is something else.
     private struct OtherValue: Error {}
 
-    /// Whether it is for XML, which has only the dates of the calendar.
+    /// Whether it is for XML, which has only the dates of the calendar and few control characters.
     private let isForXML: Bool
     private var depth = 0
 
@@ -33,6 +34,7 @@ struct PlainValue: OnlookingSink {
 
     func null() throws { throw OtherValue() }
     func bytes(_ value: ArraySlice<UInt8>) throws { throw OtherValue() }
+    func string(_ value: Text) throws { try check(value) }
     func reference(to uid: UInt64) throws { throw OtherValue() }
 
     func date(_ secondsSince2001: Double) throws {
@@ -44,6 +46,11 @@ struct PlainValue: OnlookingSink {
     /// What spells an object or a reference begins with `$`.
     func key(_ key: Text) throws {
         if key.hasPrefix("$") || key == "CF$UID" { throw OtherValue() }
+        try check(key)
+    }
+
+    private func check(_ text: Text) throws {
+        if isForXML, !XMLPropertyList.canHold(text) { throw OtherValue() }
     }
 
     mutating func beginArray() throws { try begin() }

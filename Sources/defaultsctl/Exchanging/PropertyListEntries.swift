@@ -37,12 +37,22 @@ struct PropertyListEntries {
     private func archive(of index: ObjectIndex, key: String) throws -> KeyedArchive {
         do {
             if isArchive(index) { return try archive(copiedFrom: index) }
+            if let archive = archive(inDataOf: index) { return archive }
             var builder = ValueFormBuilder()
             try PropertyListForm(of: list).render(index, into: &builder)
             return builder.finish()
         } catch {
             throw ToolError.cannotTake(key, because: error)
         }
+    }
+
+    /// The archive that a dictionary holds as data, as `export` to XML writes it.
+    private func archive(inDataOf index: ObjectIndex) -> KeyedArchive? {
+        guard case .dictionary(let keys, let values) = list.value(at: index), keys.count == 1,
+            list.text(at: list.element(0, of: keys)) == ExportedDomain.archiveKey,
+            case .data(let range) = list.value(at: list.element(0, of: values))
+        else { return nil }
+        return try? KeyedArchive(validating: Array(list.data(of: range)))
     }
 
     private func isArchive(_ index: ObjectIndex) -> Bool {
