@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from gi.repository import Gio, GLib
 
-from ground import Ground
+from ground import Ground, remove_tree
 from messages import packed, plain
 
 NAME, OBJECT = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
@@ -366,7 +366,7 @@ class Desktop:
 
 def _empty(directory: pathlib.Path) -> None:
     for entry in directory.iterdir():
-        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        remove_tree(entry) if entry.is_dir() else entry.unlink()
 
 
 raised: list[Exception] = []

@@ -1,7 +1,9 @@
 """What a campaign stands on, and what it gives back."""
 
+import errno
 import pathlib
 import random
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -52,3 +54,16 @@ class Ground:
     def scale(self, short: int, long: int) -> int:
         """One number for the suite, another for the long run."""
         return long if self.thorough else short
+
+
+def remove_tree(directory: pathlib.Path) -> None:
+    """Removes a directory with all in it, while a daemon may make and remove files there."""
+    while True:
+        try:
+            return shutil.rmtree(directory)
+        except FileNotFoundError:
+            if not directory.exists():
+                return
+        except OSError as error:
+            if error.errno != errno.ENOTEMPTY:
+                raise

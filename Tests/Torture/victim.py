@@ -1,7 +1,6 @@
 """A daemon that suffers a fault, and a ledger of what it has acknowledged meanwhile."""
 
 import re
-import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from gi.repository import GLib
 
 from desktop import ERROR, NAME, Daemon, Refused
 from faults import Faults, UnprivilegedDesktop
-from ground import Ground
+from ground import Ground, remove_tree
 
 DOMAIN = "org.example.Victim"
 STORAGE_FAILED = ERROR + "StorageFailed"
@@ -227,4 +226,4 @@ def check(holds: bool, expected: str, came: object) -> None:
 
 
 def remove(path) -> None:
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    remove_tree(path) if path.is_dir() else path.unlink()

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 
 from desktop import Ended, Refused
 from faults import CHANGING, DELAYED, LAST, SHORT, SYNC, TORN, TRUNCATE, WRITE, Faults
-from ground import Ground, Outcome
+from ground import Ground, Outcome, remove_tree
 from trials import (
     ONLY_ROOT, Begin, Fault, Trials, clear, disarm, expect_no_start, expect_sentence, fill, nothing,
     on_disk, points, small)
@@ -396,7 +396,7 @@ FORBIDDEN = [
 
 
 def remove_directory(victim: Victim) -> None:
-    shutil.rmtree(victim.desktop.data)
+    remove_tree(victim.desktop.data)
 
 
 def unlink(*names: str) -> Begin:
@@ -439,7 +439,7 @@ def replace_by_copy(victim: Victim) -> None:
 
 
 def remove_parent(victim: Victim) -> None:
-    shutil.rmtree(victim.desktop.config)
+    remove_tree(victim.desktop.config)
 
 
 def make_parent(victim: Victim) -> None:

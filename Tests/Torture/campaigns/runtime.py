@@ -11,7 +11,7 @@ from pathlib import Path
 
 from desktop import Refused
 from faults import CHANGING, LAST, RENAME, SHORT, TORN, TRUNCATE, UNLINK, WRITE, Faults
-from ground import Ground, Outcome
+from ground import Ground, Outcome, remove_tree
 from trials import (
     ONLY_ROOT, Begin, Fault, Trials, clear, disarm, fill, nothing, on_disk, points, small)
 from victim import STORAGE_FAILED, Victim, check
@@ -245,11 +245,11 @@ FILLED_BEFORE = Fault("full before the start", nothing, clear("runtime"), ONLY_R
 
 
 def remove(victim: Victim) -> None:
-    shutil.rmtree(victim.desktop.runtime / "defaultsd")
+    remove_tree(victim.desktop.runtime / "defaultsd")
 
 
 def remove_all(victim: Victim) -> None:
-    shutil.rmtree(victim.desktop.runtime)
+    remove_tree(victim.desktop.runtime)
 
 
 def make_all(victim: Victim) -> None:

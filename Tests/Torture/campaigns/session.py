@@ -6,13 +6,12 @@ was acknowledged is on disk by then.
 
 import contextlib
 import pathlib
-import shutil
 import signal
 from collections.abc import Iterator
 
 from desktop import Daemon, Desktop, Ended
 from elsewhere import Elsewhere
-from ground import Ground, Outcome
+from ground import Ground, Outcome, remove_tree
 from ledger import Found
 from life import Fate, Life, slow_disk
 
@@ -122,7 +121,7 @@ def runtime_lost(life: Life) -> Iterator[pathlib.Path]:
     daemon.kill(signal.SIGSTOP)
     status = pathlib.Path(f"/proc/{daemon.pid}/status")
     life.desktop.wait_until(lambda: "State:\tT" in status.read_text())
-    shutil.rmtree(runtime)
+    remove_tree(runtime)
     yield runtime
     daemon.kill(signal.SIGCONT)
 
