@@ -42,7 +42,7 @@ import TestSupport
     static let client = """
         import os, signal, socket, sys
         from gi.repository import Gio
-        signal.alarm(300)  # not to outlive tests that crash
+        signal.alarm(3600)  # not to outlive tests that crash
         address, server, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
         path = address.split('path=')[1].split(',')[0]

@@ -43,7 +43,7 @@ import TestSupport
     static let prelude = """
         import array, os, signal, socket, struct, sys
         from gi.repository import Gio, GLib
-        signal.alarm(300)  # not to outlive tests that crash
+        signal.alarm(3600)  # not to outlive tests that crash
         bus = socket.socket(socket.AF_UNIX)
         bus.connect(sys.argv[1].split('path=')[1].split(',')[0])
         bus.sendall(b'\\0AUTH EXTERNAL ' + str(os.getuid()).encode().hex().encode() + b'\\r\\n')

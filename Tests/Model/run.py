@@ -19,7 +19,7 @@ TRIES = 5
 """How often a sequence is run in which calls in flight meet a signal: what comes of that is not
 the same each time."""
 
-SHRINKING = 300
+SHRINKING = 1200
 """Seconds after which a failure is printed as short as it is by then."""
 
 PATIENCE, SHORT_PATIENCE = 30, 3
