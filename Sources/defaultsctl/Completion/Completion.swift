@@ -38,7 +38,7 @@ struct Completion {
         var candidates = line.command.options.map {
             Candidate(word: $0.spellings.last ?? "", note: $0.abstract ?? "")
         }
-        if !line.hasVerb { candidates += TypedLine.hosts.map { Candidate(word: $0) } }
+        if !line.hasVerb { candidates += HostWords.spellings.map { Candidate(word: $0) } }
         if line.positions.isEmpty, line.command.positions.first?.valueName == "domain" {
             candidates += (TypedLine.globalDomains + [TypedLine.application]).map {
                 Candidate(word: $0)

@@ -10,8 +10,6 @@ struct TypedLine {
     /// Whether what follows is no option any more.
     private(set) var isLiteral = false
 
-    /// The options that macOS's `defaults` takes before its verb.
-    static let hosts = ["-currentHost", "-host"]
     /// The words that stand for the global domain.
     static let globalDomains = ["-g", "-globalDomain"]
     /// What is followed by the name of an application, and with it stands for a domain.

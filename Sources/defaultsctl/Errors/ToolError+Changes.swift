@@ -2,7 +2,7 @@
 extension ToolError {
     static func noSuchKey(_ key: String) -> ToolError {
         ToolError(
-            "'\(key.prefix(100).description.onOneLine)' can be no key: a key has 1 to 1024 bytes, and "
+            "'\(key.inBrief)' can be no key: a key has 1 to 1024 bytes, and "
                 + "none of them is zero.", refused)
     }
 

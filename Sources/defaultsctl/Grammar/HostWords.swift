@@ -1,6 +1,9 @@
 /// The host that a command line is for: `-currentHost` or `-host NAME` before the verb, or
 /// `--current-host` or `--host NAME` behind it.
 struct HostWords {
+    /// The options that macOS's `defaults` takes before its verb.
+    static let spellings = ["-currentHost", "-host"]
+
     private enum Choice {
         case any
         case current

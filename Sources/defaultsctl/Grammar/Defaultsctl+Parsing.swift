@@ -1,0 +1,85 @@
+import ArgumentParser
+
+/// From the words of a command line to the command that they ask for.
+extension Defaultsctl {
+    /// The command that these words, which stand behind the program's name, ask for.
+    static func command(_ words: [String]) throws -> any ParsableCommand {
+        if let word = words.first, !word.hasPrefix("-"), Verb(word: word) == nil,
+            !verbs.contains(word)
+        {
+            throw ValidationError(noVerb(word, among: verbs))
+        }
+        try refuseOtherHyphens(words)
+        try refuseVerbAlone(words)
+        let words = try CommandWords.arranged(words)
+        guard !words.prefix(while: { $0 != "--" }).contains(where: asksForScript) else {
+            throw ToolError.noCompletionScript
+        }
+        let (head, values) = Self.parted(words)
+        var command = try parsed(head)
+        if var write = command as? Write {
+            write.words = values
+            command = write
+        }
+        return command
+    }
+
+    /// The words of a value apart from all others: the library takes a time for them that grows with
+    /// the square of their number, and they are none of its own.
+    private static func parted(_ words: [String]) -> (head: [String], values: [String]) {
+        guard words.first == Verb.write.rawValue, let end = words.firstIndex(of: "--"),
+            words.count > end + 3
+        else { return (words, []) }
+        return (Array(words[..<(end + 3)]), Array(words[(end + 3)...]))
+    }
+
+    private static func parsed(_ words: [String]) throws -> any ParsableCommand {
+        // The verb alone is parsed in a part of the time that all of them take; what it does not take
+        // is left to all, for their words.
+        let verb = configuration.subcommands.first { $0._commandName == words.first }
+        let asksForHelp = words.contains { ["help", "-h", "--help"].contains($0) }
+        if !asksForHelp, let command = try? verb?.parseAsRoot(Array(words.dropFirst())) {
+            return command
+        }
+        return try parseAsRoot(words)
+    }
+
+    private static let verbs: [String] =
+        configuration.subcommands.map { $0._commandName } + ["help"]
+
+    /// Refuses a mistyped option before the verb, in which the library may see several of one letter.
+    private static func refuseOtherHyphens(_ words: [String]) throws {
+        guard let word = words.first, word.hasPrefix("-"), !word.hasPrefix("--"), word != "-h",
+            !HostWords.spellings.contains(word)
+        else { return }
+        let meant = Spelling.nearest(to: word, among: HostWords.spellings)
+        throw ValidationError(
+            "There is no option '\(word.onOneLine)'."
+                + (meant.map { " Did you mean '\($0)'?" } ?? ""))
+    }
+
+    /// Refuses words that the library answers with a page of help, as if nothing were wrong.
+    private static func refuseVerbAlone(_ words: [String]) throws {
+        let backupVerbs = BackupCommands.configuration.subcommands.map { $0._commandName }
+        if words == ["backup"] {
+            throw ValidationError("backup needs a verb of its own: list, now or restore.")
+        }
+        guard words.first == "help", let verb = words.dropFirst().first else { return }
+        if verb.hasPrefix("-") { return }
+        guard verbs.contains(verb) else { throw ValidationError(noVerb(verb, among: verbs)) }
+        if verb == "backup", let verb = words.dropFirst(2).first, !backupVerbs.contains(verb) {
+            throw ValidationError(noVerb(verb, among: backupVerbs))
+        }
+    }
+
+    /// Whether a word is the library's own option for a script, which would know no domains and keys.
+    private static func asksForScript(_ word: String) -> Bool {
+        word == "--generate-completion-script" || word.hasPrefix("--generate-completion-script=")
+    }
+
+    private static func noVerb(_ word: String, among verbs: [String]) -> String {
+        let meant = Spelling.nearest(to: word, among: verbs)
+        return "There is no verb '\(word.inBrief)'."
+            + (meant.map { " Did you mean '\($0)'?" } ?? "")
+    }
+}
