@@ -27,6 +27,25 @@ extension LayerProblem {
         LayerProblem(.syntax, path, "The file is empty; one that says nothing holds {}.")
     }
 
+    /// A file stands where none of its name is read.
+    static func nameIsIgnored(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored in a place of layers: what is read there is named DOMAIN.json or "
+                + "DOMAIN.plist, or stands in DOMAIN.d and ends so, and is not hidden.")
+    }
+
+    static func twoMainFiles(_ path: String, over other: String) -> LayerProblem {
+        LayerProblem(
+            .twoMainFiles, path,
+            "Beside it stands \(other.quotedForMessage). Both are read; where they have the same key, "
+                + "this one counts.")
+    }
+
+    static func noDropIns(_ path: String) -> LayerProblem {
+        LayerProblem(.noDropIns, path, "No file in it is read: none ends in .json or .plist.")
+    }
+
     static func nameIsNoText(_ path: String) -> LayerProblem {
         LayerProblem(.badName, path, "It is ignored: its name is not UTF-8.")
     }

@@ -23,11 +23,17 @@ public struct LayerProblem: Error, Hashable, Sendable {
         public static let badLock = Code(name: "badLock")
         /// No archive can be made of a value.
         public static let badValue = Code(name: "badValue")
-        /// A key stands twice in one dictionary of a property list in XML, and the last one counts;
-        /// only ``LayerDocument/remarks`` has it.
+
+        // Those of remarks alone.
+
+        /// A key stands twice in one dictionary of a property list in XML, and the last one counts.
         public static let repeatedKey = Code(name: "repeatedKey")
-        /// A lock changes nothing; only ``LayerDocument/remarks`` has it.
+        /// A lock changes nothing.
         public static let idleLock = Code(name: "idleLock")
+        /// A domain has a main file of each form in one place.
+        public static let twoMainFiles = Code(name: "twoMainFiles")
+        /// A directory of drop-ins has none.
+        public static let noDropIns = Code(name: "noDropIns")
     }
 
     /// The kind of the problem.

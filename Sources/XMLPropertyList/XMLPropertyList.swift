@@ -31,8 +31,9 @@ public struct XMLPropertyList: Sendable {
     public let binary: [UInt8]
     /// Where the first key stands that its dictionary has had already.
     public let repeatedKey: XMLPlace?
-    /// Where the keys of the outermost dictionary stand, in the order in which the binary form has them;
-    /// one that comes again, where it came first. Empty where the outermost value is none.
+    /// Where the keys of the outermost dictionary stand, in the order in which the binary form has them.
+    ///
+    /// A key that comes again is where it came first. Empty where the outermost value is no dictionary.
     public let rootKeyPlaces: [XMLPlace]
     /// Where the objects stand in the text, in the order in which the binary form has them.
     private let places: [XMLPlace]

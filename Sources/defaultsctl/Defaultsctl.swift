@@ -21,7 +21,8 @@ struct Defaultsctl: AsyncParsableCommand {
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
             Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Watch.self,
-            Inspect.self, Sync.self, Status.self, Stats.self, Doctor.self, BackupCommands.self,
+            Inspect.self, Lint.self, Sync.self, Status.self, Stats.self, Doctor.self,
+            BackupCommands.self,
             Complete.self,
         ])
 

@@ -9,8 +9,9 @@ enum LayerLimits {
     /// not be read by anybody.
     static let valueSize = 16 << 20
 
-    /// The most bytes of all archives together (64 MiB), as much as may wait to go to disk. A small binary
-    /// list can show one large value under very many keys.
+    /// The most bytes of all archives together (64 MiB), as much as may wait to go to disk.
+    ///
+    /// A small binary list can show one large value under very many keys.
     static let totalSize = 64 << 20
 
     /// The most bytes of the names of all keys together (16 MiB), as the contract allows a domain.

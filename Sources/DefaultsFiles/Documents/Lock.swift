@@ -20,7 +20,7 @@ public struct Lock: Hashable, Sendable {
         prefixLength = hasStar ? name.count : nil
     }
 
-    /// Whether it locks the key. As with keys, bytes are compared.
+    /// Whether it locks the key, by comparing bytes, as keys do.
     public func covers(_ key: Key) -> Bool {
         guard let prefixLength else { return pattern.utf8.elementsEqual(key.name.utf8) }
         return key.name.utf8.starts(with: pattern.utf8.prefix(prefixLength))

@@ -8,7 +8,7 @@ enum FileName {
     case other
 
     init(_ name: String) {
-        guard !name.hasPrefix(".") else {
+        guard name.utf8.first != UInt8(ascii: ".") else {
             self = .other
             return
         }

@@ -14,4 +14,26 @@ public struct LayerFile: Hashable, Sendable {
         self.path = path
         self.domain = domain
     }
+
+    /// Takes a file for one of a place, by its name and by that of the directory that it is in.
+    ///
+    /// - Throws: ``LayerProblem`` with code `.badName` where no place would have it read.
+    public init(path: String, in place: LayerPlace) throws(LayerProblem) {
+        let names = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        guard let name = names.last, case .document(let stem) = FileName(name) else {
+            throw .nameIsIgnored(path)
+        }
+        // A drop-in may have any name; its directory has that of the domain.
+        if let parent = names.dropLast().last, case .dropIns(let stem) = FileName(parent),
+            let domain = try? Domain(name: stem, layer: place.layer)
+        {
+            self.init(path: path, domain: domain)
+            return
+        }
+        do throws(ModelError) {
+            self.init(path: path, domain: try Domain(name: stem, layer: place.layer))
+        } catch {
+            throw .noDomain(path, error)
+        }
+    }
 }

@@ -8,21 +8,23 @@ public struct LayerListing: Sendable {
     public let files: [Domain: [LayerFile]]
     /// Names that are of no domain, and directories that cannot be read.
     public let problems: [LayerProblem]
+    /// What is suspicious and keeps nothing from being read.
+    public let remarks: [LayerProblem]
 
-    /// Lists the files of all places. Nothing but directories is opened.
+    /// Lists the files of all places, and opens nothing but directories.
     public init(of places: LayerPlaces) {
         var scan = PlaceScan()
         // Weaker places come first.
         for place in [LayerPlace.vendor, .recommended, .managed] {
             scan.add(places[place], layer: place.layer)
         }
-        (files, problems) = (scan.files, scan.problems)
+        (files, problems, remarks) = (scan.files, scan.problems, scan.remarks)
     }
 
     /// Lists the files of a directory, as one of the places.
     public init(of directory: String, as place: LayerPlace) {
         var scan = PlaceScan()
         scan.add(directory, layer: place.layer)
-        (files, problems) = (scan.files, scan.problems)
+        (files, problems, remarks) = (scan.files, scan.problems, scan.remarks)
     }
 }

@@ -5,15 +5,21 @@ internal import Glibc
 struct PlaceScan {
     private(set) var files: [Domain: [LayerFile]] = [:]
     private(set) var problems: [LayerProblem] = []
+    private(set) var remarks: [LayerProblem] = []
 
     /// Adds the files of a place, over those of the places before.
     mutating func add(_ directory: String, layer: Layer) {
         var dropIns: [(path: String, domain: Domain)] = []
+        var mainFiles: [Domain: String] = [:]
         for name in names(in: directory) {
             let path = "\(directory)/\(name)"
             switch FileName(name) {
             case .document(let stem):
-                if let domain = domain(stem, layer, path) { add(path, to: domain) }
+                guard let domain = domain(stem, layer, path) else { continue }
+                add(path, to: domain)
+                if let other = mainFiles.updateValue(name, forKey: domain) {
+                    remarks.append(.twoMainFiles(path, over: other))
+                }
             case .dropIns(let stem):
                 if Self.isDirectory(path), let domain = domain(stem, layer, path) {
                     dropIns.append((path, domain))
@@ -26,9 +32,11 @@ struct PlaceScan {
     }
 
     private mutating func addDropIns(in directory: String, to domain: Domain) {
+        let count = files[domain]?.count
         for name in names(in: directory) {
             if case .document = FileName(name) { add("\(directory)/\(name)", to: domain) }
         }
+        if files[domain]?.count == count { remarks.append(.noDropIns(directory)) }
     }
 
     private mutating func add(_ path: String, to domain: Domain) {

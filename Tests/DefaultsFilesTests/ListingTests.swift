@@ -1,0 +1,139 @@
+import DefaultsFiles
+import DefaultsModel
+import Foundation
+import Testing
+
+struct ListingTests {
+    private func listing(of folder: Folder) -> LayerListing {
+        LayerListing(
+            of: LayerPlaces(
+                managed: "\(folder.path)/managed", recommended: "\(folder.path)/recommended",
+                vendor: "\(folder.path)/vendor"))
+    }
+
+    /// The names of a domain's files below the folder.
+    private func names(
+        _ listing: LayerListing, _ folder: Folder, _ domain: String, _ layer: Layer
+    ) throws -> [String] {
+        try (listing.files[Domain(name: domain, layer: layer)] ?? []).map {
+            String($0.path.dropFirst(folder.path.count + 1))
+        }
+    }
+
+    @Test func `The weakest come first: vendor, main files by name, drop-ins by name`() throws {
+        let folder = try Folder()
+        try folder.write(
+            to: "recommended/org.example.A.json", "vendor/org.example.A.plist",
+            "vendor/org.example.A.json", "vendor/org.example.A.d/9.json",
+            "vendor/org.example.A.d/10.plist", "vendor/org.example.A.d/Z.json",
+            "vendor/org.example.A.d/a.json", "managed/org.example.A.json")
+        let listing = listing(of: folder)
+        #expect(
+            try names(listing, folder, "org.example.A", .system) == [
+                "vendor/org.example.A.json", "vendor/org.example.A.plist",
+                "vendor/org.example.A.d/10.plist", "vendor/org.example.A.d/9.json",
+                "vendor/org.example.A.d/Z.json", "vendor/org.example.A.d/a.json",
+                "recommended/org.example.A.json",
+            ])
+        #expect(
+            try names(listing, folder, "org.example.A", .managed) == ["managed/org.example.A.json"])
+        #expect(listing.files.count == 2 && listing.problems.isEmpty)
+    }
+
+    @Test func `A domain may have drop-ins alone, and be named as files are`() throws {
+        let folder = try Folder()
+        try folder.write(
+            to: "managed/NSGlobalDomain.d/kiosk.json", "managed/org.example.json.json",
+            "managed/org.example.d.plist")
+        let listing = listing(of: folder)
+        #expect(
+            try names(listing, folder, "NSGlobalDomain", .managed)
+                == ["managed/NSGlobalDomain.d/kiosk.json"])
+        #expect(try names(listing, folder, "org.example.json", .managed).count == 1)
+        #expect(try names(listing, folder, "org.example.d", .managed).count == 1)
+        #expect(listing.files.count == 3 && listing.problems.isEmpty)
+    }
+
+    @Test(
+        "Other names are nobody's",
+        arguments: [
+            "README", "a.json.bak", "a.json~", "a.json.rpmsave", "a.plist.dpkg-old", ".a.json",
+            ".json", ".d/b.json", ".a.d/b.json", "sub/b.json", "a.conf", "json", "a.d/README",
+            "a.d/.b.json", "a.d/b.json.dpkg-new", "a.d/c.d/b.json", "a.JSON",
+        ])
+    func otherNames(name: String) throws {
+        let folder = try Folder()
+        try folder.write(to: "managed/\(name)")
+        let listing = listing(of: folder)
+        #expect(listing.files.isEmpty && listing.problems.isEmpty)
+    }
+
+    @Test(
+        "A name of no domain is told, and costs no other file",
+        arguments: ["my app.json", "a..b.plist", "größe.json", "a b.d/c.json", "a@managed.json"])
+    func noDomain(name: String) throws {
+        let folder = try Folder()
+        try folder.write(to: "vendor/\(name)", "vendor/good.json")
+        let listing = listing(of: folder)
+        #expect(listing.files.count == 1)
+        let problem = try #require(listing.problems.first)
+        #expect(listing.problems.count == 1 && problem.code == .badName)
+        let path = "\(folder.path)/vendor/" + (name.split(separator: "/").first ?? "")
+        #expect(problem.path == path)
+        #expect(problem.description.hasPrefix("\(path): It is ignored"))
+        #expect(problem.reason.contains("Invalid domain"))
+    }
+
+    @Test func `Names that are no UTF-8 are told`() throws {
+        let folder = try Folder()
+        try folder.make(directory: "vendor/a.d")
+        for name in ["b\u{FF}.json", "a.d/b\u{FF}.json", "b\u{FF}.bak"] {
+            let bytes = "\(folder.path)/vendor/\(name)".unicodeScalars.map { scalar in
+                CChar(truncatingIfNeeded: scalar.value)
+            }
+            let descriptor = open(bytes + [0], O_CREAT | O_WRONLY, 0o600)
+            try #require(descriptor >= 0)
+            close(descriptor)
+        }
+        let listing = listing(of: folder)
+        #expect(listing.files.isEmpty)
+        #expect(listing.problems.map(\.code) == [.badName, .badName])
+    }
+
+    @Test func `Links to places, drop-ins and files are followed`() throws {
+        let folder = try Folder()
+        try folder.write(to: "else/org.example.A.json", "else/some/1.json")
+        try folder.link("managed", to: "else")
+        try folder.link("else/org.example.B.d", to: "some")
+        try folder.link("else/org.example.C.json", to: "org.example.A.json")
+        let listing = listing(of: folder)
+        #expect(
+            listing.files.keys.map(\.name).sorted() == ["A", "B", "C"].map { "org.example.\($0)" })
+    }
+
+    @Test func `Places that are not there hold nothing, and what is no directory is told`() throws {
+        let folder = try Folder()
+        try folder.write(to: "vendor", "recommended/a.d")
+        try folder.link("managed", to: "nowhere")
+        let listing = listing(of: folder)
+        #expect(listing.files.isEmpty)
+        #expect(listing.problems.map(\.path) == ["\(folder.path)/vendor"])
+        #expect(listing.problems.map(\.code) == [.unreadable])
+    }
+
+    @Test func `A loop of links in the place of drop-ins is told`() throws {
+        let folder = try Folder()
+        try folder.make(directory: "vendor")
+        try folder.link("vendor/a.d", to: "a.d")
+        #expect(listing(of: folder).problems.map(\.code) == [.unreadable])
+    }
+
+    @Test func `One directory is listed as any of the places`() throws {
+        let folder = try Folder()
+        try folder.write(to: "org.example.A.json")
+        for place in LayerPlace.allCases {
+            let listing = LayerListing(of: folder.path, as: place)
+            #expect(listing.files.keys.map(\.layer) == [place.layer])
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `defaultsctl lint`, which needs neither a bus nor a service.
+@Suite struct LintTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// Writes a file into a directory below.
+    private func write(_ text: String, _ name: String) throws {
+        let parent = "\(directory.path)/\(name)".split(separator: "/").dropLast()
+        try FileManager.default.createDirectory(
+            atPath: "/" + parent.joined(separator: "/"), withIntermediateDirectories: true)
+        try directory.write(text, to: name)
+    }
+
+    private func lint(_ arguments: String...) -> ProgramResult {
+        ProgramResult.run(
+            ["env", "--chdir", directory.path, Desktop.programs + "/defaultsctl", "lint"]
+                + arguments,
+            environment: ["PATH": "/usr/bin:/bin"])
+    }
+
+    @Test func `Of a file that is good nothing is said`() throws {
+        try write(#"{"a": 1, "$locked": ["b*"]}"#, "org.example.A.json")
+        try write(
+            "<plist><dict><key>a</key><date>2001-01-01T00:00:00Z</date></dict></plist>", "b.plist")
+        let result = lint("org.example.A.json", "b.plist")
+        #expect(result.status == 0 && result.output == "" && result.error == "")
+    }
+
+    @Test func `An error is told as compilers tell theirs, and with exit status 1`() throws {
+        try write("{\n  \"a\": 1,\n  \"b\": [1 2]\n}", "org.example.A.json")
+        try write("{}", "good.json")
+        let result = lint("good.json", "org.example.A.json")
+        #expect(result.status == 1 && result.error == "")
+        #expect(
+            result.output
+                == "org.example.A.json:3:11: error: A comma or the ] of the end is expected here.\n"
+        )
+    }
+
+    @Test func `One bad file hides no other`() throws {
+        try write("{", "a.json")
+        try write("<plist>", "b.plist")
+        let lines = lint("a.json", "b.plist", "c.json").output.split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.contains(": error: ") })
+        #expect(lines.last?.hasPrefix("c.json: error: It is not there") == true)
+    }
+
+    @Test func `A directory is checked with all that is in it`() throws {
+        try write("{}", "place/org.example.A.json")
+        try write("{}", "place/org.example.A.plist")
+        try write("{,", "place/org.example.A.d/1.json")
+        try write("hello", "place/README")
+        try write("{}", "place/my app.json")
+        try write("", "place/org.example.B.d/x.json.bak")
+        let result = lint("place")
+        #expect(result.status == 1)
+        let lines = result.output.split(separator: "\n").map { line in
+            line.split(separator: ": ").prefix(2).joined(separator: ": ")
+        }
+        #expect(
+            lines == [
+                "place/my app.json: warning", "place/org.example.A.d/1.json:1:2: error",
+                "place/org.example.A.plist: warning", "place/org.example.B.d: warning",
+            ])
+    }
+
+    @Test(arguments: [("managed", Int32(0)), ("recommended", 1), ("vendor", 1)])
+    func `What a file is for decides what may be in it`(place: String, status: Int32) throws {
+        try write(#"{"$locked": ["a"]}"#, "org.example.A.json")
+        let result = lint("--place", place, "org.example.A.json")
+        #expect(result.status == status, "\(result.output)")
+        #expect(lint("--place", place, ".").status == status)
+    }
+
+    @Test func `What is suspicious is a warning, and no failure`() throws {
+        try write(#"{"a": 1, "$locked": ["a"]}"#, "org.example.A.json")
+        try write(
+            "<plist><dict><key>a</key><true/>\n<key>a</key><true/></dict></plist>", "b.plist")
+        let result = lint("org.example.A.json", "b.plist")
+        #expect(result.status == 0)
+        #expect(
+            result.output.contains("org.example.A.json:1:22: warning: The lock 'a' adds nothing"))
+        #expect(result.output.contains("b.plist:2:1: warning: The key is there already"))
+    }
+
+    @Test(arguments: [".org.example.A.json", "org.example.A.json.bak", "source", "my app.json"])
+    func `A file that no place would read is read, and that is said`(name: String) throws {
+        try write("{}", name)
+        let good = lint(name)
+        #expect(good.status == 0 && good.output.hasPrefix("\(name): warning: It is ignored"))
+        try write("[]", name)
+        let bad = lint(name)
+        #expect(bad.status == 1 && bad.output.contains("\(name):1:1: error: "))
+    }
+
+    @Test func `For scripts it is one JSON object`() throws {
+        try write("{\"$x\": 1}", "a.json")
+        try write("{}", "a b.json")
+        let result = lint("--json", "a.json", "a b.json")
+        #expect(result.status == 1)
+        let told = try #require(
+            JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        #expect(told["errors"] as? Int == 1 && told["warnings"] as? Int == 1)
+        let findings = try #require(told["findings"] as? [[String: Any]])
+        #expect(findings.map { $0["severity"] as? String } == ["error", "warning"])
+        #expect(findings.first?["line"] as? Int == 1 && findings.first?["column"] as? Int == 2)
+        #expect(findings.first?["code"] as? String == "badKey")
+        #expect(findings.last?["line"] is NSNull)
+        #expect(lint("--json").output.hasPrefix("{\"errors\":"))
+    }
+
+    @Test(.enabled(if: Desktop.sandboxIsAvailable))
+    func `Without words the standard places are checked, each as what it is`() throws {
+        let places = ["/etc/defaultsd/managed", "/etc/xdg/defaultsd", "/usr/share/defaultsd"]
+        let lock = #"{"$locked": ["a"]}"#
+        for number in places.indices {
+            try write(lock, "\(number)/org.example.A.json")
+            try write(number == 0 ? "{" : "{}", "\(number)/org.example.A.d/1.json")
+        }
+        // The directories are put over empty ones, so that nothing of the machine is touched.
+        let program = Desktop.programs + "/defaultsctl"
+        let mounts = ["/etc", "/usr/share"].flatMap { ["--tmpfs", $0] }
+        let binds = places.enumerated().flatMap { number, place in
+            ["--ro-bind", "\(directory.path)/\(number)", place]
+        }
+        func run(_ words: String...) -> ProgramResult {
+            ProgramResult.run(
+                ["bwrap", "--ro-bind", "/", "/"] + mounts + binds + ["--bind", "/tmp", "/tmp"]
+                    + [program, "lint"] + words)
+        }
+        let result = run()
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(result.status == 1 && lines.count == 3, "\(result)")
+        #expect(lines[0].hasPrefix("\(places[0])/org.example.A.d/1.json:1:2: error: "))
+        #expect(lines[1].hasPrefix("\(places[1])/org.example.A.json:1:2: error: Only files"))
+        #expect(lines[2].hasPrefix("\(places[2])/org.example.A.json:1:2: error: Only files"))
+        // Where it is says what it is for.
+        #expect(run("\(places[1])/org.example.A.json").status == 1)
+        #expect(run("\(places[0])/org.example.A.json").status == 0)
+    }
+
+    @Test func `Words that are no place are a wrong command line`() {
+        #expect(lint("--place", "system").status == 64)
+    }
+}
