@@ -18,7 +18,7 @@ SWIFT_BUILD = swift build --configuration release --static-swift-stdlib
 PROGRAMS = defaultsd defaultsctl
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
-MANUALS = defaultsctl.1 defaultsd.8 org.defaultsd.Defaults1.5
+MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 org.defaultsd.Defaults1.5
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.

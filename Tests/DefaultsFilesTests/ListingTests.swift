@@ -137,3 +137,43 @@ struct ListingTests {
         }
     }
 }
+
+/// What is suspicious in a place, and which file a name is.
+struct NamingTests {
+    @Test func `Two main files and drop-ins without files are remarked`() throws {
+        let folder = try Folder()
+        try folder.write(
+            to: "a.json", "a.plist", "b.plist", "b.d/c.json", "c.d/README", "d.d/1.json",
+            "d.d/2.plist")
+        let listing = LayerListing(of: folder.path, as: .vendor)
+        #expect(listing.remarks.map(\.code) == [.twoMainFiles, .noDropIns])
+        #expect(listing.remarks.map(\.path) == ["\(folder.path)/a.plist", "\(folder.path)/c.d"])
+        #expect(listing.problems.isEmpty)
+    }
+
+    @Test(
+        "A file is named by its own name, or by that of the directory of drop-ins",
+        arguments: [
+            ("org.example.A.json", "org.example.A"), ("some/b.plist", "b"), ("/b.json", "b"),
+            ("org.example.A.d/any name.json", "org.example.A"), ("my app.d/b.json", "b"),
+            ("a.d//b.json", "a"), ("a/b.json.json", "b.json"),
+        ])
+    func naming(path: String, name: String) throws {
+        let file = try LayerFile(path: path, in: .recommended)
+        #expect(file.path == path)
+        #expect(file.domain == (try Domain(name: name, layer: .system)))
+    }
+
+    @Test(
+        "What no place would read has no name",
+        arguments: [
+            "", "/", "a", "a.bak", "a.json~", ".a.json", "a.d", "a.d/README", "a.d/.b.json",
+            "my app.json", ".a.d/b c.json",
+        ])
+    func ignoring(path: String) throws {
+        let problem = try #require(throws: LayerProblem.self) {
+            try LayerFile(path: path, in: .managed)
+        }
+        #expect(problem.code == .badName && problem.path == path)
+    }
+}

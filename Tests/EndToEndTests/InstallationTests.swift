@@ -19,6 +19,7 @@ import Testing
                 "644 /usr/share/dbus-1/services/org.defaultsd.Defaults1.service",
                 "644 /usr/share/fish/vendor_completions.d/defaultsctl.fish",
                 "644 /usr/share/man/man1/defaultsctl.1",
+                "644 /usr/share/man/man5/defaultsd-managed.5",
                 "644 /usr/share/man/man5/org.defaultsd.Defaults1.5",
                 "644 /usr/share/man/man8/defaultsd.8",
                 "644 /usr/share/zsh/site-functions/_defaultsctl",

@@ -11,7 +11,9 @@ import Testing
             .requireOutput().replacing(/.\u{8}/, with: "")
     }
 
-    @Test(arguments: ["defaultsctl.1", "defaultsd.8", "org.defaultsd.Defaults1.5"])
+    @Test(arguments: [
+        "defaultsctl.1", "defaultsd.8", "defaultsd-managed.5", "org.defaultsd.Defaults1.5",
+    ])
     func `A page is without fault to mandoc`(page: String) throws {
         let checked = try Desktop().run("mandoc", "-Tlint", "-Wwarning", "\(Self.folder)/\(page)")
         #expect(checked.output + checked.error == "")
@@ -35,6 +37,20 @@ import Testing
             #expect(page.contains("\n   \(member.1)\n"), "\(member.1)")
         }
         #expect(page.contains("method Get(s domain, s key) -> (ay archive, t generation)"))
+    }
+
+    @Test func `Every example of a file is one that lint takes`() throws {
+        let page = try String(
+            contentsOfFile: Desktop.packageDirectory + "Sources/Manuals/defaultsd-managed.5.in",
+            encoding: .utf8)
+        let examples = page.matches(of: /(?s)\n(\{\n.*?\n\}\n)\.Ed/).map { String($0.1) }
+        #expect(examples.count == 4)
+        let desktop = try Desktop()
+        for example in examples {
+            let file = try desktop.directory.write(example, to: "org.example.A.json")
+            let checked = desktop.tool("lint", file)
+            #expect(checked.status == 0 && checked.output == "", "\(checked.output)\(example)")
+        }
     }
 
     @Test func `Every option of the daemon is in its page`() throws {

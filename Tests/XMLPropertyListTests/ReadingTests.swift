@@ -77,6 +77,29 @@ import XMLPropertyList
         #expect(Array(list.data(of: range)) == bytes)
     }
 
+    @Test("say where the keys of the outermost dictionary stand")
+    func rootKeyPlaces() throws {
+        let body = """
+            <dict>
+            <key>CF$UID</key><integer>1</integer>
+              <key>a</key><dict><key>b</key><string>c</string></dict>
+            <key>c</key><array/><key>a</key><true/>
+            <key>b</key><true/>
+            </dict>
+            """
+        let document = try XMLPropertyList(Array(Self.document(body).utf8))
+        let list = try PropertyList(document.binary)
+        guard case .dictionary(let keys, _) = list.value(at: list.root) else {
+            Issue.record("It is no dictionary.")
+            return
+        }
+        let texts = list.elements(of: keys).map { list.text(at: $0)?.string }
+        #expect(texts == ["CF$UID", "a", "c", "b"])
+        #expect(document.rootKeyPlaces.map(\.line) == [5, 6, 7, 8])
+        #expect(document.rootKeyPlaces.map(\.column) == [1, 3, 1, 1])
+        #expect(try XMLPropertyList(Array("<array/>".utf8)).rootKeyPlaces.isEmpty)
+    }
+
     @Test("take a dictionary for a reference only with one integer under CF$UID (2)")
     func references() throws {
         for body in [

@@ -20,10 +20,7 @@ struct Lint: ParsableCommand {
     var file: [String] = []
 
     @Option(
-        help: """
-            What they are for: managed, recommended or vendor. Otherwise it is told by where they are, \
-            and managed elsewhere.
-            """)
+        help: "What they are for; otherwise told by where they are, and managed elsewhere.")
     var place: LayerPlace?
 
     @Flag(help: "Print one JSON object.")
