@@ -101,7 +101,7 @@ struct HostileFileTests {
                 + len(objects).to_bytes(8, "big") + bytes(8) + len(body).to_bytes(8, "big"))
             """)
         let problem = try problem(bomb)
-        #expect(problem.code == .badValue || problem.code == .tooLarge, "\(problem)")
+        #expect(problem.code == .badValue && problem.reason.contains("262144"), "\(problem)")
     }
 
     @Test func `More locks than are allowed are refused`() throws {

@@ -146,6 +146,13 @@ import Testing
         #expect(run("\(places[0])/org.example.A.json").status == 0)
     }
 
+    @Test func `A shell completes files and places`() {
+        let tool = [Desktop.programs + "/defaultsctl", "complete", "--", "lint"]
+        #expect(ProgramResult.run(tool + ["a.json", ""]).status == 10)
+        #expect(
+            ProgramResult.run(tool + ["--place", ""]).output == "managed\nrecommended\nvendor\n")
+    }
+
     @Test func `Words that are no place are a wrong command line`() {
         #expect(lint("--place", "system").status == 64)
     }

@@ -19,7 +19,7 @@ struct JSONLayer {
         self.file = file
         contents = LayerContents(of: file)
         do throws(JSONError) {
-            reader = try JSONObjectReader(bytes, limits: LayerLimits.json)
+            reader = try JSONObjectReader(bytes, limits: LayerLimits.value)
         } catch {
             throw LayerProblem(error, file.path)
         }

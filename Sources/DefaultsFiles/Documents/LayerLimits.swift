@@ -20,8 +20,9 @@ enum LayerLimits {
     /// The most locks.
     static let lockCount = 1 << 16
 
-    /// How large a value in JSON may be: as many values in it as one call of `SetValue` may bring.
-    static let json = ValueFormLimits(
+    /// How large a value may be that is no archive yet: as many values in it as one call of `SetValue` may
+    /// bring.
+    static let value = ValueFormLimits(
         size: totalSize, depth: ValueFormLimits.standard.depth, count: 1 << 18)
 
     /// How large a property list may be: what a value may have, and the dictionary around.

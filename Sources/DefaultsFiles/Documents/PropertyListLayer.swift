@@ -74,7 +74,7 @@ struct PropertyListLayer {
         at position: Int, of entries: PropertyListEntries, _ key: Key
     ) throws(LayerFault) -> KeyedArchive {
         do {
-            return try entries.archive(at: position)
+            return try entries.archive(at: position, limits: LayerLimits.value)
         } catch let error as ArchiveError {
             // Its offset is that in a copy of the archive.
             throw .badValue(key, error.message)

@@ -38,13 +38,16 @@ public struct PropertyListEntries {
 
     /// The archive of an entry's value.
     ///
+    /// - Parameter limits: How large the value may be, where it is not an archive already.
     /// - Throws: Why none can be made of it: `ArchiveError`, `ValueFormError` or
     ///   ``ReferenceOutsideArchive``.
-    public func archive(at position: Int) throws -> KeyedArchive {
+    public func archive(
+        at position: Int, limits: ValueFormLimits = .standard
+    ) throws -> KeyedArchive {
         let index = value(at: position)
         if isArchive(index) { return try archive(copiedFrom: index) }
         if let archive = archive(inDataOf: index) { return archive }
-        var builder = ValueFormBuilder()
+        var builder = ValueFormBuilder(limits: limits)
         try PropertyListForm(of: list).render(index, into: &builder)
         return builder.finish()
     }
