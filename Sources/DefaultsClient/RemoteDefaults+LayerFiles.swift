@@ -5,15 +5,15 @@ import DefaultsProtocol
 public struct RemoteLayerFile: Sendable, Hashable {
     /// ``DefaultsLayer/managed`` or ``DefaultsLayer/system``.
     public let layer: DefaultsLayer
-    /// The domain that it is for, without a suffix.
+    /// The domain that it is for, without a suffix; empty where its name is that of none.
     public let domain: String
     /// Where it is.
     public let path: String
     /// What is wrong with it; nil where it is good.
     public let problem: String?
 
-    /// The domain with the suffix of the layer, as calls take it.
-    public var domainWithLayer: String { "\(domain)@\(layer)" }
+    /// The domain with the suffix of the layer, as calls take it; nil where it is for none.
+    public var domainWithLayer: String? { domain.isEmpty ? nil : "\(domain)@\(layer)" }
 }
 
 /// What an administrator has locked.
