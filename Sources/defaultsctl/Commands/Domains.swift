@@ -10,14 +10,14 @@ struct Domains: ServiceCommand {
             layers of hosts. Into a pipe it is one line as macOS's defaults prints it, joined by ", ": \
             those for any host, or for the one that is named, without NSGlobalDomain.
 
-            With --managed or --system these are the domains for which there are files of the administrator, \
-            or of him and the vendors, with the suffix by which the other verbs read them.
+            With --managed or --system these are the domains that have files of that layer, one a line, \
+            with the suffix by which the other verbs read it.
             """)
 
-    @Flag(help: "Those that files of the administrator prescribe values or locks for.")
+    @Flag(help: "Those for which the administrator prescribes values or locks keys.")
     var managed = false
 
-    @Flag(help: "Those that the administrator recommends values for, or vendors ship them.")
+    @Flag(help: "Those for which the administrator recommends values, or a vendor ships them.")
     var system = false
 
     @OptionGroup var list: NameList

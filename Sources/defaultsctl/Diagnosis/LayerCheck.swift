@@ -15,13 +15,14 @@ struct LayerCheck {
 
     private func contents() -> Finding? {
         guard let files else { return nil }
-        let bad = files.filter { $0.problem != nil }
-        guard let first = bad.first, let problem = first.problem else {
-            return .ok("layers' files", files.isEmpty ? "There are none." : "\(files.count)")
+        let bad = files.compactMap(\.complaint)
+        guard let first = bad.first else {
+            return .ok(
+                "layers' files", files.isEmpty ? "There are none." : "\(files.count), all good")
         }
         let others = bad.count > 1 ? " (and \(bad.count - 1) more are bad)" : ""
         return .problem(
-            "layers' files", "\(first.path) does not count: \(problem)\(others)",
+            "layers' files", "\(first)\(others)",
             "What was good of it before still holds. 'defaultsctl lint' shows all that is to be "
                 + "mended; tell who administers this machine.")
     }

@@ -47,7 +47,7 @@ extension Explanation {
     /// The largest value that is shown in a line, in bytes.
     static let largestShown: UInt64 = 64 << 10
     private static let narrowestValue = 16
-    private static let widestValueInPipe = 100
+    private static let widestValueInPipe = 60
 
     /// A line for each layer, with a mark at the one that holds, for people.
     var text: String {

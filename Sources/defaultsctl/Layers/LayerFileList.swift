@@ -1,5 +1,12 @@
 import DefaultsClient
 
+extension RemoteLayerFile {
+    /// What is wrong with it, behind its path; nil where it is good.
+    var complaint: String? {
+        problem.map { $0.hasPrefix(path) ? $0 : "\(path): \($0)" }
+    }
+}
+
 /// The files of the layers, as `status` tells of them.
 struct LayerFileList {
     private let files: [RemoteLayerFile]
@@ -22,7 +29,7 @@ struct LayerFileList {
             [$0.layer.rawValue.onOneLine, $0.domain.onOneLine, $0.path.onOneLine]
         }
         return zip(columns.lines, files).flatMap { line, file in
-            ["  \(line)"] + [file.problem].compactMap(\.self).map { "    \($0.onOneLine)" }
+            ["  \(line)"] + [file.complaint].compactMap(\.self).map { "    \($0.onOneLine)" }
         }
     }
 
