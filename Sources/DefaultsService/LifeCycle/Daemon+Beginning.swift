@@ -49,7 +49,7 @@ extension Daemon {
         let writer = try database.makeWriter()
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer, host: .ofThisMachine(),
-            logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
+            places: places, logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
         if callers == .bus { try await connection.takeName(from: .nobody) }
