@@ -1,5 +1,5 @@
 public import DBus
-public import DefaultsModel
+import DefaultsModel
 import DefaultsProtocol
 public import DefaultsStorage
 public import Logging
@@ -26,8 +26,6 @@ public actor DefaultsObject {
     nonisolated let connection: Connection
     var database: Database
     var writer: DurableWriter
-    /// This machine, which the suffix `@host` means.
-    let host: HostID
     let logger: Logger
     let abandon: @Sendable (any Error) -> Void
 
@@ -64,14 +62,13 @@ public actor DefaultsObject {
     /// - Parameter abandon: Called on the loop where the database cannot be used any more. What is
     ///   acknowledged stands in the crash journal for the next process.
     public init(
-        connection: Connection, database: sending Database, writer: DurableWriter, host: HostID,
+        connection: Connection, database: sending Database, writer: DurableWriter,
         logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
         self.database = database
         self.writer = writer
-        self.host = host
         self.logger = logger
     }
 
@@ -82,6 +79,9 @@ public actor DefaultsObject {
             [interface(), maintenanceInterface()], at: Contract.objectPath)
         if database.needsFlush { noteChange() }
     }
+
+    /// This machine, which the suffix `@host` means, and the others that have names here.
+    var host: HostNames { database.hosts }
 
     /// The state in one line, for the log and `systemctl --user status`.
     var summary: String {

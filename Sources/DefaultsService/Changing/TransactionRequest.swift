@@ -17,7 +17,7 @@ struct TransactionRequest<Content> {
     ///
     /// - Parameter content: Reads what is to be set.
     init(
-        from arguments: inout MessageReader, on host: HostID,
+        from arguments: inout MessageReader, on host: HostNames,
         content: (inout MessageReader) throws -> Content
     ) throws {
         var keys = 0

@@ -5,13 +5,13 @@ import DefaultsStorage
 
 /// The words of every refusal that is this module's own.
 extension DefaultsError {
-    init(noKey key: Key, in domain: Domain, on host: HostID) {
+    init(noKey key: Key, in domain: Domain, on host: HostNames) {
         self.init(
             .notFound,
             "The domain \(domain.spelling(on: host)) has no key \(key.name.quotedForMessage).")
     }
 
-    init(renaming old: Key, to new: Key, in domain: Domain, on host: HostID) {
+    init(renaming old: Key, to new: Key, in domain: Domain, on host: HostNames) {
         self.init(
             .conflict,
             "The key \(old.name.quotedForMessage) cannot be renamed: the domain "
@@ -19,7 +19,7 @@ extension DefaultsError {
                 + "Remove that one first.")
     }
 
-    init(_ conflict: Conflict, in domain: Domain, on host: HostID) {
+    init(_ conflict: Conflict, in domain: Domain, on host: HostNames) {
         let place = domain.spelling(on: host)
         let actual = conflict.actual.map { "was last changed at generation \($0)" }
         let sentence =
@@ -65,7 +65,7 @@ extension DefaultsError {
     )
 
     /// A domain that does not fit into one reply.
-    init(tooLargeDomain domain: Domain, on host: HostID) {
+    init(tooLargeDomain domain: Domain, on host: HostNames) {
         self.init(
             .tooLarge,
             "All of \(domain.spelling(on: host)) would be larger than a reply, which is at most "
