@@ -62,6 +62,9 @@ let package = Package(
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux"]),
         module("DefaultsModel"),
+        module(
+            "DefaultsFiles",
+            ["DefaultsModel", "KeyedArchive", "PropertyList", "XMLPropertyList"]),
         module("DefaultsStorage", ["DefaultsModel", "SQLite", "CLinux"]),
         module(
             "DefaultsProtocol", ["DBus", "KeyedArchive", "PropertyList"],
@@ -69,17 +72,17 @@ let package = Package(
         module(
             "DefaultsService",
             [
-                "DefaultsModel", "DefaultsStorage", "DefaultsProtocol", "DBus", "KeyedArchive",
-                "CLinux", logging,
+                "DefaultsModel", "DefaultsStorage", "DefaultsFiles", "DefaultsProtocol", "DBus",
+                "KeyedArchive", "CLinux", logging,
             ]),
         module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
         module("DefaultsFoundation", ["KeyedArchive", "PropertyList", "CLinux"]),
-        program("defaultsd", ["DefaultsService", logging]),
+        program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
             [
-                "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
-                "XMLPropertyList", "OpenStepPropertyList", "CLinux",
+                "DefaultsClient", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol", "DBus",
+                "KeyedArchive", "PropertyList", "XMLPropertyList", "OpenStepPropertyList", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
@@ -111,6 +114,11 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests(
+            "DefaultsFilesTests",
+            [
+                "DefaultsFiles", "DefaultsModel", "KeyedArchive", "PropertyList", "TestSupport",
+            ]),
         tests(
             "DefaultsStorageTests",
             ["DefaultsModel", "DefaultsStorage", "SQLite", "CSQLite", "StorageCrashWriter"]),

@@ -32,6 +32,13 @@ extension ModelError {
                 + "There are @host, @host:NAME, @managed and @system")
     }
 
+    static func layerOfSearch(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "the suffix at byte \(offset) picks a layer, and all of them are looked through here. "
+                + "Leave it out, or call Get")
+    }
+
     static func invalidHost(in text: String, offset: Int) -> ModelError {
         domain(
             text, offset: offset,

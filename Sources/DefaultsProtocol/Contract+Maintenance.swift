@@ -67,4 +67,19 @@ extension Contract {
             Argument("undo", "s"), Argument("set", "t"), Argument("removed", "t"),
             Argument("damaged", "t"),
         ])
+
+    /// Lists the files of the layers, the weakest first within a domain's layer.
+    ///
+    /// Each: layer (`managed` or `system`), domain, path, and what is wrong with it; empty where it is
+    /// good.
+    public static let listLayerFiles = MethodDeclaration(
+        "ListLayerFiles", in: [], out: [Argument("files", "a(ssss)")])
+
+    /// Lists what is locked in a domain: keys, and prefixes with a trailing `*`, each with the file
+    /// that locks it.
+    ///
+    /// A key with a managed value is listed as a key. The locks of NSGlobalDomain, which hold in every
+    /// domain, come after the domain's own.
+    public static let listLocks = MethodDeclaration(
+        "ListLocks", in: [Argument("domain", "s")], out: [Argument("locks", "a(ss)")])
 }

@@ -1,4 +1,5 @@
 public import DBus
+public import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 public import DefaultsStorage
@@ -50,6 +51,8 @@ public actor DefaultsObject {
     var mending = Mending()
     /// Backups that are made or wait to be.
     var upkeep = Upkeep()
+    /// The layers that are made of files.
+    var layers: FileLayers
     /// Why the last flush failed; nil while the disk takes them.
     var flushError: StorageError?
     /// Why changes are not written to disk, or not even taken.
@@ -63,18 +66,20 @@ public actor DefaultsObject {
     ///   acknowledged stands in the crash journal for the next process.
     public init(
         connection: Connection, database: sending Database, writer: DurableWriter,
-        logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
+        places: LayerPlaces, logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
         self.database = database
         self.writer = writer
+        layers = FileLayers(in: places)
         self.logger = logger
     }
 
     /// Begins to answer calls.
     public func start() async {
         await connection.identifyCallers()
+        await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)
         if database.needsFlush { noteChange() }

@@ -16,6 +16,19 @@ extension Domain {
         self.init(checked: String(text[..<end]), layer: layer)
     }
 
+    /// Reads the name of an application, or of the global domain: no suffix picks a layer.
+    ///
+    /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
+    ///   byte.
+    public init(ofApplication text: String) throws(ModelError) {
+        guard let offset = text.utf8.firstIndex(of: UInt8(ascii: "@")) else {
+            self = try Domain(name: text, layer: .domain)
+            return
+        }
+        throw .layerOfSearch(
+            in: text, offset: text.utf8.distance(from: text.startIndex, to: offset))
+    }
+
     /// Takes a name that has no suffix, and a layer.
     ///
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which

@@ -12,6 +12,8 @@
 public struct Domain: Hashable, Sendable {
     /// The most bytes that the name may have, the suffix not counted.
     public static let maximumLength = 255
+    /// The name of the domain that all applications share.
+    public static let globalName = "NSGlobalDomain"
 
     /// The name without suffix; ASCII only.
     public let name: String

@@ -35,7 +35,7 @@ extension DefaultsObject {
 
     func removeDomain(_ call: MethodCall) throws {
         let domain = try call.arguments { try self.domain(from: &$0) }
-        try checkWritable(domain)
+        try checkWritable(domain, database.keys(of: domain))
         guard let change = try removal(of: domain, by: origin(of: call)) else {
             return try conclude(call, at: database.generation)
         }
@@ -59,7 +59,7 @@ extension DefaultsObject {
         noteWork(onEntries: request.set.count)
         let transaction = try request.transaction()
         let domain = transaction.domain
-        try checkWritable(domain)
+        try checkWritable(domain, request.set.map(\.key) + transaction.removed)
         let assignments = try request.set.map { (key, content) in
             (key: key, archive: try naming(key) { try archive(content) })
         }

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
@@ -145,11 +146,30 @@ extension DefaultsError {
             "There is no option \(name.quotedForMessage). There are 'durable' and 'token'.")
     }
 
-    init(lockedLayer domain: Domain) {
+    init(noLayerHas key: Key, for domain: Domain) {
+        self.init(
+            .notFound,
+            "No layer has a key \(key.name.quotedForMessage) for \(domain.name).")
+    }
+
+    init(lockedLayer domain: Domain, in places: LayerPlaces) {
+        let owner =
+            domain.layer == .managed
+            ? "the administrator, in \(places.managed)"
+            : "the administrator and the vendors, in \(places.recommended) and \(places.vendor)"
         self.init(
             .locked,
-            "\(domain) is read only: the layer \(domain.layer.name) belongs to "
-                + (domain.layer == .managed ? "the administrator." : "the vendor.")
-                + " Write to \(domain.name).")
+            "\(domain) is read only: the layer \(domain.layer.name) is made of the files of "
+                + "\(owner). Write to \(domain.name).")
+    }
+
+    init(
+        locked key: Key, of domain: Domain, by lock: DefaultsObject.LockSource, on host: HostNames
+    ) {
+        let scope = lock.domain.name == domain.name ? "" : " for all applications"
+        self.init(
+            .locked,
+            "The key \(key.name.quotedForMessage) of \(domain.spelling(on: host)) is locked\(scope) "
+                + "by the administrator, in \(lock.path). Nothing was changed.")
     }
 }

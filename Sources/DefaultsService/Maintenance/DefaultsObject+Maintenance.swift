@@ -15,6 +15,8 @@ extension DefaultsObject {
                 closedMethod(Contract.listWriters) { try $0.listWriters($1) },
                 closedMethod(Contract.measureDomain) { try $0.measureDomain($1) },
                 closedMethod(Contract.listHosts) { try $0.listHosts($1) },
+                closedMethod(Contract.listLayerFiles) { try $0.listLayerFiles($1) },
+                closedMethod(Contract.listLocks) { try $0.listLocks($1) },
                 closedMethod(Contract.listBackups) { try $0.listBackups($1) },
                 closedMethod(Contract.backUp) { $0.backUp($1) },
                 closedMethod(Contract.restoreBackup) { try $0.restoreBackup($1) },

@@ -98,7 +98,7 @@ extension DefaultsObject {
                 try checkNotEnding()
                 guard let removal = try removal(of: domain, by: origin) else { continue }
                 report.removed += UInt64(clamping: try database.totals(of: domain).keys)
-                try await commitWhenThereIsRoom(removal)
+                conclude(try await commitWhenThereIsRoom(removal))
             }
         }
     }
@@ -113,17 +113,17 @@ extension DefaultsObject {
         let change = ChangeProposal(
             domain: proposal.domain, set: proposal.set, removed: removed, origin: proposal.origin)
         guard !change.changesNothing else { return }
-        try await commitWhenThereIsRoom(change)
+        conclude(try await commitWhenThereIsRoom(change))
         report.set += UInt64(change.set.count)
         report.removed += UInt64(change.removed.count)
     }
 
     /// Commits a change that nobody waits for the reply of, when the disk has taken enough of those
     /// before.
-    private func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws {
+    func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws -> ChangeSet {
         while true {
             do {
-                return conclude(try commit(proposal))
+                return try commit(proposal)
             } catch is RoomAwaited {
             } catch let error as StorageError {
                 let mayPass = error.code == .pendingFull || error.code == .generationsExhausted

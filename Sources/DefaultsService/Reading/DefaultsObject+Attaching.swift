@@ -47,8 +47,8 @@ extension DefaultsObject {
         try fields.writeUInt32(Database.counterSlot(of: domain))
         let damaged = try write(selection.sent, of: domain, to: &fields)
         try fields.writeStrings((selection.large + damaged).map(\.name))
-        // Nothing is locked as long as no layer can lock.
-        try fields.writeStrings([])
+        let managed = try Domain(name: domain.name, layer: .managed)
+        try fields.writeStrings(locks(of: managed).map(\.pattern))
     }
 
     /// Refuses a caller who is confined, or of whom nobody knows.

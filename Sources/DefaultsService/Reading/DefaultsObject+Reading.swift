@@ -15,17 +15,21 @@ extension DefaultsObject {
 
     func getValue(_ call: MethodCall) throws {
         let stored = try storedValue(of: call)
-        let value: Value
+        let value = try value(of: stored)
+        try call.reply {
+            try $0.writeValue(.variant(value))
+            try $0.writeUInt64(stored.generation.rawValue)
+        }
+    }
+
+    /// What is stored as a D-Bus value.
+    func value(of stored: StoredValue) throws -> Value {
         do {
-            value = try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+            return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
         } catch {
             // A few hundred bytes of shared objects can stand for millions of values.
             Memory.returnFreePages()
             throw error
-        }
-        try call.reply {
-            try $0.writeValue(.variant(value))
-            try $0.writeUInt64(stored.generation.rawValue)
         }
     }
 

@@ -265,7 +265,7 @@ extension Salvage {
                 guard let cell = page.cell(at: place),
                     let columns = try pages.record(of: cell)?.record.columns, columns.count == 3,
                     case .integer(let id) = columns[0], case .text(let name) = columns[1],
-                    let domain = names[id]?.first, let key = try? Key(name)
+                    let domain = names[id]?.first, let key = try? Key(stored: name)
                 else { continue }
                 try body(domain, key)
             }

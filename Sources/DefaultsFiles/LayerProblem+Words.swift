@@ -1,0 +1,35 @@
+internal import DefaultsModel
+internal import Glibc
+
+/// The words of every problem of this module.
+extension LayerProblem {
+    /// A directory or a file cannot be opened or read.
+    static func system(_ code: Int32, _ path: String) -> LayerProblem {
+        guard code != ENOENT else {
+            return LayerProblem(
+                .notFound, path, "It is not there, or it is a link that leads nowhere.")
+        }
+        // The text is the C library's, and is copied.
+        return LayerProblem(
+            .unreadable, path, "It cannot be read: \(String(cString: strerror(code))).")
+    }
+
+    static func noRegularFile(_ path: String, is kind: String) -> LayerProblem {
+        LayerProblem(.unreadable, path, "It is \(kind); only regular files are read.")
+    }
+
+    static func fileTooLarge(_ path: String, limit: Int) -> LayerProblem {
+        LayerProblem(
+            .tooLarge, path, "The file has more than \(limit >> 20) MiB, the most that is read.")
+    }
+
+    static func nameIsNoText(_ path: String) -> LayerProblem {
+        LayerProblem(.badName, path, "It is ignored: its name is not UTF-8.")
+    }
+
+    /// A file or a directory is named as that of a domain is, and there can be no such domain.
+    static func noDomain(_ path: String, _ error: ModelError) -> LayerProblem {
+        LayerProblem(
+            .badName, path, "It is ignored, as its name is that of no domain. \(error.description)")
+    }
+}

@@ -1,0 +1,58 @@
+/// What is wrong with a file of a layer: where and why.
+///
+/// It is a sentence for the log and for `defaultsctl lint`, and never contains a stored value.
+public struct LayerProblem: Error, Hashable, Sendable {
+    /// The kind of the problem, for programs.
+    public struct Code: Hashable, Sendable {
+        /// The code's name, for messages and tests.
+        public let name: String
+
+        /// The file is not there, or no longer.
+        public static let notFound = Code(name: "notFound")
+        /// The file or the directory cannot be read.
+        public static let unreadable = Code(name: "unreadable")
+        /// Something is larger than is allowed.
+        public static let tooLarge = Code(name: "tooLarge")
+        /// The name of a file or a directory is that of no domain.
+        public static let badName = Code(name: "badName")
+        /// The bytes are neither JSON nor a property list.
+        public static let syntax = Code(name: "syntax")
+        /// A name is that of no key.
+        public static let badKey = Code(name: "badKey")
+        /// What is locked is not told as it must be, or may not be told there.
+        public static let badLock = Code(name: "badLock")
+        /// No archive can be made of a value.
+        public static let badValue = Code(name: "badValue")
+        /// A key stands twice in one dictionary of a property list in XML, and the last one counts;
+        /// only ``LayerDocument/remarks`` has it.
+        public static let repeatedKey = Code(name: "repeatedKey")
+    }
+
+    /// The kind of the problem.
+    public let code: Code
+    /// The file or the directory.
+    public let path: String
+    /// The line, counted from 1, where it is known.
+    public let line: Int?
+    /// The column in that line, counted from 1 in characters of Unicode (code points), where it is
+    /// known.
+    public let column: Int?
+    /// A sentence that says what is wrong.
+    public let reason: String
+
+    init(_ code: Code, _ path: String, at place: (line: Int, column: Int)? = nil, _ reason: String) {
+        self.code = code
+        self.path = path
+        line = place?.line
+        column = place?.column
+        self.reason = reason
+    }
+}
+
+extension LayerProblem: CustomStringConvertible {
+    /// `PATH:LINE:COLUMN: reason`, without what is not known.
+    public var description: String {
+        let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
+        return "\(path)\(place): \(reason)"
+    }
+}

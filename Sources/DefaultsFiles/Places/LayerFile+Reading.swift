@@ -1,0 +1,56 @@
+internal import Glibc
+
+extension LayerFile {
+    /// The most bytes that a file may have (16 MiB): a file holds one value of the largest size, or
+    /// many keys, and is read whole.
+    public static let maximumSize = 16 << 20
+
+    /// The bytes of the file.
+    ///
+    /// Links are followed. Only regular files are read, so that nothing waits for a writer.
+    ///
+    /// - Throws: ``LayerProblem`` with code `.notFound` where it is not there, and others where it
+    ///   cannot be read or is too large.
+    public func read() throws(LayerProblem) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw .system(errno, path) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(errno, path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .noRegularFile(path, is: Self.kind(status.st_mode))
+        }
+        return try contents(of: descriptor, expecting: Int(status.st_size))
+    }
+
+    private func contents(
+        of descriptor: Int32, expecting size: Int
+    ) throws(LayerProblem) -> [UInt8] {
+        guard size <= Self.maximumSize else {
+            throw .fileTooLarge(path, limit: Self.maximumSize)
+        }
+        var bytes: [UInt8] = []
+        // One byte more than there should be, so that the end is found by the same call.
+        var buffer = [UInt8](repeating: 0, count: max(size + 1, 4096))
+        while true {
+            // The array is passed for the time of the call.
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system(errno, path) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= Self.maximumSize else {
+                throw .fileTooLarge(path, limit: Self.maximumSize)
+            }
+        }
+    }
+
+    private static func kind(_ mode: mode_t) -> String {
+        switch mode & S_IFMT {
+        case S_IFDIR: "a directory"
+        case S_IFIFO: "a named pipe"
+        case S_IFSOCK: "a socket"
+        default: "a device"
+        }
+    }
+}

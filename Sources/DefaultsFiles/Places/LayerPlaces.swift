@@ -1,0 +1,30 @@
+/// The directories that hold the files of the layers.
+public struct LayerPlaces: Sendable, Equatable {
+    /// Where the administrator's mandatory values and locks are.
+    public var managed: String
+    /// Where the values are that the administrator recommends.
+    public var recommended: String
+    /// Where the values are that applications were delivered with; the recommended ones stand over them.
+    public var vendor: String
+
+    /// Where they are on every machine that says nothing else.
+    public static let standard = LayerPlaces(
+        managed: "/etc/defaultsd/managed", recommended: "/etc/xdg/defaultsd",
+        vendor: "/usr/share/defaultsd")
+
+    /// Names the directories, none of which needs to be there.
+    public init(managed: String, recommended: String, vendor: String) {
+        self.managed = managed
+        self.recommended = recommended
+        self.vendor = vendor
+    }
+
+    /// The directory of a place.
+    public subscript(place: LayerPlace) -> String {
+        switch place {
+        case .managed: managed
+        case .recommended: recommended
+        case .vendor: vendor
+        }
+    }
+}

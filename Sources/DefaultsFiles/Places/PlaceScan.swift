@@ -1,0 +1,66 @@
+internal import DefaultsModel
+internal import Glibc
+
+/// The walk over the directories of the places.
+struct PlaceScan {
+    private(set) var files: [Domain: [LayerFile]] = [:]
+    private(set) var problems: [LayerProblem] = []
+
+    /// Adds the files of a place, over those of the places before.
+    mutating func add(_ directory: String, layer: Layer) {
+        var dropIns: [(path: String, domain: Domain)] = []
+        for name in names(in: directory) {
+            let path = "\(directory)/\(name)"
+            switch FileName(name) {
+            case .document(let stem):
+                if let domain = domain(stem, layer, path) { add(path, to: domain) }
+            case .dropIns(let stem):
+                if Self.isDirectory(path), let domain = domain(stem, layer, path) {
+                    dropIns.append((path, domain))
+                }
+            case .other: break
+            }
+        }
+        // Drop-ins count over every main file.
+        for (path, domain) in dropIns { addDropIns(in: path, to: domain) }
+    }
+
+    private mutating func addDropIns(in directory: String, to domain: Domain) {
+        for name in names(in: directory) {
+            if case .document = FileName(name) { add("\(directory)/\(name)", to: domain) }
+        }
+    }
+
+    private mutating func add(_ path: String, to domain: Domain) {
+        files[domain, default: []].append(LayerFile(path: path, domain: domain))
+    }
+
+    private mutating func domain(_ name: String, _ layer: Layer, _ path: String) -> Domain? {
+        do throws(ModelError) {
+            return try Domain(name: name, layer: layer)
+        } catch {
+            problems.append(.noDomain(path, error))
+            return nil
+        }
+    }
+
+    /// The names in a directory; none where it is not there.
+    private mutating func names(in directory: String) -> [String] {
+        do throws(SystemError) {
+            let names = try Directory.names(in: directory)
+            for name in names where !name.isExact && FileName(name.text).isOurs {
+                problems.append(.nameIsNoText("\(directory)/\(name.text)"))
+            }
+            return names.filter(\.isExact).map(\.text)
+        } catch {
+            if error.code != ENOENT { problems.append(.system(error.code, directory)) }
+            return []
+        }
+    }
+
+    /// Whether it is a directory; what cannot be looked at is taken for one, so that it is reported.
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR
+    }
+}
