@@ -23,6 +23,10 @@ extension LayerProblem {
             .tooLarge, path, "The file has more than \(limit >> 20) MiB, the most that is read.")
     }
 
+    static func fileIsEmpty(_ path: String) -> LayerProblem {
+        LayerProblem(.syntax, path, "The file is empty; one that says nothing holds {}.")
+    }
+
     static func nameIsNoText(_ path: String) -> LayerProblem {
         LayerProblem(.badName, path, "It is ignored: its name is not UTF-8.")
     }

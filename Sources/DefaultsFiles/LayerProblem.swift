@@ -26,6 +26,8 @@ public struct LayerProblem: Error, Hashable, Sendable {
         /// A key stands twice in one dictionary of a property list in XML, and the last one counts;
         /// only ``LayerDocument/remarks`` has it.
         public static let repeatedKey = Code(name: "repeatedKey")
+        /// A lock changes nothing; only ``LayerDocument/remarks`` has it.
+        public static let idleLock = Code(name: "idleLock")
     }
 
     /// The kind of the problem.
@@ -40,7 +42,8 @@ public struct LayerProblem: Error, Hashable, Sendable {
     /// A sentence that says what is wrong.
     public let reason: String
 
-    init(_ code: Code, _ path: String, at place: (line: Int, column: Int)? = nil, _ reason: String) {
+    init(_ code: Code, _ path: String, at place: (line: Int, column: Int)? = nil, _ reason: String)
+    {
         self.code = code
         self.path = path
         line = place?.line

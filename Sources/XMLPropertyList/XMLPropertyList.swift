@@ -23,6 +23,7 @@ public struct XMLPropertyList: Sendable {
     struct Content {
         let binary: [UInt8]
         let places: [XMLPlace]
+        let rootKeyPlaces: [XMLPlace]
         let repeatedKey: XMLPlace?
     }
 
@@ -30,6 +31,9 @@ public struct XMLPropertyList: Sendable {
     public let binary: [UInt8]
     /// Where the first key stands that its dictionary has had already.
     public let repeatedKey: XMLPlace?
+    /// Where the keys of the outermost dictionary stand, in the order in which the binary form has them;
+    /// one that comes again, where it came first. Empty where the outermost value is none.
+    public let rootKeyPlaces: [XMLPlace]
     /// Where the objects stand in the text, in the order in which the binary form has them.
     private let places: [XMLPlace]
 
@@ -49,7 +53,8 @@ public struct XMLPropertyList: Sendable {
         }
         let parser = ExpatParser(DocumentText(text), limits: limits)
         let content = try parser.parse()
-        (binary, places, repeatedKey) = (content.binary, content.places, content.repeatedKey)
+        (binary, places) = (content.binary, content.places)
+        (rootKeyPlaces, repeatedKey) = (content.rootKeyPlaces, content.repeatedKey)
     }
 
     /// Where the object that takes up a byte of the binary form stands in the text.

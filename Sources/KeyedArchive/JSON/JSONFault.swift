@@ -20,12 +20,17 @@ struct JSONFault: Error {
 
     /// The error with the place in `text`.
     func error(in text: [UInt8]) -> JSONError {
+        let place = Self.place(of: offset, in: text)
+        return JSONError(
+            code: code, line: place.line, column: place.column, message: message, cause: cause)
+    }
+
+    /// The line and the column of a byte.
+    static func place(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
         let before = text.prefix(offset)
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         // Bytes that continue a character are not counted.
         let column = before[lineStart...].count { $0 & 0xC0 != 0x80 }
-        return JSONError(
-            code: code, line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column + 1,
-            message: message, cause: cause)
+        return (before.count { $0 == UInt8(ascii: "\n") } + 1, column + 1)
     }
 }

@@ -18,12 +18,24 @@ struct JSONParser {
     private var builder: ValueFormBuilder
     private var stack: [Collection] = []
 
-    init(_ text: [UInt8], limits: ValueFormLimits) {
-        scanner = JSONScanner(text)
+    /// Reads from where the scanner is.
+    init(_ scanner: JSONScanner, limits: ValueFormLimits) {
+        self.scanner = scanner
         builder = ValueFormBuilder(limits: limits)
     }
 
+    /// Reads the one value of the text.
     mutating func parse() throws(JSONFault) -> KeyedArchive {
+        let archive = try parseValue()
+        scanner.skipSpace()
+        guard scanner.isAtEnd else {
+            throw scanner.fault("More stands after the end of the value.")
+        }
+        return archive
+    }
+
+    /// Reads a value, and leaves the scanner behind it.
+    mutating func parseValue() throws(JSONFault) -> KeyedArchive {
         try value()
         while var collection = stack.popLast() {
             scanner.skipSpace()
@@ -36,10 +48,6 @@ struct JSONParser {
             stack.append(collection)
             if collection.isDictionary { try key() }
             try value()
-        }
-        scanner.skipSpace()
-        guard scanner.isAtEnd else {
-            throw scanner.fault("More stands after the end of the value.")
         }
         return builder.finish()
     }
@@ -95,17 +103,8 @@ struct JSONParser {
     }
 
     private mutating func key() throws(JSONFault) {
-        scanner.skipSpace()
-        let start = scanner.offset
-        guard scanner.next == UInt8(ascii: "\"") else {
-            throw scanner.fault("A key in quotation marks is expected here.")
-        }
-        let key = try scanner.string()
-        try emit(at: start) { builder throws(ValueFormError) in try builder.key(key) }
-        scanner.skipSpace()
-        guard scanner.skip(UInt8(ascii: ":")) else {
-            throw scanner.fault("A colon is expected after the key.")
-        }
+        let key = try scanner.key()
+        try emit(at: key.offset) { builder throws(ValueFormError) in try builder.key(key.text) }
     }
 
     private mutating func number() throws(JSONFault) {

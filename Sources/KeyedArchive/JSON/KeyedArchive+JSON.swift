@@ -48,7 +48,7 @@ extension KeyedArchive {
     ///
     /// - Throws: ``JSONError`` with the line and column of the first thing found wrong.
     public init(json text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
-        var parser = JSONParser(text, limits: limits)
+        var parser = JSONParser(JSONScanner(text), limits: limits)
         do throws(JSONFault) {
             self = try parser.parse()
         } catch {

@@ -17,6 +17,8 @@ struct DocumentBuilder {
         let place: XMLPlace
         var values: [ObjectIndex] = []
         var keys: [ObjectIndex] = []
+        /// Where the keys stand, of the outermost dictionary alone.
+        var keyPlaces: [XMLPlace] = []
         /// The positions of the keys, once they are too many to search.
         var positions: [ObjectIndex: Int] = [:]
         /// The key whose value comes next.
@@ -53,6 +55,7 @@ struct DocumentBuilder {
     private var count = 0
     /// Where the first key stands that a dictionary has had already.
     private var repeatedKey: XMLPlace?
+    private var rootKeyPlaces: [XMLPlace] = []
 
     init(of document: DocumentText, limits: PropertyList.Limits) {
         self.document = document
@@ -67,7 +70,7 @@ struct DocumentBuilder {
         // The root comes last here, and first in the bytes.
         return XMLPropertyList.Content(
             binary: writer.finish(root: root), places: [rootPlace] + places.dropLast(),
-            repeatedKey: repeatedKey)
+            rootKeyPlaces: rootKeyPlaces, repeatedKey: repeatedKey)
     }
 }
 
@@ -178,6 +181,7 @@ extension DocumentBuilder {
             add(writer.add(array: frame.values), at: frame.place)
         case .dictionary:
             if let key = frame.key { throw .keyWithoutValue(at: key.place) }
+            if frames.count == 1 { rootKeyPlaces = frame.keyPlaces }
             if let uid = frame.uid {
                 guard let number = UInt64(exactly: uid.number) else {
                     throw .badUID(at: uid.value)
@@ -194,7 +198,7 @@ extension DocumentBuilder {
         note(index, at: place)
         let innermost = frames.count - 1
         switch frames[innermost].key {
-        case .added(let key, _): frames[innermost].keys.append(key)
+        case .added(let key, let keyPlace): append(key, at: keyPlace)
         case .again(let position, _):
             frames[innermost].values[position] = index
             frames[innermost].key = nil
@@ -240,7 +244,15 @@ extension DocumentBuilder {
     private mutating func addUIDKey(at place: XMLPlace) {
         let key = writer.add(string: "CF$UID")
         note(key, at: place)
-        frames[frames.count - 1].keys.append(key)
+        append(key, at: place)
+    }
+
+    /// Puts a key into the innermost dictionary.
+    private mutating func append(_ key: ObjectIndex, at place: XMLPlace) {
+        let innermost = frames.count - 1
+        frames[innermost].keys.append(key)
+        // Below it is the <plist> alone.
+        if innermost == 1 { frames[innermost].keyPlaces.append(place) }
     }
 
     /// The position of a key that the innermost dictionary has already; notes a new one where they are

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsClient
+import DefaultsFiles
 @preconcurrency import Glibc
 import XMLPropertyList
 

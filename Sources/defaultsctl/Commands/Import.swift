@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsClient
+import DefaultsFiles
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

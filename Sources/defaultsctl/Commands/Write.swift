@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsClient
+import DefaultsFiles
 import KeyedArchive
 import PropertyList
 

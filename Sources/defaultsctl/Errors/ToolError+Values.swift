@@ -70,8 +70,4 @@ extension ToolError {
             "Value for key \(key.onOneLine) is not \(isArray ? "an array" : "a dictionary"); cannot "
                 + "append.  Leaving defaults unchanged.", refused)
     }
-
-    static let referenceOutsideArchive = ToolError(
-        "The property list holds a reference (CF$UID) outside of a keyed archive, which no value can "
-            + "be.", refused)
 }

@@ -1,4 +1,5 @@
 import DefaultsClient
+import DefaultsFiles
 @preconcurrency import Glibc
 import KeyedArchive
 import OpenStepPropertyList
@@ -89,29 +90,33 @@ struct DomainFile {
     ) throws(ToolError) -> [DefaultsEntry] {
         guard let values = PropertyListEntries(of: list) else { throw .fileIsNoDictionary(name) }
         var entries: [DefaultsEntry] = []
+        try values.read { entry throws(ToolError) in
+            try check(entry.key)
+            entries.append(entry)
+            progress.show(entries.count, of: values.count)
+        }
+        return entries
+    }
+
+    private func entriesOfJSON(_ progress: ProgressBar) throws(ToolError) -> [DefaultsEntry] {
+        var entries: [DefaultsEntry] = []
         do {
-            try values.read {
-                guard !$0.key.utf8.contains(0) else { throw ToolError.keyHasNUL($0.key, in: name) }
-                entries.append($0)
-                progress.show(entries.count, of: values.count)
+            var reader = try JSONObjectReader(bytes)
+            while let text = try reader.nextKey() {
+                guard let key = text.string else { throw ToolError.keyIsNoText }
+                try check(key)
+                entries.append(DefaultsEntry(key: key, archive: try reader.value()))
+                progress.show(reader.offset, of: bytes.count)
             }
+        } catch let error as JSONError {
+            throw .cannotParseFile(name, because: "\(error)")
         } catch {
             throw ToolError(error)
         }
         return entries
     }
 
-    private func entriesOfJSON(_ progress: ProgressBar) throws(ToolError) -> [DefaultsEntry] {
-        do {
-            let entries = try JSONMembers(bytes).entries(progress)
-            if let key = entries.first(where: { $0.key.utf8.contains(0) })?.key {
-                throw ToolError.keyHasNUL(key, in: name)
-            }
-            return entries
-        } catch let error as ToolError {
-            throw error
-        } catch {
-            throw .cannotParseFile(name, because: "\(error)")
-        }
+    private func check(_ key: String) throws(ToolError) {
+        guard !key.utf8.contains(0) else { throw .keyHasNUL(key, in: name) }
     }
 }

@@ -1,13 +1,11 @@
 import DefaultsClient
+import DefaultsFiles
 import KeyedArchive
 import PropertyList
 import XMLPropertyList
 
 /// A domain as it goes to a file.
 struct ExportedDomain {
-    /// The key of a dictionary that stands for an archive which XML cannot hold as a property list.
-    static let archiveKey: Text = "$archive"
-
     private let entries: [DefaultsEntry]
     private let progress: ProgressBar
     /// What is to be said of keys that could not be exported as they are.
@@ -61,7 +59,7 @@ struct ExportedDomain {
                 }
                 values.append(value)
             } else if isForXML, !entry.archive.list.isSpelledInXML {
-                let key = sink.sink.writer.add(string: Self.archiveKey)
+                let key = sink.sink.writer.add(string: PropertyListEntries.archiveKey)
                 let data = sink.sink.writer.add(data: entry.archive.bytes)
                 values.append(sink.sink.writer.add(keys: [key], values: [data]))
                 remarks.append(

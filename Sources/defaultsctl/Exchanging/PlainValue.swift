@@ -1,3 +1,4 @@
+import DefaultsFiles
 import KeyedArchive
 import PropertyList
 import XMLPropertyList

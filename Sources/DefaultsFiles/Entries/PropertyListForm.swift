@@ -1,11 +1,11 @@
-import KeyedArchive
-import PropertyList
+public import KeyedArchive
+public import PropertyList
 
 /// The walk over a property list that hands its values to a sink as the value form has them.
 ///
 /// What is open stands on a stack in an array, so that the depth of a list is no recursion; a sink
 /// that bounds its size bounds the time, where collections are shared.
-struct PropertyListForm {
+public struct PropertyListForm {
     /// A collection whose values are being handed on.
     private struct Frame {
         enum End {
@@ -22,15 +22,15 @@ struct PropertyListForm {
 
     private let list: PropertyList
 
-    init(of list: PropertyList) {
+    /// Walks over values of a list.
+    public init(of list: PropertyList) {
         self.list = list
     }
 
     /// Hands on the value at `root`.
     ///
-    /// - Throws: What the sink throws, and `ToolError` where a reference of a keyed archive stands
-    ///   outside of one.
-    func render(_ root: ObjectIndex, into sink: inout some ValueFormSink) throws {
+    /// - Throws: What the sink throws, and ``ReferenceOutsideArchive``.
+    public func render(_ root: ObjectIndex, into sink: inout some ValueFormSink) throws {
         var stack: [Frame] = []
         try begin(root, on: &stack, into: &sink)
         while var frame = stack.popLast() {
@@ -57,7 +57,7 @@ struct PropertyListForm {
         case .date(let value): try sink.dateObject(value)
         case .data(let range): try sink.data(list.data(of: range))
         case .string(let range): try sink.string(list.text(of: range))
-        case .uid: throw ToolError.referenceOutsideArchive
+        case .uid: throw ReferenceOutsideArchive()
         case .array(let elements):
             try sink.beginArray()
             stack.append(Frame(keys: nil, values: elements, end: .array))

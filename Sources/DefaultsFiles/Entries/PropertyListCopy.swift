@@ -1,16 +1,19 @@
-import PropertyList
+public import PropertyList
 
 /// Copies objects of a property list into another, each once, however many places share it.
-struct PropertyListCopy {
+public struct PropertyListCopy {
     private let list: PropertyList
     private var copies: [ObjectIndex: ObjectIndex] = [:]
 
-    init(of list: PropertyList) {
+    /// Makes copies of objects of one list.
+    public init(of list: PropertyList) {
         self.list = list
     }
 
     /// Adds an object and all that it holds, and gives its number in the other list.
-    mutating func add(_ root: ObjectIndex, to writer: inout PropertyListWriter) -> ObjectIndex {
+    public mutating func add(_ root: ObjectIndex, to writer: inout PropertyListWriter)
+        -> ObjectIndex
+    {
         // What a collection holds is copied before it; a list has no circles.
         var waiting = [root]
         while let index = waiting.last {

@@ -1,17 +1,17 @@
-import ArgumentParser
-import KeyedArchive
-import OpenStepPropertyList
-import PropertyList
-import XMLPropertyList
+public import PropertyList
+internal import XMLPropertyList
 
 /// The forms in which a domain goes to a file and comes from one.
-enum DomainFormat: String, ExpressibleByArgument, CaseIterable {
+public enum DomainFormat: String, CaseIterable, Sendable {
+    /// A property list in XML.
     case xml
+    /// A binary property list.
     case binary
+    /// An object, its values in the value form.
     case json
 
     /// What bytes are by their beginning; nil for JSON and the old style, which begin alike.
-    init?(of bytes: [UInt8]) {
+    public init?(of bytes: [UInt8]) {
         if bytes.starts(with: "bplist".utf8) {
             self = .binary
         } else if XMLPropertyList.isXML(bytes) {
@@ -24,6 +24,6 @@ enum DomainFormat: String, ExpressibleByArgument, CaseIterable {
 
 extension PropertyList.Limits {
     /// A whole domain: 256 MiB, 16 777 216 objects, and one level more than a value has.
-    static let domain = PropertyList.Limits(
+    public static let domain = PropertyList.Limits(
         byteCount: 256 << 20, objectCount: 16 << 20, depth: standard.depth + 1)
 }

@@ -1,55 +1,58 @@
-import DefaultsClient
-import KeyedArchive
-import PropertyList
+public import KeyedArchive
+public import PropertyList
 
 /// The entries of a property list that is a dictionary, as keys of a domain.
 ///
 /// The property list of a keyed archive in the place of a value, as `export` writes objects, is that
 /// archive; a dictionary of an application has not all of its keys.
-struct PropertyListEntries {
+public struct PropertyListEntries {
+    /// The key of a dictionary that stands for an archive which XML cannot hold as a property list.
+    public static let archiveKey: Text = "$archive"
+
     private let list: PropertyList
     private let keys: PropertyList.References
     private let values: PropertyList.References
 
     /// How many there are.
-    var count: Int { keys.count }
+    public var count: Int { keys.count }
 
     /// - Returns: nil where the list is no dictionary.
-    init?(of list: PropertyList) {
+    public init?(of list: PropertyList) {
         guard case .dictionary(let keys, let values) = list.value(at: list.root) else { return nil }
         self.list = list
         self.keys = keys
         self.values = values
     }
 
-    /// Reads the entries one after the other.
-    func read(_ take: (DefaultsEntry) throws -> Void) throws {
-        for position in 0..<keys.count {
-            guard let key = list.text(at: list.element(position, of: keys))?.string else {
-                throw ToolError.keyIsNoText
-            }
-            let value = list.element(position, of: values)
-            let entry = DefaultsEntry(key: key, archive: try archive(of: value, key: key))
-            try take(entry)
-        }
+    /// The key of an entry; nil where it holds half a character, an unpaired surrogate, which no key can.
+    ///
+    /// - Parameter position: A number from 0 up to ``count``.
+    public func key(at position: Int) -> String? {
+        list.text(at: list.element(position, of: keys))?.string
     }
 
-    private func archive(of index: ObjectIndex, key: String) throws -> KeyedArchive {
-        do {
-            if isArchive(index) { return try archive(copiedFrom: index) }
-            if let archive = archive(inDataOf: index) { return archive }
-            var builder = ValueFormBuilder()
-            try PropertyListForm(of: list).render(index, into: &builder)
-            return builder.finish()
-        } catch {
-            throw ToolError.cannotTake(key, because: error)
-        }
+    /// The object in the list that an entry's value is.
+    public func value(at position: Int) -> ObjectIndex {
+        list.element(position, of: values)
+    }
+
+    /// The archive of an entry's value.
+    ///
+    /// - Throws: Why none can be made of it: `ArchiveError`, `ValueFormError` or
+    ///   ``ReferenceOutsideArchive``.
+    public func archive(at position: Int) throws -> KeyedArchive {
+        let index = value(at: position)
+        if isArchive(index) { return try archive(copiedFrom: index) }
+        if let archive = archive(inDataOf: index) { return archive }
+        var builder = ValueFormBuilder()
+        try PropertyListForm(of: list).render(index, into: &builder)
+        return builder.finish()
     }
 
     /// The archive that a dictionary holds as data, as `export` to XML writes it.
     private func archive(inDataOf index: ObjectIndex) -> KeyedArchive? {
         guard case .dictionary(let keys, let values) = list.value(at: index), keys.count == 1,
-            list.text(at: list.element(0, of: keys)) == ExportedDomain.archiveKey,
+            list.text(at: list.element(0, of: keys)) == Self.archiveKey,
             case .data(let range) = list.value(at: list.element(0, of: values))
         else { return nil }
         return try? KeyedArchive(validating: Array(list.data(of: range)))

@@ -1,0 +1,76 @@
+internal import DefaultsModel
+internal import KeyedArchive
+internal import PropertyList
+
+/// The values and locks of a file as they are read, entry by entry; it knows the rules, and not where
+/// anything stands.
+struct LayerContents {
+    /// The name that holds the locks, and is no key.
+    static let locked: Text = "$locked"
+
+    /// Whether the file is one that locks.
+    let canLock: Bool
+    private(set) var values: [(key: Key, archive: KeyedArchive)] = []
+    private(set) var locks: [Lock] = []
+    private var nameSize = 0
+    private var totalSize = 0
+
+    init(of file: LayerFile) {
+        canLock = file.domain.layer == .managed
+    }
+
+    /// The key that a name is.
+    mutating func key(_ name: Text) throws(LayerFault) -> Key {
+        guard let name = name.string else { throw .keyIsNoText }
+        guard name.utf8.first != UInt8(ascii: "$") else { throw .unknownName(name) }
+        nameSize += name.utf8.count
+        guard nameSize <= LayerLimits.nameSize else {
+            throw .tooManyNames(limit: LayerLimits.nameSize)
+        }
+        do throws(ModelError) {
+            return try Key(name)
+        } catch {
+            throw .noKey(error)
+        }
+    }
+
+    /// Takes the value of a key that has none yet.
+    mutating func add(_ archive: KeyedArchive, for key: Key) throws(LayerFault) {
+        let size = archive.bytes.count
+        guard size <= LayerLimits.valueSize else {
+            throw .valueTooLarge(key, size: size, limit: LayerLimits.valueSize)
+        }
+        totalSize += size
+        guard totalSize <= LayerLimits.totalSize else {
+            throw .tooLarge(limit: LayerLimits.totalSize)
+        }
+        values.append((key, archive))
+    }
+
+    /// Takes a lock.
+    mutating func add(lock text: Text) throws(LayerFault) {
+        guard let pattern = text.string else { throw .lockIsNoText }
+        guard let lock = Lock(pattern) else { throw .noLock(pattern) }
+        guard locks.count < LayerLimits.lockCount else {
+            throw .tooManyLocks(limit: LayerLimits.lockCount)
+        }
+        locks.append(lock)
+    }
+
+    /// What may be said of locks that change nothing, by their positions; only of the first ones, as
+    /// somebody is to read it.
+    func idleLocks() -> [(position: Int, fault: LayerFault)] {
+        let most = 10
+        let keys = Set(locks.isEmpty ? [] : values.map { Lock($0.key.name) })
+        var known: Set<Lock> = []
+        var idle: [(position: Int, fault: LayerFault)] = []
+        for (position, lock) in locks.enumerated() where idle.count < most {
+            if !known.insert(lock).inserted {
+                idle.append((position, .lockTwice(lock)))
+            } else if keys.contains(lock) {
+                idle.append((position, .lockOfValue(lock)))
+            }
+        }
+        return idle
+    }
+}

@@ -1,0 +1,125 @@
+internal import DefaultsModel
+internal import KeyedArchive
+internal import PropertyList
+internal import XMLPropertyList
+
+/// Reads a file that is a property list, in XML or binary, and tells where in it things stand.
+struct PropertyListLayer {
+    private let file: LayerFile
+    private let list: PropertyList
+    /// The same in XML, where that is the form of the file.
+    private let document: XMLPropertyList?
+    private var contents: LayerContents
+    /// The entry that holds the locks.
+    private var lockedPosition: Int?
+
+    /// Takes a property list in XML.
+    init(xml bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
+        self.file = file
+        contents = LayerContents(of: file)
+        do {
+            let document = try XMLPropertyList(bytes, limits: LayerLimits.list)
+            self.document = document
+            list = try PropertyList(document.binary, limits: .domain)
+        } catch let error as XMLPropertyListError {
+            throw LayerProblem(
+                error.code == .limitExceeded ? .tooLarge : .syntax, file.path,
+                at: (error.place.line, error.place.column), error.message)
+        } catch {
+            throw LayerProblem(.syntax, file.path, "\(error)")
+        }
+    }
+
+    /// Takes a binary property list.
+    init(binary bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
+        self.file = file
+        contents = LayerContents(of: file)
+        document = nil
+        do throws(PropertyListError) {
+            list = try PropertyList(bytes, limits: LayerLimits.list)
+        } catch {
+            throw LayerProblem(
+                error.code == .limitExceeded ? .tooLarge : .syntax, file.path, "\(error)")
+        }
+    }
+
+    mutating func read() throws(LayerProblem) -> LayerDocument {
+        guard let entries = PropertyListEntries(of: list) else {
+            throw problem(
+                LayerFault(.syntax, "The property list is no dictionary."), nil, list.root)
+        }
+        for position in 0..<entries.count {
+            do throws(LayerFault) {
+                try read(position, of: entries)
+            } catch {
+                throw problem(error, position, entries.value(at: position))
+            }
+        }
+        return LayerDocument(contents, remarks: remarks(entries))
+    }
+
+    private mutating func read(
+        _ position: Int, of entries: PropertyListEntries
+    ) throws(LayerFault) {
+        guard let name = entries.key(at: position) else { throw .keyIsNoText }
+        guard Text(name) != LayerContents.locked else {
+            lockedPosition = position
+            return try addLocks(at: entries.value(at: position))
+        }
+        let key = try contents.key(Text(name))
+        try contents.add(archive(at: position, of: entries, key), for: key)
+    }
+
+    private func archive(
+        at position: Int, of entries: PropertyListEntries, _ key: Key
+    ) throws(LayerFault) -> KeyedArchive {
+        do {
+            return try entries.archive(at: position)
+        } catch let error as ArchiveError {
+            // Its offset is that in a copy of the archive.
+            throw .badValue(key, error.message)
+        } catch {
+            throw .badValue(key, "\(error)")
+        }
+    }
+
+    private mutating func addLocks(at index: ObjectIndex) throws(LayerFault) {
+        guard contents.canLock else { throw .lockedElsewhere }
+        guard case .array(let elements) = list.value(at: index) else { throw .locksAreNoList }
+        for position in 0..<elements.count {
+            guard let text = list.text(at: list.element(position, of: elements)) else {
+                throw .locksAreNoList
+            }
+            try contents.add(lock: text)
+        }
+    }
+
+    private func remarks(_ entries: PropertyListEntries) -> [LayerProblem] {
+        var remarks: [LayerProblem] = []
+        if let place = document?.repeatedKey {
+            remarks.append(
+                LayerProblem(
+                    .repeatedKey, file.path, at: (place.line, place.column),
+                    "The key is there already in the same dictionary; the last one counts."))
+        }
+        if let position = lockedPosition {
+            remarks += contents.idleLocks().map {
+                problem($0.fault, position, entries.value(at: position))
+            }
+        }
+        return remarks
+    }
+
+    /// The problem with its place: in XML that of the key, in a binary list the offset of the value.
+    private func problem(
+        _ fault: LayerFault, _ position: Int?, _ value: ObjectIndex
+    ) -> LayerProblem {
+        guard let document else {
+            return LayerProblem(
+                fault.code, file.path, "\(fault.reason) (byte \(list.byteOffset(of: value)))")
+        }
+        let places = document.rootKeyPlaces
+        let place = position.map { places[$0] } ?? document.place(ofByte: 0)
+        return fault.problem(file.path, at: (place.line, place.column))
+    }
+}
