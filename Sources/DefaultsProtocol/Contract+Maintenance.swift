@@ -60,12 +60,13 @@ extension Contract {
     ///
     /// Replies when all is on disk. `undo` is the name of a backup that was made of what was there
     /// before, empty where that was damaged; `damaged` counts the values of the backup that cannot
-    /// be read; their keys are as they were, and none is removed, as nobody knows which those are.
+    /// be read; their keys are as they were, and none is removed, as nobody knows which those are;
+    /// `locked` counts the keys that the administrator keeps as they are.
     public static let restoreBackup = MethodDeclaration(
         "RestoreBackup", in: [Argument("name", "s")],
         out: [
             Argument("undo", "s"), Argument("set", "t"), Argument("removed", "t"),
-            Argument("damaged", "t"),
+            Argument("damaged", "t"), Argument("locked", "t"),
         ])
 
     /// Lists the files of the layers, the weakest first within a domain's layer.

@@ -80,6 +80,7 @@ extension DefaultsObject {
         }
         layers.problems = listing.problems
         var isComplete = true
+        let generation = database.generation
         do {
             try recallLayers()
             for domain in Set(listing.files.keys).union(layers.known.keys).sorted() {
@@ -91,6 +92,7 @@ extension DefaultsObject {
             logger.warning(
                 "What files say is not in force yet, and is tried again. \(error)")
         }
+        if database.generation != generation { tidySoon() }
         return isComplete
     }
 
@@ -138,7 +140,6 @@ extension DefaultsObject {
             : FileLayers.Known(
                 files: digests, locks: LockTable(state.record.locks.map(\.pattern)),
                 problems: state.problems)
-        noteWork(onEntries: change?.set.count ?? 0)
         // Others have their turn before the next.
         await Task.yield()
     }

@@ -29,9 +29,9 @@ extension DefaultsObject {
         }
     }
 
-    /// What locks a key of a domain; nil where nothing does.
-    func lock(of key: Key, in domain: Domain) throws -> LockSource? {
-        try lock(of: key, by: layersThatLock(domain))
+    /// Whether the user may not change a key.
+    func isLocked(_ key: Key, in domain: Domain) throws -> Bool {
+        try layersThatLock(domain).contains { try isLocked(key, by: $0) }
     }
 
     private func lock(of key: Key, by managed: [Domain]) throws -> LockSource? {

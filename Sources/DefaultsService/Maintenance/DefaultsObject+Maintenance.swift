@@ -88,6 +88,7 @@ extension DefaultsObject {
                     try $0.writeUInt64($1.set)
                     try $0.writeUInt64($1.removed)
                     try $0.writeUInt64($1.damaged)
+                    try $0.writeUInt64($1.locked)
                 }
             })
     }

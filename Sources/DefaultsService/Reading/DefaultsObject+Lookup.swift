@@ -25,7 +25,7 @@ extension DefaultsObject {
 
     func isLocked(_ call: MethodCall) throws {
         let (domain, key) = try applicationAndKey(of: call)
-        let isLocked = try lock(of: key, in: domain) != nil
+        let isLocked = try isLocked(key, in: domain)
         try call.reply { try $0.writeBool(isLocked) }
     }
 
