@@ -72,12 +72,12 @@ let package = Package(
         module(
             "DefaultsService",
             [
-                "DefaultsModel", "DefaultsStorage", "DefaultsProtocol", "DBus", "KeyedArchive",
-                "CLinux", logging,
+                "DefaultsModel", "DefaultsStorage", "DefaultsFiles", "DefaultsProtocol", "DBus",
+                "KeyedArchive", "CLinux", logging,
             ]),
         module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
         module("DefaultsFoundation", ["KeyedArchive", "PropertyList", "CLinux"]),
-        program("defaultsd", ["DefaultsService", logging]),
+        program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
             [

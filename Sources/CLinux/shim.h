@@ -6,6 +6,7 @@
 #include <fcntl.h>        /* O_CLOEXEC, below */
 #include <pthread.h>      /* the stack of a thread, below */
 #include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
+#include <sys/inotify.h> /* changes of directories as a descriptor */
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
 #include <sys/statfs.h>   /* the type of a file system */

@@ -25,6 +25,8 @@ public struct RestorationOutcome: Sendable, Hashable {
     public let removed: UInt64
     /// How many values of the backup were damaged; their keys are as they were, and none was removed.
     public let damaged: UInt64
+    /// How many keys differ and were left as they are, as the administrator locks them.
+    public let locked: UInt64
 }
 
 /// Backups, by the interface that is for the project's own tool.
@@ -66,7 +68,8 @@ extension RemoteDefaults {
         } read: {
             RestorationOutcome(
                 undo: try $0.readString(), set: try $0.readUInt64(),
-                removed: try $0.readUInt64(), damaged: try $0.readUInt64())
+                removed: try $0.readUInt64(), damaged: try $0.readUInt64(),
+                locked: try $0.readUInt64())
         }
     }
 }

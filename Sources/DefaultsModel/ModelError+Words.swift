@@ -32,11 +32,28 @@ extension ModelError {
                 + "There are @host, @host:NAME, @managed and @system")
     }
 
+    static func layerOfSearch(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "the suffix at byte \(offset) picks a layer, and all of them are looked through here. "
+                + "Leave it out, or call Get")
+    }
+
     static func invalidHost(in text: String, offset: Int) -> ModelError {
         domain(
             text, offset: offset,
             "what stands from byte \(offset) on names no host. A host's name is 1 to "
                 + "\(HostID.maximumLength) of A-Z, a-z, 0-9, '.', '_' and '-'")
+    }
+
+    static func ambiguousHost(
+        in text: String, offset: Int, _ hosts: [HostID]
+    ) -> ModelError {
+        let shown = hosts.sorted().prefix(8).map(\.name).joined(separator: ", ")
+        return domain(
+            text, offset: offset,
+            "\(hosts.count) machines have the name that stands from byte \(offset) on. Say by its ID "
+                + "which you mean: \(shown)\(hosts.count > 8 ? ", …" : "")")
     }
 
     static var emptyKey: ModelError {

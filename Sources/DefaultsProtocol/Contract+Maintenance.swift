@@ -40,6 +40,11 @@ extension Contract {
             Argument("largest", "a(st)"),
         ])
 
+    /// Lists the machines of which the database knows, this one first: each with its ID, and its host
+    /// name, which is empty where it is not known.
+    public static let listHosts = MethodDeclaration(
+        "ListHosts", in: [], out: [Argument("hosts", "a(ss)")])
+
     /// Lists the backups, the newest first.
     ///
     /// Each: name, date (seconds since 1970), generation, kind (`daily` or `manual`), size in bytes.
@@ -55,11 +60,27 @@ extension Contract {
     ///
     /// Replies when all is on disk. `undo` is the name of a backup that was made of what was there
     /// before, empty where that was damaged; `damaged` counts the values of the backup that cannot
-    /// be read; their keys are as they were, and none is removed, as nobody knows which those are.
+    /// be read; their keys are as they were, and none is removed, as nobody knows which those are;
+    /// `locked` counts the keys that the administrator keeps as they are.
     public static let restoreBackup = MethodDeclaration(
         "RestoreBackup", in: [Argument("name", "s")],
         out: [
             Argument("undo", "s"), Argument("set", "t"), Argument("removed", "t"),
-            Argument("damaged", "t"),
+            Argument("damaged", "t"), Argument("locked", "t"),
         ])
+
+    /// Lists the files of the layers, the weakest first within a domain's layer.
+    ///
+    /// Each: layer (`managed` or `system`), domain, path, and what is wrong with it; empty where it is
+    /// good.
+    public static let listLayerFiles = MethodDeclaration(
+        "ListLayerFiles", in: [], out: [Argument("files", "a(ssss)")])
+
+    /// Lists what is locked in a domain: keys, and prefixes with a trailing `*`, each with the file
+    /// that locks it.
+    ///
+    /// A key with a managed value is listed as a key. The locks of NSGlobalDomain, which hold in every
+    /// domain, come after the domain's own.
+    public static let listLocks = MethodDeclaration(
+        "ListLocks", in: [Argument("domain", "s")], out: [Argument("locks", "a(ss)")])
 }

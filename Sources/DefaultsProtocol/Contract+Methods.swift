@@ -38,6 +38,19 @@ extension Contract {
     /// Stores a D-Bus value.
     public static let setValue = MethodDeclaration(
         "SetValue", in: [domain, key, value], out: [generation])
+    /// Reads what holds for an application, as an archive, with the name of the layer that has it.
+    public static let lookup = MethodDeclaration(
+        "Lookup", in: [domain, key], out: [archive, layer])
+    /// Reads what holds for an application as a D-Bus value.
+    public static let lookupValue = MethodDeclaration(
+        "LookupValue", in: [domain, key], out: [value, layer])
+    /// Tells whether writes to a key are refused.
+    public static let isLocked = MethodDeclaration(
+        "IsLocked", in: [domain, key], out: [Argument("locked", "b")])
+    /// Tells of every layer that has a key or locks it, the strongest first: its name, the file
+    /// where it has one, whether it locks, and the size of its archive.
+    public static let explain = MethodDeclaration(
+        "Explain", in: [domain, key], out: [Argument("layers", "a(ssbt)")])
     /// Names the domains that have keys.
     public static let listDomains = MethodDeclaration(
         "ListDomains", in: [], out: [Argument("domains", "as")])
@@ -88,6 +101,7 @@ extension Contract {
     private static let domain = Argument("domain", "s")
     private static let key = Argument("key", "s")
     private static let value = Argument("value", "v")
+    private static let layer = Argument("layer", "s")
     private static let generation = Argument("generation", "t")
     /// GDBus would take `ay` for a C string that ends at the first zero byte.
     private static let archive = Argument(
@@ -99,7 +113,7 @@ extension Contract {
     public static let changed = SignalDeclaration(
         "Changed",
         [
-            domain, Argument("layer", "s"), Argument("changed", "as"),
+            domain, layer, Argument("changed", "as"),
             Argument("removed", "as"), generation, Argument("origin", "s"),
         ])
 }

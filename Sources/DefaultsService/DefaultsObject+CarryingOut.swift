@@ -25,7 +25,12 @@ extension DefaultsObject {
     /// Notes that so many entries were worked on, so that the memory which very many take for a
     /// moment is given back soon: at once would cost each of several such calls some milliseconds.
     func noteWork(onEntries count: Int) {
-        guard count > Self.manyEntries, tidyTimer == nil else { return }
+        if count > Self.manyEntries { tidySoon() }
+    }
+
+    /// Gives free memory back in a moment.
+    func tidySoon() {
+        guard tidyTimer == nil else { return }
         tidyTimer = connection.loop.schedule(after: Self.timeToTidy) {
             self.assumeIsolated { $0.tidyTimer = nil }
             Memory.returnFreePages()

@@ -29,8 +29,8 @@ extension DefaultsObject {
         await connection.refuseCalls(with: Self.hasEnded)
         let outcome = await durabilityAtRest()
         lastOutcome = outcome
-        for timer in [flushTimer, tidyTimer] { timer?.cancel() }
-        (flushTimer, tidyTimer) = (nil, nil)
+        for timer in [flushTimer, tidyTimer, layers.timer] { timer?.cancel() }
+        (flushTimer, tidyTimer, layers.timer, layers.watch) = (nil, nil, nil, nil)
         await writer.close()
         database.close()
         await patiently { await $0.flush() }

@@ -1,5 +1,6 @@
 public import DBus
-public import DefaultsModel
+public import DefaultsFiles
+import DefaultsModel
 import DefaultsProtocol
 public import DefaultsStorage
 public import Logging
@@ -26,8 +27,6 @@ public actor DefaultsObject {
     nonisolated let connection: Connection
     var database: Database
     var writer: DurableWriter
-    /// This machine, which the suffix `@host` means.
-    let host: HostID
     let logger: Logger
     let abandon: @Sendable (any Error) -> Void
 
@@ -52,6 +51,8 @@ public actor DefaultsObject {
     var mending = Mending()
     /// Backups that are made or wait to be.
     var upkeep = Upkeep()
+    /// The layers that are made of files.
+    var layers: FileLayers
     /// Why the last flush failed; nil while the disk takes them.
     var flushError: StorageError?
     /// Why changes are not written to disk, or not even taken.
@@ -64,24 +65,28 @@ public actor DefaultsObject {
     /// - Parameter abandon: Called on the loop where the database cannot be used any more. What is
     ///   acknowledged stands in the crash journal for the next process.
     public init(
-        connection: Connection, database: sending Database, writer: DurableWriter, host: HostID,
-        logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
+        connection: Connection, database: sending Database, writer: DurableWriter,
+        places: LayerPlaces, logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
         self.database = database
         self.writer = writer
-        self.host = host
+        layers = FileLayers(in: places)
         self.logger = logger
     }
 
     /// Begins to answer calls.
     public func start() async {
         await connection.identifyCallers()
+        await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)
         if database.needsFlush { noteChange() }
     }
+
+    /// This machine, which the suffix `@host` means, and the others that have names here.
+    var hosts: HostNames { database.hosts }
 
     /// The state in one line, for the log and `systemctl --user status`.
     var summary: String {

@@ -20,8 +20,9 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
-            Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Watch.self,
-            Inspect.self, Lint.self, Sync.self, Status.self, Stats.self, Doctor.self,
+            Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Explain.self,
+            Locked.self, Lint.self, Watch.self, Inspect.self, Sync.self, Status.self, Stats.self,
+            Doctor.self,
             BackupCommands.self,
             Complete.self,
         ])

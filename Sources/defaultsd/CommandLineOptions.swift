@@ -1,3 +1,4 @@
+import DefaultsFiles
 import DefaultsService
 
 /// What the command line of the daemon asks for.
@@ -18,7 +19,10 @@ struct CommandLineOptions {
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
             switch parts.first {
-            case "--database": try takeDirectory(value(of: parts, or: &rest))
+            case "--database": daemon.databaseDirectory = try directory(of: parts, or: &rest)
+            case "--managed": daemon.places.managed = try directory(of: parts, or: &rest)
+            case "--recommended": daemon.places.recommended = try directory(of: parts, or: &rest)
+            case "--vendor": daemon.places.vendor = try directory(of: parts, or: &rest)
             case "--peer": try takePeer(value(of: parts, or: &rest))
             case _ where parts.count > 1: throw .unknown(argument)
             case "--replace": try serve(.busReplacingOther)
@@ -35,9 +39,13 @@ struct CommandLineOptions {
         parts.count > 1 ? parts[1] : rest.popFirst()
     }
 
-    private mutating func takeDirectory(_ path: String?) throws(UsageError) {
-        guard let path, !path.isEmpty else { throw .missingDirectory }
-        daemon.databaseDirectory = path
+    private func directory(
+        of parts: [String], or rest: inout ArraySlice<String>
+    ) throws(UsageError) -> String {
+        guard let path = value(of: parts, or: &rest), !path.isEmpty else {
+            throw .missingDirectory(parts[0])
+        }
+        return path
     }
 
     private mutating func takePeer(_ number: String?) throws(UsageError) {
@@ -53,7 +61,8 @@ struct CommandLineOptions {
     }
 
     static let help = """
-        usage: defaultsd [--replace | --peer FD] [--database DIR] [--verbose]
+        usage: defaultsd [--replace | --peer FD] [--database DIR] [--managed DIR]
+                         [--recommended DIR] [--vendor DIR] [--verbose]
                defaultsd --help | --version
 
         Keeps the user's defaults and serves them on the session bus as
@@ -66,11 +75,19 @@ struct CommandLineOptions {
                           without a bus, until it closes its end
           --database DIR  keep the database in DIR
                           (default: $XDG_CONFIG_HOME/defaultsd)
+          --managed DIR   read what administrators prescribe in DIR
+                          (default: /etc/defaultsd/managed)
+          --recommended DIR
+                          read what administrators recommend in DIR
+                          (default: /etc/xdg/defaultsd)
+          --vendor DIR    read what vendors provide in DIR
+                          (default: /usr/share/defaultsd)
           --verbose       log each write to disk
           --help          print this text
           --version       print the version
 
-        Signals: SIGTERM and SIGINT write everything to disk and end; SIGHUP writes and goes on.
+        Signals: SIGTERM and SIGINT write everything to disk and end; SIGHUP writes, reads
+        the files of administrators and vendors again, and goes on.
         Exit status: 0 done, 64 wrong command line, 65 the database is damaged or not ours,
         69 no bus, no peer or another daemon is there, 74 the database cannot be opened or
         written.
@@ -82,10 +99,13 @@ struct CommandLineOptions {
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
-    static let missingDirectory = UsageError(description: "--database needs a directory")
     static let missingDescriptor = UsageError(
         description: "--peer needs the number of a connected socket that this process was given")
     static let peerOnBus = UsageError(description: "--peer and --replace exclude each other")
+
+    static func missingDirectory(_ option: String) -> UsageError {
+        UsageError(description: "\(option) needs a directory")
+    }
 
     static func unknown(_ argument: String) -> UsageError {
         UsageError(description: "unknown argument '\(argument)'")

@@ -39,10 +39,11 @@ final class Desktop {
         // The machine's own has no part in tests.
         environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(directory.path)/no-system-bus"
         let log = directory.path + "/log"
+        let options = Desktop.layerOptions(in: directory.path) + " " + daemonOptions
         try """
         [D-BUS Service]
         Name=org.defaultsd.Defaults1
-        Exec=/bin/sh -c 'umask 0; exec \(Desktop.programs)/defaultsd \(daemonOptions) 2>>\(log)'
+        Exec=/bin/sh -c 'umask 0; exec \(Desktop.programs)/defaultsd \(options) 2>>\(log)'
         """.write(
             toFile: directory.path + "/services/org.defaultsd.Defaults1.service",
             atomically: true, encoding: .utf8)

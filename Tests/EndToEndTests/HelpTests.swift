@@ -11,7 +11,8 @@ import Testing
     private static let verbs = [
         "read", "read-type", "write", "rename", "delete", "delete-all", "apply", "import",
         "export",
-        "domains", "keys", "find", "watch", "inspect", "lint", "sync", "status", "stats", "doctor",
+        "domains", "keys", "find", "explain", "locked", "lint", "watch", "inspect", "sync",
+        "status", "stats", "doctor",
         "backup",
     ]
 

@@ -23,6 +23,22 @@ public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
+    /// Takes a key as the database keeps it: what callers may name, and ``fileRecord``.
+    ///
+    /// - Throws: `ModelError` with code `.invalidKey` where it is too long or has a NUL.
+    public init(stored name: String) throws(ModelError) {
+        if name.isEmpty { self = .fileRecord } else { try self.init(name) }
+    }
+
+    private init(unchecked name: String) {
+        self.name = name
+    }
+
+    /// The key under which a layer that is made of files keeps the record of them.
+    ///
+    /// It is empty, so that no caller can name it, and no read of a domain lists it.
+    public static let fileRecord = Key(unchecked: "")
+
     /// The length in bytes.
     public var length: Int { name.utf8.count }
 

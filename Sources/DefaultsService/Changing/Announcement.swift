@@ -13,25 +13,33 @@ struct Announcement {
 
     /// Of a change with very many keys, and of one that does not name them, no names are told.
     init(_ change: ChangeSet) {
-        let keys = change.set.map(\.key)
-        let names = (keys + change.removed).reduce(0) { $0 + $1.length }
-        let isNamed = names <= Limits.maximumSignalledNames
-        domain = change.domain
-        changed = isNamed ? keys : []
-        removed = isNamed ? change.removed : []
-        generation = change.generation
-        origin = change.origin
+        self.init(
+            change.domain, changed: change.set.map(\.key), removed: change.removed,
+            at: change.generation, by: change.origin)
     }
 
     /// Of a domain that is not as it was, because the store was damaged.
     init(_ rescued: RescuedDomain, at generation: Generation) {
-        let names = (rescued.changed + rescued.removed).reduce(0) { $0 + $1.length }
-        let isNamed = names <= Limits.maximumSignalledNames
-        domain = rescued.domain
-        changed = isNamed ? rescued.changed : []
-        removed = isNamed ? rescued.removed : []
+        self.init(
+            rescued.domain, changed: rescued.changed, removed: rescued.removed, at: generation,
+            by: "")
+    }
+
+    private init(
+        _ domain: Domain, changed: [Key], removed: [Key], at generation: Generation,
+        by origin: String
+    ) {
+        self.domain = domain
         self.generation = generation
-        origin = ""
+        self.origin = origin
+        let names = (changed + removed).reduce(0) { $0 + $1.length }
+        guard names <= Limits.maximumSignalledNames else {
+            (self.changed, self.removed) = ([], [])
+            return
+        }
+        // What else is locked by files has no names, either.
+        self.changed = changed.filter { $0 != .fileRecord }
+        self.removed = removed.filter { $0 != .fileRecord }
     }
 
     /// The same without names, for which those who listen have to ask.

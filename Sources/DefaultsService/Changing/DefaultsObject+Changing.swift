@@ -34,7 +34,7 @@ extension DefaultsObject {
         let (domain, key) = try call.arguments { arguments in
             (try self.domain(from: &arguments), try Key(arguments.readString()))
         }
-        try checkWritable(domain)
+        try checkWritable(domain, [key])
         guard try database.generation(domain, key) != nil else {
             return try conclude(call, at: database.generation)
         }
@@ -49,12 +49,12 @@ extension DefaultsObject {
                 try Key(arguments.readString())
             )
         }
-        try checkWritable(domain)
+        try checkWritable(domain, [old, new])
         guard let stored = try database.value(domain, old) else {
-            throw DefaultsError(noKey: old, in: domain, on: host)
+            throw DefaultsError(noKey: old, in: domain, on: hosts)
         }
         guard try database.generation(domain, new) == nil else {
-            throw DefaultsError(renaming: old, to: new, in: domain, on: host)
+            throw DefaultsError(renaming: old, to: new, in: domain, on: hosts)
         }
         let change = ChangeProposal(
             domain: domain, set: [.init(key: new, archive: stored.archive)], removed: [old],
@@ -65,7 +65,7 @@ extension DefaultsObject {
     private func set(
         _ domain: Domain, _ key: Key, to archive: KeyedArchive, for call: MethodCall
     ) throws {
-        try checkWritable(domain)
+        try checkWritable(domain, [key])
         guard try differs(domain, key, from: archive) else {
             return try conclude(call, at: database.generation)
         }
@@ -79,10 +79,6 @@ extension DefaultsObject {
 /// What every change has in common: journal, overlay and page, then the reply, then the signal,
 /// then some time later the disk (invariant 2).
 extension DefaultsObject {
-    func checkWritable(_ domain: Domain) throws {
-        guard domain.layer.isWritable else { throw DefaultsError(lockedLayer: domain) }
-    }
-
     /// The name of a change's writer on the bus; on a connection without a bus nobody has one.
     ///
     /// While the caller waits its program can be learned.

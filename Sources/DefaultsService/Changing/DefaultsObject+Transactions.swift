@@ -11,7 +11,7 @@ extension DefaultsObject {
 
     func apply(_ call: MethodCall) throws {
         let request = try call.arguments { arguments in
-            try TransactionRequest(from: &arguments, on: host) { try archiveBytes(from: &$0) }
+            try TransactionRequest(from: &arguments, on: hosts) { try archiveBytes(from: &$0) }
         }
         try apply(request, for: call) { try KeyedArchive(validating: $0) }
     }
@@ -19,7 +19,7 @@ extension DefaultsObject {
     func applyValues(_ call: MethodCall) throws {
         let request = try call.arguments { arguments in
             var remaining = Limits.maximumValueCount
-            return try TransactionRequest(from: &arguments, on: host) { value in
+            return try TransactionRequest(from: &arguments, on: hosts) { value in
                 try value.readVariant {
                     try VariantForm.readArchive(from: &$0, remaining: &remaining)
                 }
@@ -35,7 +35,7 @@ extension DefaultsObject {
 
     func removeDomain(_ call: MethodCall) throws {
         let domain = try call.arguments { try self.domain(from: &$0) }
-        try checkWritable(domain)
+        try checkWritable(domain, database.keys(of: domain))
         guard let change = try removal(of: domain, by: origin(of: call)) else {
             return try conclude(call, at: database.generation)
         }
@@ -59,7 +59,7 @@ extension DefaultsObject {
         noteWork(onEntries: request.set.count)
         let transaction = try request.transaction()
         let domain = transaction.domain
-        try checkWritable(domain)
+        try checkWritable(domain, request.set.map(\.key) + transaction.removed)
         let assignments = try request.set.map { (key, content) in
             (key: key, archive: try naming(key) { try archive(content) })
         }
@@ -69,7 +69,7 @@ extension DefaultsObject {
             return try conclude(call, at: generation, isDurable: request.isDurable)
         }
         if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
-            throw DefaultsError(conflict, in: domain, on: host)
+            throw DefaultsError(conflict, in: domain, on: hosts)
         }
         let proposal = ChangeProposal(
             domain: domain,

@@ -1,26 +1,27 @@
 import DBus
+import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 
 /// The words of every refusal that is this module's own.
 extension DefaultsError {
-    init(noKey key: Key, in domain: Domain, on host: HostID) {
+    init(noKey key: Key, in domain: Domain, on hosts: HostNames) {
         self.init(
             .notFound,
-            "The domain \(domain.spelling(on: host)) has no key \(key.name.quotedForMessage).")
+            "The domain \(domain.spelling(on: hosts)) has no key \(key.name.quotedForMessage).")
     }
 
-    init(renaming old: Key, to new: Key, in domain: Domain, on host: HostID) {
+    init(renaming old: Key, to new: Key, in domain: Domain, on hosts: HostNames) {
         self.init(
             .conflict,
             "The key \(old.name.quotedForMessage) cannot be renamed: the domain "
-                + "\(domain.spelling(on: host)) has a key \(new.name.quotedForMessage) already. "
+                + "\(domain.spelling(on: hosts)) has a key \(new.name.quotedForMessage) already. "
                 + "Remove that one first.")
     }
 
-    init(_ conflict: Conflict, in domain: Domain, on host: HostID) {
-        let place = domain.spelling(on: host)
+    init(_ conflict: Conflict, in domain: Domain, on hosts: HostNames) {
+        let place = domain.spelling(on: hosts)
         let actual = conflict.actual.map { "was last changed at generation \($0)" }
         let sentence =
             switch conflict.expectation {
@@ -65,10 +66,10 @@ extension DefaultsError {
     )
 
     /// A domain that does not fit into one reply.
-    init(tooLargeDomain domain: Domain, on host: HostID) {
+    init(tooLargeDomain domain: Domain, on hosts: HostNames) {
         self.init(
             .tooLarge,
-            "All of \(domain.spelling(on: host)) would be larger than a reply, which is at most "
+            "All of \(domain.spelling(on: hosts)) would be larger than a reply, which is at most "
                 + "\(Limits.maximumReplySize >> 20) MiB. Call GetChanges with since 0, which names "
                 + "the large entries, and Get for those.")
     }
@@ -145,11 +146,30 @@ extension DefaultsError {
             "There is no option \(name.quotedForMessage). There are 'durable' and 'token'.")
     }
 
-    init(lockedLayer domain: Domain) {
+    init(noLayerHas key: Key, for domain: Domain) {
+        self.init(
+            .notFound,
+            "No layer has a key \(key.name.quotedForMessage) for \(domain.name).")
+    }
+
+    init(lockedLayer domain: Domain, in places: LayerPlaces) {
+        let owner =
+            domain.layer == .managed
+            ? "the administrator, in \(places.managed)"
+            : "the administrator and the vendors, in \(places.recommended) and \(places.vendor)"
         self.init(
             .locked,
-            "\(domain) is read only: the layer \(domain.layer.name) belongs to "
-                + (domain.layer == .managed ? "the administrator." : "the vendor.")
-                + " Write to \(domain.name).")
+            "\(domain) is read only: the layer \(domain.layer.name) is made of the files of "
+                + "\(owner). Write to \(domain.name).")
+    }
+
+    init(
+        locked key: Key, of domain: Domain, by lock: DefaultsObject.LockSource, on hosts: HostNames
+    ) {
+        let scope = lock.domain.name == domain.name ? "" : " for all applications"
+        self.init(
+            .locked,
+            "The key \(key.name.quotedForMessage) of \(domain.spelling(on: hosts)) is locked\(scope) "
+                + "by the administrator, in \(lock.path). Nothing was changed.")
     }
 }

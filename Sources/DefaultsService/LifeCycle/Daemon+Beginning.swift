@@ -48,7 +48,7 @@ extension Daemon {
         guard !isEnding else { return database.close() }
         let writer = try database.makeWriter()
         let object = DefaultsObject(
-            connection: connection, database: database, writer: writer, host: .ofThisMachine(),
+            connection: connection, database: database, writer: writer, places: places,
             logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()

@@ -6,7 +6,9 @@ import Logging
 extension Daemon {
     func receive(_ signal: ProcessSignals.Received) {
         switch signal {
-        case .flush: object?.assumeIsolated { $0.demandFlush() }
+        case .refresh:
+            object?.assumeIsolated { $0.demandFlush() }
+            Task(executorPreference: loop) { await self.object?.readLayers() }
         case .stop: Task(executorPreference: loop) { await self.end(with: .success) }
         }
     }

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
@@ -17,6 +18,7 @@ public actor Daemon {
     nonisolated let loop: EventLoop
     let connection: Connection
     let callers: DaemonOptions.Callers
+    let places: LayerPlaces
     let logger: Logger
     /// What is served, once the database is open.
     var object: DefaultsObject?
@@ -45,7 +47,7 @@ public actor Daemon {
             let signals = try ProcessSignals()
             let loop = try EventLoop()
             let connection = try Connection(to: options.callers, on: loop)
-            let daemon = Daemon(connection, to: options.callers, logger: logger)
+            let daemon = Daemon(connection, options, logger: logger)
             signals.deliver(on: loop) { received in
                 daemon.assumeIsolated { $0.receive(received) }
             }
@@ -59,10 +61,11 @@ public actor Daemon {
     }
 
     private init(
-        _ connection: Connection, to callers: DaemonOptions.Callers, logger: Logger
+        _ connection: Connection, _ options: DaemonOptions, logger: Logger
     ) {
         self.connection = connection
-        self.callers = callers
+        callers = options.callers
+        places = options.places
         self.logger = logger
         loop = connection.loop
     }

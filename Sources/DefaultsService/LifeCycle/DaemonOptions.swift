@@ -1,3 +1,5 @@
+public import DefaultsFiles
+
 /// How the daemon is to serve.
 public struct DaemonOptions: Sendable {
     /// Whom it serves.
@@ -19,9 +21,16 @@ public struct DaemonOptions: Sendable {
     /// Where to keep the database; nil for the place that the environment names.
     public var databaseDirectory: String?
 
+    /// Where the files of administrators and vendors are.
+    public var places = LayerPlaces.standard
+
     /// Gathers options.
-    public init(serving callers: Callers = .bus, databaseDirectory: String? = nil) {
+    public init(
+        serving callers: Callers = .bus, databaseDirectory: String? = nil,
+        places: LayerPlaces = .standard
+    ) {
         self.callers = callers
         self.databaseDirectory = databaseDirectory
+        self.places = places
     }
 }

@@ -12,8 +12,8 @@ struct ProcessSignals: ~Copyable {
     enum Received {
         /// SIGTERM or SIGINT: flush and end.
         case stop
-        /// SIGHUP: flush and go on.
-        case flush
+        /// SIGHUP: flush, read the files of the layers again, and go on.
+        case refresh
     }
 
     private let descriptor: Int32
@@ -44,6 +44,6 @@ struct ProcessSignals: ~Copyable {
         var info = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size
         guard read(descriptor, &info, size) == size else { return nil }
-        return info.ssi_signo == UInt32(SIGHUP) ? .flush : .stop
+        return info.ssi_signo == UInt32(SIGHUP) ? .refresh : .stop
     }
 }

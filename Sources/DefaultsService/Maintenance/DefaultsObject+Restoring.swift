@@ -27,6 +27,9 @@ extension DefaultsObject {
         do {
             try await restore(from: reader, by: origin, in: &report)
             _ = try await durability().get()
+            // The backup may be older than the identity of a machine.
+            try database.adoptHostLayers { conclude($0) }
+            _ = try await durability().get()
         } catch {
             if let error = error as? StorageError, error.isDamage {
                 mend(because: error.description)
@@ -93,9 +96,14 @@ extension DefaultsObject {
             rest = rest.dropFirst(1024)
             for domain in try await reader.domainsWithoutValues(among: some) {
                 try checkNotEnding()
-                guard let removal = try removal(of: domain, by: origin) else { continue }
-                report.removed += UInt64(clamping: try database.totals(of: domain).keys)
-                try await commitWhenThereIsRoom(removal)
+                let keys = try database.keys(of: domain)
+                if try keys.contains(where: { try isLocked($0, in: domain) }) {
+                    let change = ChangeProposal(domain: domain, removed: keys, origin: origin)
+                    try await make(change, in: &report)
+                } else if let removal = try removal(of: domain, by: origin) {
+                    report.removed += UInt64(clamping: try database.totals(of: domain).keys)
+                    conclude(try await commitWhenThereIsRoom(removal))
+                }
             }
         }
     }
@@ -103,24 +111,26 @@ extension DefaultsObject {
     private func make(
         _ proposal: ChangeProposal, in report: inout RestorationReport
     ) async throws {
+        let domain = proposal.domain
+        let set = try proposal.set.filter { try !isLocked($0.key, in: domain) }
         // Somebody may have removed it meanwhile.
-        let removed = try proposal.removed.filter {
-            try database.generation(proposal.domain, $0) != nil
-        }
+        let present = try proposal.removed.filter { try database.generation(domain, $0) != nil }
+        let removed = try present.filter { try !isLocked($0, in: domain) }
+        report.locked += UInt64(proposal.set.count - set.count + present.count - removed.count)
         let change = ChangeProposal(
-            domain: proposal.domain, set: proposal.set, removed: removed, origin: proposal.origin)
+            domain: domain, set: set, removed: removed, origin: proposal.origin)
         guard !change.changesNothing else { return }
-        try await commitWhenThereIsRoom(change)
+        conclude(try await commitWhenThereIsRoom(change))
         report.set += UInt64(change.set.count)
         report.removed += UInt64(change.removed.count)
     }
 
     /// Commits a change that nobody waits for the reply of, when the disk has taken enough of those
     /// before.
-    private func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws {
+    func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws -> ChangeSet {
         while true {
             do {
-                return conclude(try commit(proposal))
+                return try commit(proposal)
             } catch is RoomAwaited {
             } catch let error as StorageError {
                 let mayPass = error.code == .pendingFull || error.code == .generationsExhausted

@@ -51,6 +51,8 @@ extension DefaultsObject {
         for waiter in waiting { waitUntilDurable(waiter.resume) }
         if database.needsFlush { noteChange() }
         await connection.resumePostponedCalls()
+        // A rescue may bring an older value of a layer that is made of files.
+        await readLayers()
     }
 
     /// - Returns: The domains that are not as they were; none where it was not possible.

@@ -15,7 +15,7 @@ extension DefaultsObject {
                     throw DefaultsError.tooManyDomains
                 }
                 let spelling = try $0.readString()
-                return (spelling, try Domain(spelling, on: host))
+                return (spelling, try Domain(spelling, on: hosts))
             }
         }
         let page = FileDescriptor(owning: try database.openCounterPage())
@@ -47,8 +47,8 @@ extension DefaultsObject {
         try fields.writeUInt32(Database.counterSlot(of: domain))
         let damaged = try write(selection.sent, of: domain, to: &fields)
         try fields.writeStrings((selection.large + damaged).map(\.name))
-        // Nothing is locked as long as no layer can lock.
-        try fields.writeStrings([])
+        let managed = try Domain(name: domain.name, layer: .managed)
+        try fields.writeStrings(locks(of: managed).map(\.pattern))
     }
 
     /// Refuses a caller who is confined, or of whom nobody knows.

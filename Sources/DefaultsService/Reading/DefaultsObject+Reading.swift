@@ -15,22 +15,26 @@ extension DefaultsObject {
 
     func getValue(_ call: MethodCall) throws {
         let stored = try storedValue(of: call)
-        let value: Value
-        do {
-            value = try VariantForm.value(of: KeyedArchive(validating: stored.archive))
-        } catch {
-            // A few hundred bytes of shared objects can stand for millions of values.
-            Memory.returnFreePages()
-            throw error
-        }
+        let value = try value(of: stored)
         try call.reply {
             try $0.writeValue(.variant(value))
             try $0.writeUInt64(stored.generation.rawValue)
         }
     }
 
+    /// What is stored as a D-Bus value.
+    func value(of stored: StoredValue) throws -> Value {
+        do {
+            return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+        } catch {
+            // A few hundred bytes of shared objects can stand for millions of values.
+            Memory.returnFreePages()
+            throw error
+        }
+    }
+
     func listDomains(_ call: MethodCall) throws {
-        try reply(to: call, names: database.domains().map { $0.spelling(on: host) })
+        try reply(to: call, names: database.domains().map { $0.spelling(on: hosts) })
     }
 
     func listKeys(_ call: MethodCall) throws {
@@ -44,13 +48,13 @@ extension DefaultsObject {
             (try self.domain(from: &arguments), try Key(arguments.readString()))
         }
         guard let stored = try database.value(domain, key) else {
-            throw DefaultsError(noKey: key, in: domain, on: host)
+            throw DefaultsError(noKey: key, in: domain, on: hosts)
         }
         return stored
     }
 
     func domain(from arguments: inout MessageReader) throws -> Domain {
-        try Domain(arguments.readString(), on: host)
+        try Domain(arguments.readString(), on: hosts)
     }
 
     private func reply(to call: MethodCall, names: [String]) throws {

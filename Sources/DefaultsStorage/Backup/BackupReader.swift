@@ -103,13 +103,15 @@ public actor BackupReader {
 
     /// Reads rows of one domain.
     ///
-    /// - Returns: Nil where the domain is none that this program can have written.
+    /// - Returns: Nil where the domain is none that this program can have written, or is made of
+    ///   files.
     private func readPart() throws(SQLiteError) -> BackupPart? {
         let row = rows.integer(at: 0)
         let domain = rows.text(at: 1).flatMap { name in
             rows.text(at: 2).flatMap { Domain(name: name, hostColumn: $0) }
         }
-        var part = domain.map(BackupPart.init)
+        // What is made of files is as the files are now.
+        var part = domain.flatMap { $0.layer.isWritable ? BackupPart(of: $0) : nil }
         var (count, bytes) = (0, 0)
         var isSame = true
         while isSame && count < BackupReader.rowsAtOnce && bytes < BackupReader.bytesAtOnce {

@@ -3,7 +3,7 @@
 /// It finds damage, not malice. It is fast, the same on every machine and in every run, and
 /// specified in public:
 /// [xxHash fast digest algorithm](https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md).
-enum XXH64 {
+package enum XXH64 {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
     private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -11,7 +11,7 @@ enum XXH64 {
     private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
     /// Hashes an array.
-    static func hash(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
+    package static func hash(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
         hash(bytes.span.bytes, seed: seed)
     }
 
@@ -19,7 +19,7 @@ enum XXH64 {
     ///
     /// Hashing parts one after the other, each with the hash of the part before it as its seed,
     /// guards all of them.
-    static func hash(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
+    package static func hash(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
         var offset = 0
         var hash =
             bytes.byteCount < 32

@@ -8,7 +8,7 @@ extension Database {
     ///
     /// Whether it is a change, and not a repetition of what holds, is for the caller to decide.
     ///
-    /// - Parameter proposal: A change of at least one key, in a layer that can be written.
+    /// - Parameter proposal: A change of at least one key.
     /// - Returns: The change with its generation.
     /// - Throws: `.keyNamesTooLarge`, `.changeTooLarge`, `.pendingFull`, `.generationsExhausted` or `.cannotJournal`;
     ///   the change did not happen then.

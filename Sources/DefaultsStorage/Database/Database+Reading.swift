@@ -6,40 +6,37 @@ extension Database {
     /// - Throws: `.damagedRow` where the stored value's checksum is wrong, in which case all other
     ///   keys can be read, and setting this one mends it; `.cannotRead` where the disk fails.
     public func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
-        guard domain.layer.isWritable else { return nil }
-        return try contents.value(domain, key)
+        try contents.value(domain, key)
     }
 
     /// The keys of a domain that have values, in the order of their bytes.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
     public func keys(of domain: Domain) throws(StorageError) -> [Key] {
-        guard domain.layer.isWritable else { return [] }
-        return try contents.keys(of: domain)
+        try contents.keys(of: domain).withoutFileRecord(of: domain) { $0 }
     }
 
     /// The last change of a key; nil where it has no value.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
     public func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
-        guard domain.layer.isWritable else { return nil }
-        return try contents.generation(domain, key)
+        try contents.generation(domain, key)
     }
 
     /// The keys of a domain that have values, with the sizes of these, in the order of their bytes.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
     public func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
-        guard domain.layer.isWritable else { return [] }
-        return try contents.summaries(of: domain)
+        try contents.summaries(of: domain).withoutFileRecord(of: domain) { $0.key }
     }
 
     /// The number of a domain's keys and the length of their names.
     ///
+    /// In a layer that is made of files the record of them counts, too.
+    ///
     /// - Throws: `.cannotRead` where the disk fails.
     public func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
-        guard domain.layer.isWritable else { return KeyTotals() }
-        return try contents.totals(of: domain)
+        try contents.totals(of: domain)
     }
 
     /// What has changed in a domain after a generation.
@@ -53,23 +50,35 @@ extension Database {
     public func changes(
         of domain: Domain, since generation: Generation?
     ) throws(StorageError) -> DomainChanges {
-        guard domain.layer.isWritable else {
-            let isKnown = generation.map { counter.reaches(backTo: $0) } ?? false
-            return DomainChanges(changed: [], removed: [], isComplete: isKnown)
-        }
         if let generation, counter.reaches(backTo: generation),
             let changes = try contents.changes(of: domain, since: generation)
         {
-            return changes
+            return DomainChanges(
+                changed: changes.changed.withoutFileRecord(of: domain) { $0.key },
+                removed: changes.removed.withoutFileRecord(of: domain) { $0 },
+                isComplete: changes.isComplete)
         }
-        return DomainChanges(
-            changed: try contents.summaries(of: domain), removed: [], isComplete: false)
+        return DomainChanges(changed: try summaries(of: domain), removed: [], isComplete: false)
     }
 
-    /// The domains that have keys, in order, the layers of hosts among them.
+    /// The domains that have keys of their own, in order, the layers of hosts among them.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
     public func domains() throws(StorageError) -> [Domain] {
-        try contents.domains()
+        try contents.domains().filter { $0.layer.isWritable }
+    }
+
+    /// The domains that are made of files, in order.
+    ///
+    /// - Throws: `.cannotRead` where the disk fails.
+    public func domainsOfFiles() throws(StorageError) -> [Domain] {
+        try contents.domains().filter { !$0.layer.isWritable }
+    }
+}
+
+extension Array {
+    /// Without the record of the files that the domain is made of, where it is made of files.
+    fileprivate func withoutFileRecord(of domain: Domain, key: (Element) -> Key) -> [Element] {
+        domain.layer.isWritable ? self : filter { key($0) != .fileRecord }
     }
 }

@@ -99,7 +99,7 @@ enum JournalRecord {
 
 extension ByteReader {
     fileprivate mutating func key() -> Key? {
-        text(lengthAs: UInt16.self).flatMap { try? Key($0) }
+        text(lengthAs: UInt16.self).flatMap { try? Key(stored: $0) }
     }
 
     fileprivate mutating func assignment() -> ChangeProposal.Assignment? {

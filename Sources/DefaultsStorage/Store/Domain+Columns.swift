@@ -1,15 +1,27 @@
 internal import DefaultsModel
 
 extension Layer {
-    /// The host of a host layer; empty for the domain layer.
+    /// The host of a host layer; empty for the domain layer, and for those that are made of files
+    /// what no host is called.
     ///
     /// Store and journal keep this form.
     var hostColumn: String {
         switch self {
-        case .domain: return ""
-        case .host(let host): return host.name
-        case .managed, .system:
-            preconditionFailure("the \(name) layer is read from files and never stored")
+        case .domain: ""
+        case .host(let host): host.name
+        case .managed, .system: "@\(name)"
+        }
+    }
+
+    /// Takes the form in which store and journal keep a layer; nil where it breaks the grammar.
+    fileprivate init?(hostColumn: String) {
+        switch hostColumn {
+        case Layer.domain.hostColumn: self = .domain
+        case Layer.managed.hostColumn: self = .managed
+        case Layer.system.hostColumn: self = .system
+        default:
+            guard let host = HostID(hostColumn) else { return nil }
+            self = .host(host)
         }
     }
 }
@@ -17,14 +29,9 @@ extension Layer {
 extension Domain {
     /// Takes the form in which store and journal keep a domain; nil where it breaks the grammar.
     init?(name: String, hostColumn: String) {
-        let layer: Layer
-        if hostColumn.isEmpty {
-            layer = .domain
-        } else {
-            guard let host = HostID(hostColumn) else { return nil }
-            layer = .host(host)
-        }
-        guard let domain = try? Domain(name: name, layer: layer) else { return nil }
+        guard let layer = Layer(hostColumn: hostColumn),
+            let domain = try? Domain(name: name, layer: layer)
+        else { return nil }
         self = domain
     }
 }

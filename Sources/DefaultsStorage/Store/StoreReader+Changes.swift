@@ -68,7 +68,7 @@ extension Statement {
     ///
     /// As with keys alone: what makes no sense was not written by this program.
     fileprivate var entry: StoredEntry? {
-        guard let key = text(at: 0).flatMap({ try? Key($0) }),
+        guard let key = text(at: 0).flatMap({ try? Key(stored: $0) }),
             let generation = Generation(column: integer(at: 1))
         else { return nil }
         let size = isNull(at: 2) ? nil : Int(clamping: integer(at: 2))

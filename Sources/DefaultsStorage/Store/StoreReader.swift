@@ -100,7 +100,9 @@ final class StoreReader {
             var keys: [Key] = []
             while try selectKeys.step() {
                 // Text that is no key was not written by this program, and nobody can ask for it.
-                if let key = selectKeys.text(at: 0).flatMap({ try? Key($0) }) { keys.append(key) }
+                if let key = selectKeys.text(at: 0).flatMap({ try? Key(stored: $0) }) {
+                    keys.append(key)
+                }
             }
             return keys
         }

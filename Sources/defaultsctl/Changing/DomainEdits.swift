@@ -95,11 +95,12 @@ struct DomainEdits {
         return transaction
     }
 
-    /// Asks the service whether there can be such a domain, and it takes changes.
+    /// Asks the service whether there can be such a domain, and it takes these changes.
     func check(with defaults: RemoteDefaults) async throws {
         if domain.hasSuffix("@managed") || domain.hasSuffix("@system") {
             throw ToolError.readOnly(domain)
         }
         _ = try await defaults.keys(in: domain)
+        try await defaults.checkLocks(of: keys, in: domain)
     }
 }

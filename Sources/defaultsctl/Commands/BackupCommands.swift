@@ -77,6 +77,10 @@ struct BackupCommands: AsyncParsableCommand {
                     "\(outcome.damaged) values in it are damaged; their keys are as they were, "
                         + "and no others were removed")
             }
+            if outcome.locked > 0 {
+                try SafeOutput.print(
+                    "\(outcome.locked) locked by the administrator, and left as they are")
+            }
             try SafeOutput.print(
                 outcome.undo.isEmpty
                     ? "the database was damaged, and there is no backup that undoes this"
@@ -87,6 +91,7 @@ struct BackupCommands: AsyncParsableCommand {
             try ShownJSON.object([
                 ("name", name.quoted), ("set", "\(outcome.set)"),
                 ("removed", "\(outcome.removed)"), ("damaged", "\(outcome.damaged)"),
+                ("locked", "\(outcome.locked)"),
                 ("undo", outcome.undo.isEmpty ? "null" : outcome.undo.quoted),
             ])
         }

@@ -78,7 +78,15 @@ struct DeleteAll: ServiceCommand {
         let name = domain.prefix { $0 != "@" }
         // The service says what is wrong with a name that no domain can have.
         let layers = [domain] + (try await defaults.domains().filter { $0 != domain })
-        for layer in layers where layer == domain || layer.hasPrefix("\(name)@") {
+        let own = layers.filter { $0 == domain || $0.hasPrefix("\(name)@") }
+        if own.count > 1 {
+            // What is locked in one is so in all, and then none is removed.
+            var keys: Set<String> = []
+            for layer in own { keys.formUnion(try await defaults.keys(in: layer)) }
+            if let key { keys.formIntersection([key]) }
+            try await defaults.checkLocks(of: keys.sorted(), in: domain)
+        }
+        for layer in own {
             if try await defaults.delete(key, in: layer) { isDeleted = true }
         }
         guard isDeleted else { throw ToolError.nothingDeleted(domain) }

@@ -10,10 +10,14 @@ struct Keys: ServiceCommand {
 
     @OptionGroup var list: NameList
 
+    @OptionGroup var search: EffectiveOption
+
     @OptionGroup var host: HostOption
 
+    func check() throws { try search.check(domain) }
+
     func run(with defaults: RemoteDefaults) async throws {
-        let keys = try await defaults.keys(in: domain)
+        let keys = try await search.keys(in: domain, of: defaults)
         guard !keys.isEmpty else { throw await defaults.noDomain(domain) }
         try list.print(keys)
     }

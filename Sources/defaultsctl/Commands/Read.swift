@@ -1,6 +1,5 @@
 import ArgumentParser
 import DefaultsClient
-import DefaultsProtocol
 @preconcurrency import Glibc
 import KeyedArchive
 
@@ -10,7 +9,8 @@ struct Read: ServiceCommand {
         discussion: """
             Values are shown as macOS's defaults shows them: a scalar bare, a boolean as 1 or 0, and \
             arrays, dictionaries and objects in the old style of property lists, where data is cut \
-            short. With --json every value keeps its type.
+            short. With --json every value keeps its type. With --effective it is what holds for the \
+            application, by the search list of layers that 'explain' shows.
             """)
 
     @Argument(help: "The domain, such as org.example.Game; without it, all.")
@@ -30,9 +30,17 @@ struct Read: ServiceCommand {
     @Flag(help: "Print the generation of the last change of the key, 0 where it is not there.")
     var generation = false
 
+    @OptionGroup var search: EffectiveOption
+
     @OptionGroup var host: HostOption
 
     func validate() throws {
+        if search.effective, domain == nil {
+            throw ValidationError("--effective is of a domain; name it.")
+        }
+        if search.effective, generation {
+            throw ValidationError("--generation is of one layer; leave out --effective.")
+        }
         if part.path != nil, key == nil {
             throw ValidationError("--path leads into the value of a key; name the key.")
         }
@@ -44,6 +52,8 @@ struct Read: ServiceCommand {
         }
     }
 
+    func check() throws { try search.check(domain) }
+
     func run(with defaults: RemoteDefaults) async throws {
         guard let domain else { return try await printAll(of: defaults) }
         guard let key else { return try await print(domain, of: defaults) }
@@ -51,12 +61,7 @@ struct Read: ServiceCommand {
             let generation = try await defaults.archiveIfThere(forKey: key, in: domain).generation
             return try SafeOutput.print("\(generation)")
         }
-        var archive: KeyedArchive
-        do {
-            archive = try await defaults.archive(forKey: key, in: domain).archive
-        } catch let error as DefaultsError where error.code == .notFound {
-            throw await defaults.noPair(domain, key)
-        }
+        var archive = try await search.archive(forKey: key, in: domain, of: defaults)
         if let path = part.path { archive = try archive.value(at: path) }
         if raw {
             try printRaw(archive, key: key)
@@ -83,7 +88,7 @@ struct Read: ServiceCommand {
     }
 
     private func print(_ domain: String, of defaults: RemoteDefaults) async throws {
-        let entries = try await defaults.entries(in: domain).entries
+        let entries = try await search.entries(in: domain, of: defaults)
         guard !entries.isEmpty else { throw await defaults.noDomain(domain) }
         if json {
             try SafeOutput.print(json: members(entries))

@@ -1,6 +1,5 @@
 import ArgumentParser
 import DefaultsClient
-import DefaultsProtocol
 import KeyedArchive
 
 struct ReadType: ServiceCommand {
@@ -22,16 +21,16 @@ struct ReadType: ServiceCommand {
     @Flag(help: "Print the type alone, as a JSON string.")
     var json = false
 
+    @OptionGroup var search: EffectiveOption
+
     @OptionGroup var host: HostOption
 
+    func check() throws { try search.check(domain) }
+
     func run(with defaults: RemoteDefaults) async throws {
-        do {
-            var archive = try await defaults.archive(forKey: key, in: domain).archive
-            if let path = part.path { archive = try archive.value(at: path) }
-            let name = try ValueTypeName.name(of: archive)
-            try SafeOutput.print(json ? name.quoted : "Type is \(name)")
-        } catch let error as DefaultsError where error.code == .notFound {
-            throw await defaults.noPair(domain, key)
-        }
+        var archive = try await search.archive(forKey: key, in: domain, of: defaults)
+        if let path = part.path { archive = try archive.value(at: path) }
+        let name = try ValueTypeName.name(of: archive)
+        try SafeOutput.print(json ? name.quoted : "Type is \(name)")
     }
 }

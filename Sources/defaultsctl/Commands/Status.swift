@@ -14,12 +14,14 @@ struct Status: ServiceCommand {
         // A daemon that was not restarted yet may not know of the rest.
         let facts = try await defaults.facts()
         let backups = facts == nil ? nil : try? await defaults.backups()
-        if json { return try SafeOutput.print(json: Self.json(status, facts, backups)) }
-        try SafeOutput.print(Self.text(status, facts, backups))
+        let files = facts == nil ? nil : try? await defaults.layerFiles()
+        if json { return try SafeOutput.print(json: Self.json(status, facts, backups, files)) }
+        try SafeOutput.print(Self.text(status, facts, backups, files))
     }
 
     private static func text(
-        _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?
+        _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?,
+        _ files: [RemoteLayerFile]?
     ) -> String {
         var columns = Columns(areNumbers: [false, false])
         columns.rows = [
@@ -39,11 +41,14 @@ struct Status: ServiceCommand {
         }
         if let facts { columns.rows.append(["damage", facts.lastRescue?.words ?? "none"]) }
         if let backups { columns.rows.append(["backups", summary(of: backups)]) }
-        return columns.lines.joined(separator: "\n")
+        if let files { columns.rows.append(["layers' files", LayerFileList(files).summary]) }
+        return (columns.lines + (files.map { LayerFileList($0).lines } ?? []))
+            .joined(separator: "\n")
     }
 
     private static func json(
-        _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?
+        _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?,
+        _ files: [RemoteLayerFile]?
     ) throws -> String {
         var members = [
             ("version", try status.version.quoted), ("database", try status.databasePath.quoted),
@@ -69,6 +74,7 @@ struct Status: ServiceCommand {
                 ("newestBackup", backups.first.map { "\($0.date)" } ?? "null"),
             ]
         }
+        if let files { members.append(("layerFiles", try LayerFileList(files).json)) }
         return try ShownJSON.object(members)
     }
 

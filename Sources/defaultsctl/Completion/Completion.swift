@@ -54,9 +54,11 @@ struct Completion {
             }
         }
         switch slot(of: line) {
-        case "domain": return await names.domains().map { Candidate(word: $0) }
+        case "domain":
+            return await names.domains(of: line.domains).map { Candidate(word: $0) }
         case "key", "old-key":
-            return await names.keys(in: line.positions.first ?? "").map { Candidate(word: $0) }
+            let domain = line.positions.first ?? ""
+            return await names.keys(in: domain, of: line.domains).map { Candidate(word: $0) }
         case "backup": return await names.backups()
         case "value": return TypeFlag.candidates(after: Array(line.positions.dropFirst(2)))
         default: return []

@@ -2,8 +2,8 @@ import DefaultsClient
 
 /// The names that complete a command line.
 protocol CompletionNames {
-    func domains() async -> [String]
-    func keys(in domain: String) async -> [String]
+    func domains(of kind: CompletedDomains) async -> [String]
+    func keys(in domain: String, of kind: CompletedDomains) async -> [String]
     func backups() async -> [Candidate]
 }
 
@@ -11,14 +11,26 @@ protocol CompletionNames {
 ///
 /// Where nobody answers there are none: a key that is pressed is no place for an error.
 struct LiveNames: CompletionNames {
-    func domains() async -> [String] {
-        await ask {
-            ["NSGlobalDomain"] + (try await $0.domains()).filter { $0 != "NSGlobalDomain" }
+    func domains(of kind: CompletedDomains) async -> [String] {
+        await ask { defaults in
+            var names = try await defaults.domains()
+            if kind != .written {
+                // An older daemon has no files.
+                let files = (try? await defaults.layerFiles()) ?? []
+                names += Set(files.compactMap(\.domainWithLayer))
+            }
+            if kind == .searched { names = names.map { String($0.prefix { $0 != "@" }) } }
+            return [GlobalDomain.name] + Set(names).subtracting([GlobalDomain.name]).sorted()
         }
     }
 
-    func keys(in domain: String) async -> [String] {
-        await ask { try await $0.keys(in: domain) }
+    func keys(in domain: String, of kind: CompletedDomains) async -> [String] {
+        await ask { defaults in
+            guard kind == .searched else { return try await defaults.keys(in: domain) }
+            let locked = ((try? await defaults.locks(of: domain)) ?? []).map(\.pattern)
+            let keys = try await defaults.effectiveKeys(in: domain)
+            return Set(keys + locked.filter { !$0.hasSuffix("*") }).sorted()
+        }
     }
 
     func backups() async -> [Candidate] {

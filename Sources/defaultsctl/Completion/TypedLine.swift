@@ -7,6 +7,8 @@ struct TypedLine {
     private(set) var positions: [String] = []
     /// The option whose value is to come next.
     private(set) var pending: CommandOutline.Argument?
+    /// The options of the command, as they are typed.
+    private(set) var options: Set<String> = []
     /// Whether what follows is no option any more.
     private(set) var isLiteral = false
 
@@ -49,6 +51,7 @@ struct TypedLine {
             // The flag of a type, or what only looks like an option.
             return positions.append(word)
         }
+        options.insert(word)
         guard option.takesValue else { return }
         if rest.popFirst() == nil { pending = option }
     }

@@ -11,6 +11,8 @@ struct ServiceCheck {
     private(set) var process: UInt32?
     /// The directory that the service says it has; nil where none answers.
     private(set) var directory: String?
+    /// The files of the layers; nil where none answers, or it does not tell.
+    private(set) var layerFiles: [RemoteLayerFile]?
 
     init(_ places: Places) async {
         self.places = places
@@ -62,6 +64,7 @@ struct ServiceCheck {
             findings.append(contentsOf: program(status.version))
             findings.append(contentsOf: storage(status))
             findings.append(contentsOf: await upkeep(defaults, status))
+            layerFiles = try? await defaults.layerFiles()
         } catch {
             findings.append(
                 .problem(

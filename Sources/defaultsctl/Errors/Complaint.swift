@@ -23,10 +23,11 @@ enum Complaint {
 
 extension String {
     /// On one line, and of what is long only the beginning.
-    var inBrief: String {
-        let longest = 100
-        let line = onOneLine
-        return line.count > longest ? "\(line.prefix(longest))…" : line
+    var inBrief: String { onOneLine.cut(to: 100) }
+
+    /// The first so many characters, and a mark where more follow.
+    func cut(to longest: Int) -> String {
+        count > longest ? "\(prefix(longest))…" : self
     }
 }
 

@@ -24,12 +24,6 @@ extension ToolError {
                 + "\(most >> 20). Make them in parts.", refused)
     }
 
-    static func readOnly(_ domain: String) -> ToolError {
-        ToolError(
-            "\(domain.onOneLine) is read only: it is from files of the administrator or the vendor.",
-            refused)
-    }
-
     static let waitInDocument = ToolError(
         "--wait is for all changes: give it to apply.", refused)
 }

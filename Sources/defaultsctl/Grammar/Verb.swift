@@ -15,6 +15,8 @@ enum Verb: String, CaseIterable {
     case export
     case watch
     case inspect
+    case explain
+    case locked
 
     /// Finds a verb, which macOS takes in any case, and `remove` for `delete`.
     init?(word: String) {

@@ -6,9 +6,15 @@ extension RemoteDefaults {
     private static var mostNames: Int { 10_000 }
 
     /// The error for a key that is not there, with the key or the domain that was perhaps meant.
-    func noPair(_ domain: String, _ key: String) async -> ToolError {
-        let keys = (try? await keys(in: domain)) ?? []
-        guard keys.isEmpty else {
+    ///
+    /// - Parameter isEffective: Whether it was looked up in all layers.
+    func noPair(
+        _ domain: String, _ key: String, amongEffective isEffective: Bool = false
+    ) async -> ToolError {
+        let keys =
+            isEffective
+            ? try? await effectiveKeys(in: domain) : try? await self.keys(in: domain)
+        if let keys, !keys.isEmpty {
             return .noPair(
                 domain, key, meant: Spelling.nearest(to: key, among: keys.prefix(Self.mostNames)))
         }

@@ -40,18 +40,12 @@ final class ProgressBar {
 
     private func draw(_ done: Int, of total: Int) {
         let percent = "\(done * 100 / total) %"
-        let room = columns - title.count - percent.count - 6
+        let room = TerminalWidth.columns(of: STDERR_FILENO) - title.count - percent.count - 6
         let width = max(Self.narrowest, min(room, 50))
         let filled = width * done / total
         let bar =
             String(repeating: "#", count: filled)
             + String(repeating: " ", count: width - filled)
         fputs("\r\u{1B}[K\(title) [\(bar)] \(percent)", stderr)
-    }
-
-    private var columns: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
     }
 }

@@ -21,6 +21,9 @@ extension RemoteDefaults {
             let kept = Set(entries.map(\.key))
             for key in try await keys(in: domain) where !kept.contains(key) { batches.remove(key) }
         }
+        if batches.transactions.count > 1 {
+            try await checkLocks(of: batches.keys, in: domain)
+        }
         for transaction in batches.transactions { try await apply(transaction, in: domain) }
     }
 }
@@ -30,8 +33,11 @@ private struct Batches {
     let mostKeys: Int
     let mostBytes: Int
     private(set) var transactions: [DefaultsTransaction] = []
-    private var keys = 0
+    private var count = 0
     private var bytes = 0
+
+    /// Those that are set or removed.
+    var keys: [String] { transactions.flatMap { $0.values.map(\.key) + $0.removals } }
 
     init(mostKeys: Int, mostBytes: Int) {
         self.mostKeys = mostKeys
@@ -49,11 +55,11 @@ private struct Batches {
     }
 
     private mutating func makeRoom(for size: Int) {
-        if transactions.isEmpty || keys == mostKeys || bytes + size > mostBytes {
+        if transactions.isEmpty || count == mostKeys || bytes + size > mostBytes {
             transactions.append(DefaultsTransaction())
-            (keys, bytes) = (0, 0)
+            (count, bytes) = (0, 0)
         }
-        keys += 1
+        count += 1
         bytes += size
     }
 }

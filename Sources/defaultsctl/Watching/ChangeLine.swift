@@ -105,6 +105,9 @@ extension WatchedChange.Content {
 extension WatchedChange {
     /// The command that makes the same change; a comment, where none can.
     fileprivate var command: String {
+        if domain.hasSuffix("@managed") || domain.hasSuffix("@system") {
+            return comment("it is from a file of the administrator or the vendor")
+        }
         // What was not there has no parts to be written, and what is gone none to be removed.
         let hasParts = !whole.old.isAbsent && !whole.new.isAbsent
         let part = hasParts ? path.map { ["--path", $0.description] } ?? [] : []

@@ -162,7 +162,10 @@ extension Watcher {
     private func watchedDomains() async throws -> [String] {
         // A layer of one domain may be empty, or no domain at all, which is to be told.
         if let domain = scope.domain, domain.contains("@") { return [domain] }
-        let listed = try await defaults.domains().filter(scope.includes(domain:))
+        // Where the daemon does not tell of files, what one of them changes first looks new.
+        let files = (try? await defaults.layerFiles()) ?? []
+        let fromFiles = Set(files.compactMap(\.domainWithLayer)).sorted()
+        let listed = (try await defaults.domains() + fromFiles).filter(scope.includes(domain:))
         guard let domain = scope.domain, !listed.contains(domain) else { return listed }
         return listed + [domain]
     }

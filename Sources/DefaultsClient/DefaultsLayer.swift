@@ -1,0 +1,66 @@
+/// A layer of the search list, by the name that the daemon gives it.
+///
+/// What holds for an application is what the first layer of ``searchList`` has that has the key.
+/// A name that this version does not know is kept as it is.
+public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name, such as `global-host`.
+    public let rawValue: String
+
+    /// A layer by its name.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// What the administrator prescribes for the domain.
+    public static let managed = DefaultsLayer(rawValue: "managed")
+    /// What the administrator prescribes for all domains.
+    public static let globalManaged = DefaultsLayer(rawValue: "global-managed")
+    /// The user's own, for this machine only.
+    public static let host = DefaultsLayer(rawValue: "host")
+    /// The user's own.
+    public static let domain = DefaultsLayer(rawValue: "domain")
+    /// The user's own for all domains, for this machine only.
+    public static let globalHost = DefaultsLayer(rawValue: "global-host")
+    /// The user's own for all domains.
+    public static let global = DefaultsLayer(rawValue: "global")
+    /// What the administrator recommends, or the vendor ships.
+    public static let system = DefaultsLayer(rawValue: "system")
+    /// What the administrator recommends, or the vendor ships, for all domains.
+    public static let globalSystem = DefaultsLayer(rawValue: "global-system")
+
+    /// The name of the domain that every application looks into.
+    private static let globalName = "NSGlobalDomain"
+
+    /// The layers that an application's domain is looked up in, the strongest first.
+    ///
+    /// Those of all domains are NSGlobalDomain's own, so that for itself each is there once.
+    public static func searchList(of domain: String) -> [DefaultsLayer] {
+        domain == globalName
+            ? [.managed, .host, .domain, .system]
+            : [
+                .managed, .globalManaged, .host, .domain, .globalHost, .global, .system,
+                .globalSystem,
+            ]
+    }
+
+    /// The domain, with the suffix of its layer, in which calls such as `archive(forKey:in:)` find
+    /// what the layer has; nil for a layer that this version does not know.
+    ///
+    /// - Parameter name: The domain of the application, without a suffix.
+    public func domain(of name: String) -> String? {
+        switch self {
+        case .managed: "\(name)@managed"
+        case .globalManaged: "\(Self.globalName)@managed"
+        case .host: "\(name)@host"
+        case .domain: name
+        case .globalHost: "\(Self.globalName)@host"
+        case .global: Self.globalName
+        case .system: "\(name)@system"
+        case .globalSystem: "\(Self.globalName)@system"
+        default: nil
+        }
+    }
+
+    /// The name.
+    public var description: String { rawValue }
+}

@@ -1,0 +1,67 @@
+import DBus
+import DefaultsProtocol
+
+/// A file of the administrator or the vendor, as the daemon has read it.
+public struct RemoteLayerFile: Sendable, Hashable {
+    /// ``DefaultsLayer/managed`` or ``DefaultsLayer/system``.
+    public let layer: DefaultsLayer
+    /// The domain that it is for, without a suffix; empty where its name is that of none.
+    public let domain: String
+    /// Where it is.
+    public let path: String
+    /// What is wrong with it; nil where it is good.
+    public let problem: String?
+
+    /// The domain with the suffix of the layer, as calls take it; nil where it is for none.
+    public var domainWithLayer: String? { domain.isEmpty ? nil : "\(domain)@\(layer)" }
+}
+
+/// What an administrator has locked.
+public struct RemoteLock: Sendable, Hashable {
+    /// A key; or the beginning of keys, and `*`.
+    public let pattern: String
+    /// The file that locks it.
+    public let file: String
+
+    /// Whether a key is locked by this.
+    ///
+    /// A managed key that ends with `*` is locked as a key, and reads like a prefix: for such a name
+    /// the daemon is to be asked.
+    public func covers(_ key: String) -> Bool {
+        key == pattern || pattern.hasSuffix("*") && key.utf8.starts(with: pattern.utf8.dropLast())
+    }
+}
+
+/// Files of layers, by the interface that is for the project's own tool.
+extension RemoteDefaults {
+    /// The files of the layers `managed` and `system`, the weakest first within a domain's layer.
+    public func layerFiles() async throws -> [RemoteLayerFile] {
+        try await call(Contract.listLayerFiles, of: Contract.maintenanceInterface) { _ in
+        } read: { reader in
+            try reader.readArray {
+                try $0.readStructure {
+                    let (layer, domain) = (try $0.readString(), try $0.readString())
+                    let (path, problem) = (try $0.readString(), try $0.readString())
+                    return RemoteLayerFile(
+                        layer: DefaultsLayer(rawValue: layer), domain: domain, path: path,
+                        problem: problem.isEmpty ? nil : problem)
+                }
+            }
+        }
+    }
+
+    /// What is locked in a domain: by its own files first, then by those of NSGlobalDomain.
+    ///
+    /// - Parameter domain: A domain, without a suffix.
+    public func locks(of domain: String) async throws -> [RemoteLock] {
+        try await call(Contract.listLocks, of: Contract.maintenanceInterface) {
+            try $0.writeString(domain)
+        } read: { reader in
+            try reader.readArray {
+                try $0.readStructure {
+                    RemoteLock(pattern: try $0.readString(), file: try $0.readString())
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+
+/// What users may not change.
+///
+/// A key is locked by a value or a lock in the managed layer of its domain, or of the global domain:
+/// that one stands above the layers of the user, too. A lock without a value leaves what holds.
+extension DefaultsObject {
+    /// What locks a key, and where.
+    struct LockSource {
+        /// The managed layer of the domain or of the global domain.
+        let domain: Domain
+        /// The file.
+        let path: String
+    }
+
+    /// Refuses to change keys, the layer itself first.
+    func checkWritable(_ domain: Domain, _ keys: some Sequence<Key>) throws {
+        guard domain.layer.isWritable else {
+            throw DefaultsError(lockedLayer: domain, in: layers.places)
+        }
+        let managed = layersThatLock(domain)
+        guard !managed.isEmpty else { return }
+        for key in keys {
+            if let lock = try lock(of: key, by: managed) {
+                throw DefaultsError(locked: key, of: domain, by: lock, on: hosts)
+            }
+        }
+    }
+
+    /// Whether the user may not change a key.
+    func isLocked(_ key: Key, in domain: Domain) throws -> Bool {
+        try layersThatLock(domain).contains { try isLocked(key, by: $0) }
+    }
+
+    private func lock(of key: Key, by managed: [Domain]) throws -> LockSource? {
+        for domain in managed where try isLocked(key, by: domain) {
+            return LockSource(domain: domain, path: try pathOfLock(of: key, by: domain))
+        }
+        return nil
+    }
+
+    /// The managed layers that have a say over a domain.
+    private func layersThatLock(_ domain: Domain) -> [Domain] {
+        guard !layers.known.isEmpty else { return [] }
+        return SearchList(of: domain, on: hosts.this.id).places.map(\.domain).filter {
+            $0.layer == .managed && layers.known[$0] != nil
+        }
+    }
+
+    /// Whether a managed layer locks a key, with a value or without.
+    func isLocked(_ key: Key, by managed: Domain) throws -> Bool {
+        if layers.known[managed]?.locks.covers(key) == true { return true }
+        return try database.generation(managed, key) != nil
+    }
+
+    /// The file of a managed layer that locks a key: the one that the value is from, or else the
+    /// first with a lock.
+    func pathOfLock(of key: Key, by managed: Domain) throws -> String {
+        guard let record = try fileRecord(of: managed) else { return "" }
+        if try database.generation(managed, key) != nil { return record.source(of: key) }
+        let lock = record.locks.first { LockTable([$0.pattern]).covers(key) }
+        return lock.map { record.path(of: $0.file) } ?? ""
+    }
+
+    /// The keys and prefixes that a managed layer locks, each with its file: those without a value
+    /// first, in the order of the files.
+    func locks(of managed: Domain) throws -> [(pattern: String, path: String)] {
+        guard layers.known[managed] != nil, let record = try fileRecord(of: managed) else {
+            return []
+        }
+        let sources = Dictionary(
+            record.sources.map { ($0.key, $0.file) }, uniquingKeysWith: { $1 })
+        let locks = record.locks.map { (pattern: $0.pattern, path: record.path(of: $0.file)) }
+        let values = try database.keys(of: managed).map {
+            (pattern: $0.name, path: record.path(of: sources[$0.name] ?? 0))
+        }
+        return locks + values
+    }
+}

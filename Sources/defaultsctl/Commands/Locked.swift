@@ -1,0 +1,55 @@
+import ArgumentParser
+import DefaultsClient
+import DefaultsProtocol
+
+struct Locked: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tells whether a key is locked, or lists what is.",
+        discussion: """
+            What the administrator has locked cannot be written, and each key that has a managed value \
+            is locked. Without a key it lists the locked keys, and beginnings of keys with a *, \
+            each with its file; those of NSGlobalDomain, which count in every domain, come last. Exit \
+            status with a key: 0 where it is locked, 1 where it is not.
+            """)
+
+    @Argument(help: "The domain, such as org.example.Game.")
+    var domain: String
+
+    @Argument(help: "The key; without it, all that is locked.")
+    var key: String?
+
+    @Flag(help: "Print JSON: an object with a key, else an array.")
+    var json = false
+
+    func check() throws { try SearchedDomain.check(domain) }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        guard let key else { return try await list(of: defaults) }
+        let isLocked = try await defaults.isLocked(key, in: domain)
+        let file = isLocked ? try await defaults.lockingFile(of: key, in: domain) : nil
+        if json {
+            let file = try file?.quoted ?? "null"
+            try SafeOutput.print(
+                json: ShownJSON.object([("locked", "\(isLocked)"), ("file", file)]))
+        } else {
+            let name = "\(key.onOneLine) of \(domain.onOneLine)"
+            let place = file.map { " by \($0.onOneLine)" } ?? ""
+            try SafeOutput.print(
+                isLocked ? "\(name) is locked\(place)" : "\(name) is not locked")
+        }
+        if !isLocked { throw ExitCode(1) }
+    }
+
+    private func list(of defaults: RemoteDefaults) async throws {
+        let locks = try await defaults.locks(of: domain)
+        if json {
+            let objects = try locks.map {
+                try ShownJSON.object([("key", $0.pattern.quoted), ("file", $0.file.quoted)])
+            }
+            return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
+        }
+        var columns = Columns(areNumbers: [false, false])
+        columns.rows = locks.map { [$0.pattern.onOneLine, $0.file.onOneLine] }
+        for line in columns.lines { try SafeOutput.print(line) }
+    }
+}

@@ -1,0 +1,21 @@
+/// What kind of domain a verb takes.
+enum CompletedDomains {
+    /// One layer, of the user's own.
+    case written
+    /// One layer, which may be one of files.
+    case read
+    /// All layers, by the name without a suffix.
+    case searched
+}
+
+extension TypedLine {
+    /// What kind of domain is meant by what is typed.
+    var domains: CompletedDomains {
+        switch Verb(word: command.commandName) {
+        case .explain, .locked: .searched
+        case .read, .readType, .keys: options.contains("--effective") ? .searched : .read
+        case .export, .watch, .inspect: .read
+        default: .written
+        }
+    }
+}

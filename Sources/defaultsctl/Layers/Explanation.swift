@@ -1,0 +1,123 @@
+import DefaultsClient
+import DefaultsProtocol
+@preconcurrency import Glibc
+import KeyedArchive
+
+/// Which layers have a key, and with what.
+struct Explanation {
+    let domain: String
+    let key: String
+    /// The layers that have the key or lock it, the strongest first.
+    private var layers: [(entry: LayerEntry, value: KeyedArchive?)] = []
+
+    /// Asks the service.
+    ///
+    /// - Parameter largest: The largest value to read, in bytes.
+    /// - Throws: `ToolError` where no layer has the key or locks it.
+    init(
+        of key: String, in domain: String, largest: UInt64 = .max,
+        asking defaults: RemoteDefaults
+    ) async throws {
+        (self.key, self.domain) = (key, domain)
+        do {
+            for entry in try await defaults.explain(key, in: domain) {
+                var value: KeyedArchive?
+                if entry.hasValue, entry.size <= largest, let layer = entry.layer.domain(of: domain)
+                {
+                    value = try await defaults.archiveIfThere(forKey: key, in: layer).archive
+                }
+                layers.append((entry, value))
+            }
+        } catch let error as DefaultsError where error.code == .notFound {
+            layers = []
+        }
+        guard !layers.isEmpty else {
+            throw await defaults.noPair(domain, key, amongEffective: true)
+        }
+    }
+
+    /// The place of the layer whose value holds; nil where none has a value.
+    private var holder: Int? { layers.firstIndex { $0.entry.hasValue } }
+    private var isLocked: Bool { layers.contains(where: \.entry.isLocked) }
+}
+
+// MARK: Text
+
+extension Explanation {
+    /// The largest value that is shown in a line, in bytes.
+    static let largestShown: UInt64 = 64 << 10
+    private static let narrowestValue = 16
+    private static let widestValueInPipe = 60
+
+    /// A line for each layer, with a mark at the one that holds, for people.
+    var text: String {
+        var columns = Columns(areNumbers: [false, false, false, false, false])
+        columns.rows = layers.indices.map { place in
+            let (entry, value) = layers[place]
+            return [
+                place == holder ? "->" : "", entry.layer.rawValue.onOneLine,
+                Self.words(for: value, of: entry), entry.isLocked ? "locked" : "",
+                entry.source.onOneLine,
+            ]
+        }
+        let widest = widestValue(in: columns)
+        for place in columns.rows.indices {
+            columns.rows[place][2] = columns.rows[place][2].cut(to: widest)
+        }
+        let lines = columns.lines.map { line in
+            String(line.reversed().drop { $0 == " " }.reversed())
+        }
+        return (lines + [remark].compactMap(\.self)).joined(separator: "\n")
+    }
+
+    /// What a lock without a value means, where one holds.
+    private var remark: String? {
+        guard let lock = layers.first(where: \.entry.isLocked), !lock.entry.hasValue else {
+            return nil
+        }
+        return holder == nil
+            ? "It is locked without a value: there is none, and none can be set."
+            : "It is locked without a value: what holds stays, and cannot be changed."
+    }
+
+    /// How wide a value may be for a line to fit the terminal.
+    private func widestValue(in columns: Columns) -> Int {
+        guard isatty(STDOUT_FILENO) == 1 else { return Self.widestValueInPipe }
+        let others = [0, 1, 3, 4].map { column in columns.rows.map { $0[column].count }.max() ?? 0 }
+        // Two spaces stand before each column but the first, and a mark behind a value that is cut.
+        let room = TerminalWidth.columns(of: STDOUT_FILENO) - others.reduce(4 * 2 + 1, +)
+        return max(Self.narrowestValue, room)
+    }
+
+    private static func words(for value: KeyedArchive?, of entry: LayerEntry) -> String {
+        guard entry.hasValue else { return "-" }
+        guard let value else { return Amount.bytes(entry.size) }
+        return (try? value.jsonText()).map(ShownJSON.text) ?? "a value that cannot be shown"
+    }
+}
+
+// MARK: JSON
+
+extension Explanation {
+    var json: String {
+        get throws {
+            let objects = try layers.map { entry, value in
+                var members = [
+                    ("layer", try entry.layer.rawValue.quoted),
+                    ("file", entry.source.isEmpty ? "null" : try entry.source.quoted),
+                    ("locked", "\(entry.isLocked)"), ("size", "\(entry.size)"),
+                ]
+                if let value {
+                    let entry = DefaultsEntry(key: key, archive: value)
+                    members.append(("value", try entry.jsonText()))
+                }
+                return try ShownJSON.object(members)
+            }
+            return try ShownJSON.object([
+                ("domain", domain.quoted), ("key", key.quoted), ("locked", "\(isLocked)"),
+                ("holds", holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),
+                ("layers", "[\(objects.joined(separator: ","))]"),
+            ])
+        }
+    }
+}
