@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The files of administrators and vendors, which are in the desktop's own directory: the machine's
 /// have no part in tests.
