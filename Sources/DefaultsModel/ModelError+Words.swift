@@ -46,6 +46,16 @@ extension ModelError {
                 + "\(HostID.maximumLength) of A-Z, a-z, 0-9, '.', '_' and '-'")
     }
 
+    static func ambiguousHost(
+        in text: String, offset: Int, _ hosts: [HostID]
+    ) -> ModelError {
+        let shown = hosts.sorted().prefix(8).map(\.name).joined(separator: ", ")
+        return domain(
+            text, offset: offset,
+            "\(hosts.count) machines have the name that stands from byte \(offset) on. Say by its ID "
+                + "which you mean: \(shown)\(hosts.count > 8 ? ", …" : "")")
+    }
+
     static var emptyKey: ModelError {
         key("", offset: 0, "it is empty. A key has 1 to \(Key.maximumLength) bytes")
     }

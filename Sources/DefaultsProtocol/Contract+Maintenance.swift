@@ -40,6 +40,11 @@ extension Contract {
             Argument("largest", "a(st)"),
         ])
 
+    /// Lists the machines of which the database knows, this one first: each with its ID, and its host
+    /// name, which is empty where it is not known.
+    public static let listHosts = MethodDeclaration(
+        "ListHosts", in: [], out: [Argument("hosts", "a(ss)")])
+
     /// Lists the backups, the newest first.
     ///
     /// Each: name, date (seconds since 1970), generation, kind (`daily` or `manual`), size in bytes.

@@ -1,6 +1,6 @@
 public import DBus
 public import DefaultsFiles
-public import DefaultsModel
+import DefaultsModel
 import DefaultsProtocol
 public import DefaultsStorage
 public import Logging
@@ -27,8 +27,6 @@ public actor DefaultsObject {
     nonisolated let connection: Connection
     var database: Database
     var writer: DurableWriter
-    /// This machine, which the suffix `@host` means.
-    let host: HostID
     let logger: Logger
     let abandon: @Sendable (any Error) -> Void
 
@@ -67,14 +65,13 @@ public actor DefaultsObject {
     /// - Parameter abandon: Called on the loop where the database cannot be used any more. What is
     ///   acknowledged stands in the crash journal for the next process.
     public init(
-        connection: Connection, database: sending Database, writer: DurableWriter, host: HostID,
+        connection: Connection, database: sending Database, writer: DurableWriter,
         places: LayerPlaces, logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
         self.database = database
         self.writer = writer
-        self.host = host
         layers = FileLayers(in: places)
         self.logger = logger
     }
@@ -87,6 +84,9 @@ public actor DefaultsObject {
             [interface(), maintenanceInterface()], at: Contract.objectPath)
         if database.needsFlush { noteChange() }
     }
+
+    /// This machine, which the suffix `@host` means, and the others that have names here.
+    var hosts: HostNames { database.hosts }
 
     /// The state in one line, for the log and `systemctl --user status`.
     var summary: String {

@@ -3,6 +3,7 @@ import Testing
 
 @Suite struct DomainTests {
     private static let host = HostID("0123456789abcdef0123456789abcdef") ?? .localhost
+    private static let hosts = HostNames(of: Host(id: host, name: "here"))
 
     @Test(
         "A domain is read, and its spelling gives it back",
@@ -17,18 +18,18 @@ import Testing
             ("org.example@system", "org.example", .system),
         ])
     func parses(text: String, name: String, layer: Layer) throws {
-        let domain = try Domain(text, on: Self.host)
+        let domain = try Domain(text, on: Self.hosts)
         #expect(domain.name == name)
         #expect(domain.layer == layer)
-        #expect(domain.spelling(on: Self.host) == text)
+        #expect(domain.spelling(on: Self.hosts) == text)
         #expect(try Domain(domain.description, on: .localhost) == domain)
     }
 
     @Test("This machine by its name is the same layer as @host")
     func hostByName() throws {
-        let named = try Domain("a@host:\(Self.host)", on: Self.host)
-        #expect(try named == Domain("a@host", on: Self.host))
-        #expect(named.spelling(on: Self.host) == "a@host")
+        let named = try Domain("a@host:\(Self.host)", on: Self.hosts)
+        #expect(try named == Domain("a@host", on: Self.hosts))
+        #expect(named.spelling(on: Self.hosts) == "a@host")
         #expect(named.description == "a@host:\(Self.host)")
     }
 
@@ -58,7 +59,7 @@ import Testing
             ("a@host:" + String(repeating: "h", count: 65), 7, "from byte 7"),
         ])
     func refuses(text: String, offset: Int, reason: String) throws {
-        let error = #expect(throws: ModelError.self) { try Domain(text, on: Self.host) }
+        let error = #expect(throws: ModelError.self) { try Domain(text, on: Self.hosts) }
         #expect(error?.code == .invalidDomain)
         #expect(error?.offset == offset)
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
@@ -69,9 +70,9 @@ import Testing
     func length() throws {
         let longest = String(repeating: "a.", count: 127) + "b"
         #expect(longest.utf8.count == 255)
-        #expect(try Domain("\(longest)@host", on: Self.host).name == longest)
+        #expect(try Domain("\(longest)@host", on: Self.hosts).name == longest)
         let error = #expect(throws: ModelError.self) {
-            try Domain("\(longest)b@host", on: Self.host)
+            try Domain("\(longest)b@host", on: Self.hosts)
         }
         #expect(error?.offset == 255)
         #expect(error?.description.contains("256 bytes, and 255 are allowed") == true)
@@ -80,7 +81,7 @@ import Testing
     @Test("A message about a very long domain is short")
     func longMessage() throws {
         let error = #expect(throws: ModelError.self) {
-            try Domain(String(repeating: "x", count: 1 << 20), on: Self.host)
+            try Domain(String(repeating: "x", count: 1 << 20), on: Self.hosts)
         }
         #expect((error?.description.utf8.count ?? .max) < 300)
     }
@@ -88,7 +89,7 @@ import Testing
     @Test("Domains are in order of their names' bytes, and within a name of their layers")
     func order() throws {
         let texts = ["B", "a", "a@host:x", "a@host:y", "a-b", "a.b", "aa", "b"]
-        let domains = try texts.map { try Domain($0, on: Self.host) }
+        let domains = try texts.map { try Domain($0, on: Self.hosts) }
         #expect(domains.shuffled().sorted() == domains)
     }
 }

@@ -89,7 +89,7 @@ import Testing
         .enabled(if: FileManager.default.fileExists(atPath: "/etc/machine-id")))
     func machineID() throws {
         let text = try String(contentsOfFile: "/etc/machine-id", encoding: .utf8)
-        #expect(HostID.ofThisMachine().name + "\n" == text)
+        #expect(Machine.current.id.name + "\n" == text)
     }
 
     @Test("A directory that is shared by intent is not used though it has our name")

@@ -30,9 +30,14 @@ final class Scratch {
         try? FileManager.default.removeItem(atPath: root)
     }
 
-    /// Opens the database, as in another boot of the machine where one is given.
-    func open(boot: UniqueID = Scratch.boot, damage: String? = nil) throws -> Database {
-        try Database(at: location, boot: boot, damage: damage) { [unowned self] in
+    /// The machine that a test takes place on unless it says otherwise.
+    static let machine = Machine(id: .localhost) { "localhost" }
+
+    /// Opens the database, as in another boot of the machine, or on another one, where that is given.
+    func open(
+        boot: UniqueID = Scratch.boot, on machine: Machine = Scratch.machine, damage: String? = nil
+    ) throws -> Database {
+        try Database(at: location, boot: boot, machine: machine, damage: damage) { [unowned self] in
             notices.append($0)
         }
     }
@@ -41,9 +46,10 @@ final class Scratch {
     /// closes.
     @discardableResult
     func process<Result>(
-        boot: UniqueID = Scratch.boot, _ body: (Database) throws -> Result
+        boot: UniqueID = Scratch.boot, on machine: Machine = Scratch.machine,
+        _ body: (Database) throws -> Result
     ) throws -> Result {
-        try body(try open(boot: boot))
+        try body(try open(boot: boot, on: machine))
     }
 
     /// Whether a notice with these words was given.

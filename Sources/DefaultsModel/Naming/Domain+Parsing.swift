@@ -4,14 +4,15 @@ extension Domain {
     /// - Parameters:
     ///   - text: Such as `org.example.Editor`, or the same with `@host`, `@host:NAME`, `@managed`
     ///     or `@system`.
-    ///   - host: This machine, which `@host` means. `@host:NAME` with its name is the same layer.
+    ///   - hosts: This machine, which `@host` means, and the others that `@host:NAME` may mean. A
+    ///     name that none of them has stands for itself, as for a machine that is yet to come.
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
-    ///   byte.
-    public init(_ text: String, on host: HostID) throws(ModelError) {
+    ///   byte; also where several others have the name.
+    public init(_ text: String, on hosts: HostNames) throws(ModelError) {
         let utf8 = text.utf8
         let end = utf8.firstIndex(of: UInt8(ascii: "@")) ?? utf8.endIndex
         try Domain.checkName(utf8[..<end], of: text)
-        let layer = try Domain.parseLayer(text[end...], of: text, on: host)
+        let layer = try Domain.parseLayer(text[end...], of: text, on: hosts)
         self.init(checked: String(text[..<end]), layer: layer)
     }
 
@@ -57,21 +58,25 @@ extension Domain {
 
     /// Reads a suffix, which begins with `@` or is empty.
     private static func parseLayer(
-        _ suffix: Substring, of text: String, on host: HostID
+        _ suffix: Substring, of text: String, on hosts: HostNames
     ) throws(ModelError) -> Layer {
         switch suffix {
         case "": return .domain
-        case "@host": return .host(host)
+        case "@host": return .host(hosts.this.id)
         case "@managed": return .managed
         case "@system": return .system
         default:
             let offset = text.utf8.count - suffix.utf8.count
             let prefix = "@host:"
             guard suffix.hasPrefix(prefix) else { throw .unknownLayer(in: text, offset: offset) }
-            guard let other = HostID(suffix.dropFirst(prefix.count)) else {
+            guard let literal = HostID(suffix.dropFirst(prefix.count)) else {
                 throw .invalidHost(in: text, offset: offset + prefix.utf8.count)
             }
-            return .host(other)
+            let machines = hosts.machines(named: literal.name)
+            guard machines.count <= 1 else {
+                throw .ambiguousHost(in: text, offset: offset + prefix.utf8.count, machines)
+            }
+            return .host(machines.first ?? literal)
         }
     }
 }

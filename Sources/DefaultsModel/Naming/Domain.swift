@@ -4,10 +4,10 @@
 /// 255 bytes at most.
 ///
 /// ```swift
-/// let domain = try Domain("org.example.Editor@host", on: thisMachine)
-/// domain.name                      // "org.example.Editor"
-/// domain.layer                     // .host(thisMachine)
-/// domain.spelling(on: thisMachine) // "org.example.Editor@host"
+/// let domain = try Domain("org.example.Editor@host", on: hosts)
+/// domain.name                // "org.example.Editor"
+/// domain.layer               // .host(hosts.this.id)
+/// domain.spelling(on: hosts) // "org.example.Editor@host"
 /// ```
 public struct Domain: Hashable, Sendable {
     /// The most bytes that the name may have, the suffix not counted.
@@ -26,11 +26,19 @@ public struct Domain: Hashable, Sendable {
         self.layer = layer
     }
 
-    /// The domain's text as a caller on `host` writes it; parsing it there gives the domain back.
+    /// Another layer of the same domain.
+    public func inLayer(_ layer: Layer) -> Domain {
+        Domain(checked: name, layer: layer)
+    }
+
+    /// The domain's text as a caller on this machine writes it; parsing it there gives the domain
+    /// back.
     ///
-    /// The layer of `host` itself is `@host`; that of another machine is `@host:NAME`.
-    public func spelling(on host: HostID) -> String {
-        layer == .host(host) ? "\(name)@host" : description
+    /// The layer of this machine is `@host`; that of another one is `@host:NAME`, with its identity
+    /// where its name is not known, or would stand for another one.
+    public func spelling(on hosts: HostNames) -> String {
+        guard case .host(let host) = layer else { return description }
+        return host == hosts.this.id ? "\(name)@host" : "\(name)@host:\(hosts.spelling(of: host))"
     }
 
     /// Whether the byte may stand in an element of a name.
@@ -55,7 +63,7 @@ extension Domain: Comparable {
 }
 
 extension Domain: CustomStringConvertible {
-    /// The domain's text with every machine named: `@host:NAME`, also for this one.
+    /// The domain's text with the identity of every machine, also of this one.
     public var description: String {
         switch layer {
         case .domain: name

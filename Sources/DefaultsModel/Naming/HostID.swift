@@ -1,4 +1,7 @@
-/// The identity of a machine, as `@host:NAME` spells it: 1 to 64 of `[A-Za-z0-9._-]`.
+/// The identity of a machine, by which its layers are kept: 1 to 64 of `[A-Za-z0-9._-]`.
+///
+/// It is the machine ID, and the host name of a machine that has none. What is stored for a machine
+/// that is not known yet is kept by the name that it was given, which is an identity until then.
 public struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The most bytes that it may have.
     public static let maximumLength = 64

@@ -48,9 +48,8 @@ extension Daemon {
         guard !isEnding else { return database.close() }
         let writer = try database.makeWriter()
         let object = DefaultsObject(
-            connection: connection, database: database, writer: writer, host: .ofThisMachine(),
-            places: places, logger: logger,
-            abandon: { error in self.assumeIsolated { $0.abandon(error) } })
+            connection: connection, database: database, writer: writer, places: places,
+            logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
         if callers == .bus { try await connection.takeName(from: .nobody) }

@@ -14,6 +14,7 @@ extension DefaultsObject {
                 closedMethod(Contract.findWriter) { try $0.findWriter($1) },
                 closedMethod(Contract.listWriters) { try $0.listWriters($1) },
                 closedMethod(Contract.measureDomain) { try $0.measureDomain($1) },
+                closedMethod(Contract.listHosts) { try $0.listHosts($1) },
                 closedMethod(Contract.listLayerFiles) { try $0.listLayerFiles($1) },
                 closedMethod(Contract.listLocks) { try $0.listLocks($1) },
                 closedMethod(Contract.listBackups) { try $0.listBackups($1) },
@@ -35,6 +36,23 @@ extension DefaultsObject {
         // Those that cannot be listed are told of by ListBackups.
         let facts = statistics.facts(of: database, backups: (try? database.backups()) ?? [])
         try call.reply { try $0.writeValue(.dictionary(key: "s", value: "v", facts)) }
+    }
+
+    private func listHosts(_ call: MethodCall) throws {
+        let hosts = try database.knownHosts()
+        try checkSize(
+            ofNames: hosts.flatMap { [$0.id.name, $0.name] }, room: Limits.maximumReplySize)
+        noteWork(onEntries: hosts.count)
+        try call.reply { reply in
+            try reply.writeArray(of: "(ss)") { array in
+                for host in hosts {
+                    try array.writeStructure {
+                        try $0.writeString(host.id.name)
+                        try $0.writeString(host.name)
+                    }
+                }
+            }
+        }
     }
 
     private func listBackups(_ call: MethodCall) throws {

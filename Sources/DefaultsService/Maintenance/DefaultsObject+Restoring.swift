@@ -27,6 +27,9 @@ extension DefaultsObject {
         do {
             try await restore(from: reader, by: origin, in: &report)
             _ = try await durability().get()
+            // The backup may be older than the identity of a machine.
+            try database.adoptHostLayers { conclude($0) }
+            _ = try await durability().get()
         } catch {
             if let error = error as? StorageError, error.isDamage {
                 mend(because: error.description)

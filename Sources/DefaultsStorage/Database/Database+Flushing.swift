@@ -37,9 +37,10 @@ extension Database {
             try renewWhatIsLost()
             try journal.rotate(at: counter)
         }
+        let changes = contents.overlay.beginFlush()
         return FlushBatch(
-            generation: counter.current, changes: contents.overlay.beginFlush(),
-            recordStart: counter.recordStart, lastSegment: journal.lastSealed)
+            generation: counter.current, changes: changes, recordStart: counter.recordStart,
+            lastSegment: journal.lastSealed, host: hostToNote(with: changes))
     }
 
     /// Ends a flush: what was written leaves memory and journal, or stays pending as before.
@@ -51,6 +52,7 @@ extension Database {
             contents.overlay.abandonFlush()
         }
         counter.noteDurable(batch)
+        if let host = batch.host { notedName = host.name }
         place.noteWritten()
         if let last = batch.lastSegment {
             tidyJournal(.removing) { try journal.remove(through: last) }

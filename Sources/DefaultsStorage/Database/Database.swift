@@ -37,6 +37,11 @@ public final class Database {
     /// Which files of the store are read.
     var identity: StoreIdentity
     let boot: UniqueID
+    let machine: Machine
+    /// The machines by their names; this one is the first of them.
+    public internal(set) var hosts: HostNames
+    /// The name of this machine that the store has; nil where it has none.
+    var notedName: String?
     let report: (Notice) -> Void
     let journal: Journal
     /// Where clients see that something has changed.
@@ -61,12 +66,13 @@ public final class Database {
     public convenience init(
         at location: DatabaseLocation, damage: String? = nil, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        try self.init(at: location, boot: .ofThisBoot(), damage: damage, report: report)
+        try self.init(
+            at: location, boot: .ofThisBoot(), machine: .current, damage: damage, report: report)
     }
 
-    /// Opens the database as in a given boot of the machine.
+    /// Opens the database as in a given boot of a given machine.
     init(
-        at location: DatabaseLocation, boot: UniqueID, damage: String? = nil,
+        at location: DatabaseLocation, boot: UniqueID, machine: Machine, damage: String? = nil,
         report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         place = try StorePlace(at: location)
@@ -79,12 +85,21 @@ public final class Database {
         identity = beginning.identity
         self.location = location
         self.boot = boot
+        self.machine = machine
+        let known = opening.store.hosts
+        hosts = HostNames(of: Host(id: machine.id, name: machine.name()), others: known)
+        notedName = known.first { $0.id == machine.id }?.name
         self.report = report
         journal = beginning.journal
         pages = beginning.pages
         contents = beginning.contents
         counter = beginning.counter
         if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem)) }
+        do {
+            try adoptHostLayers { _ in }
+        } catch {
+            report(.notAdopted(error))
+        }
     }
 
     var directory: PrivateDirectory { place.directory }

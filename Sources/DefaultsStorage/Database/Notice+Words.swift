@@ -62,6 +62,13 @@ extension Notice {
                 + "before had not found. They were made anew.")
     }
 
+    static func notAdopted(_ error: StorageError) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "Values that were stored for a machine by its name could not all be moved "
+                + "to its layers. They are kept, and the next start tries again. \(error)")
+    }
+
     static func putOff(_ error: StorageError) -> Notice {
         Notice(
             severity: .warning,

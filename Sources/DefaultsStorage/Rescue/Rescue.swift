@@ -55,6 +55,7 @@ struct Rescue {
         for row in domains.values {
             try store.note(row.domain, lastChange: row.lastChange, horizon: row.horizon)
         }
+        for host in salvage.hosts { try store.add(host) }
         try salvage.forEachFinding { finding in
             switch finding {
             case .entry(let domain, let entry): try store.add(entry, to: domain)
@@ -138,6 +139,7 @@ struct Rescue {
         var salvage = try Salvage(of: StorePages(of: path, mayBeTorn: false))
         guard let state = salvage.state else { return nil }
         if let expected = left?.uuid ?? journal, state.uuid != expected { return nil }
+        for host in salvage.hosts { try store.add(host) }
         let isNewer = left.map { $0.generation < state.generation } ?? true
         if isNewest && isNewer { report.isBlind = true }
         var filled = RescueReport.Filling(backup: path)

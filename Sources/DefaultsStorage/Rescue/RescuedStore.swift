@@ -88,6 +88,11 @@ final class RescuedStore {
         try upsertToken.run()
     }
 
+    /// Adds the name of a machine, unless it has one.
+    func add(_ host: Host) throws(SQLiteError) {
+        try HostTable(connection: connection).fillIn(host)
+    }
+
     /// Removes the tokens of a domain.
     func forgetTokens(of domain: Domain) throws(SQLiteError) {
         let delete = try connection.prepare("DELETE FROM tokens WHERE domain = ?1")

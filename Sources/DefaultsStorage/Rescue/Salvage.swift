@@ -19,6 +19,8 @@ struct Salvage {
     private(set) var domains: [Domain: SalvagedDomain] = [:]
     /// The state with the highest generation.
     private(set) var state: StoreState?
+    /// The machines that have told their names, the newest page first.
+    private(set) var hosts: [Host] = []
     /// The pages that hold the rest of an entry.
     private var isOverflow: [Bool]
 
@@ -145,6 +147,8 @@ struct Salvage {
             note(row.domain, id: row.id)
             let known = domains[row.domain]?.lastChange
             if known.map({ $0 < row.lastChange ?? .first }) ?? true { domains[row.domain] = row }
+        case .host(let host):
+            if hosts.count < HostTable.mostNames { hosts.append(host) }
         case .entry, .token:
             break
         }
@@ -198,7 +202,7 @@ extension Salvage {
                 }
             case .token(let token):
                 if let domain = names[token.domain]?.first { try body(.token(domain, token)) }
-            case .state, .domain, nil:
+            case .state, .domain, .host, nil:
                 break
             }
         }

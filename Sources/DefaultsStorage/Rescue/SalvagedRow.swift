@@ -9,10 +9,15 @@ enum SalvagedRow {
     case domain(SalvagedDomain)
     case entry(SalvagedEntry)
     case token(SalvagedToken)
+    case host(Host)
 
     /// Nil where it has the form of no row, or makes no sense.
     init?(_ record: StoreRecord, id: Int64) {
-        // The first column of each is its number, which stands beside the record.
+        if let host = Host(record.columns) {
+            self = .host(host)
+            return
+        }
+        // The first column of each other is its number, which stands beside the record.
         guard record.columns.first == .null else { return nil }
         switch (record.columns.count, record.columns.dropFirst().first) {
         case (4...5, .blob):
@@ -117,6 +122,15 @@ extension StoreState {
         self.init(
             uuid: uuid, generation: generation, ceiling: ceiling,
             recordStart: columns.generation(at: 4) ?? generation)
+    }
+}
+
+extension Host {
+    fileprivate init?(_ columns: [StoreRecord.Column]) {
+        guard columns.count == 2, case .text(let text) = columns[0], let id = HostID(text),
+            case .text(let name) = columns[1], name.utf8.count <= Host.longestName
+        else { return nil }
+        self.init(id: id, name: name)
     }
 }
 

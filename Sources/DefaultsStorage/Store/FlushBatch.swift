@@ -10,6 +10,8 @@ public struct FlushBatch: Sendable {
     let recordStart: Generation
     /// The last segment of the journal that is not needed when the batch is written.
     let lastSegment: UInt64?
+    /// This machine, where the name that the store has for it is to be another one.
+    let host: Host?
 
     /// The number up to which generations may be given when the batch is written.
     var ceiling: Generation { generation.advanced(by: Generation.ceilingDistance) }

@@ -1,8 +1,8 @@
 internal import DefaultsModel
 internal import SQLite
 
-/// One flush as one transaction of the store: rows, totals, tokens, generation and ceiling
-/// together, or nothing of it.
+/// One flush as one transaction of the store: rows, totals, tokens, the name of the machine, generation and
+/// ceiling together, or nothing of it.
 struct FlushTransaction {
     /// How many removals of a domain are told apart: when there are more than twice as many, those
     /// before the newest so many are forgotten.
@@ -36,6 +36,7 @@ struct FlushTransaction {
                 if hasRemovals { try forgetOldRemovals(of: row) }
                 if !pending.tokens.isEmpty { try write(pending.tokens, of: row) }
             }
+            if let host = batch.host { try HostTable(connection: connection).write(host) }
             try writeState(batch)
         }
     }

@@ -1,3 +1,4 @@
+internal import DefaultsModel
 internal import SQLite
 
 /// A store that is open and sound, as far as can be seen without reading all of it.
@@ -5,6 +6,8 @@ struct OpenStore {
     let connection: Connection
     let reader: StoreReader
     let state: StoreState
+    /// The machines that have told their names.
+    let hosts: [Host]
     let isNew: Bool
     /// The last rescue that it came from; nil where it came from none.
     private(set) var lastRescue: RescueRecord?
@@ -28,6 +31,7 @@ struct OpenStore {
         reader = try StoreReader(connection, path: file.path)
         do {
             lastRescue = try RescueRecord(of: connection)
+            hosts = try HostTable(connection: connection).read()
         } catch {
             throw .storeFailure(file.path, error, .cannotOpen)
         }

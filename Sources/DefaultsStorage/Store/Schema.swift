@@ -64,6 +64,13 @@ enum Schema {
             report TEXT NOT NULL
         ) STRICT;
         """,
+        """
+        -- The names that machines had when they last wrote layers of their own.
+        CREATE TABLE hosts (
+            id TEXT PRIMARY KEY NOT NULL, -- as in domains.host
+            name TEXT NOT NULL
+        ) STRICT;
+        """,
     ]
 
     /// What makes changes, removals, tokens and values be found without a search.

@@ -1,0 +1,87 @@
+public import DefaultsModel
+
+/// The names of machines, and what was stored for one by its name.
+extension Database {
+    /// The machines of which the database knows, this one first, then the others by their identities;
+    /// the name is empty where it is not known.
+    ///
+    /// - Throws: `.cannotRead` where the disk fails.
+    public func knownHosts() throws(StorageError) -> [Host] {
+        var others = Set(hosts.others.map(\.id))
+        for domain in try domains() {
+            if case .host(let host) = domain.layer { others.insert(host) }
+        }
+        others.remove(hosts.this.id)
+        return [hosts.this]
+            + others.sorted().map { Host(id: $0, name: hosts.name(of: $0) ?? "") }
+    }
+
+    /// Moves what was stored for a machine by its name, before its identity was known, to the layers
+    /// of that machine.
+    ///
+    /// A key that a machine has already keeps the value that it has there. What is moved is set in
+    /// the new place before it is removed from the old one, so that it is never in neither. A value
+    /// that is damaged stays where it is, for a rescue.
+    ///
+    /// - Parameter made: Called with each change that this makes.
+    /// - Throws: As `commit(_:)`, and `.cannotRead`; then the rest stays where it is.
+    public func adoptHostLayers(_ made: (ChangeSet) -> Void) throws(StorageError) {
+        for domain in try domains() {
+            guard case .host(let name) = domain.layer, let owner = hosts.owner(of: name) else {
+                continue
+            }
+            var keys = try keys(of: domain)[...]
+            while !keys.isEmpty {
+                let move = try move(of: &keys, from: domain, to: domain.inLayer(.host(owner)))
+                if !move.set.changesNothing { made(try commit(move.set)) }
+                if !move.removal.changesNothing { made(try commit(move.removal)) }
+            }
+        }
+    }
+
+    /// How much is moved in one change, in bytes.
+    private static let bytesAtOnce = 4 << 20
+
+    /// The next part of what is to be moved.
+    private func move(
+        of keys: inout ArraySlice<Key>, from domain: Domain, to home: Domain
+    ) throws(StorageError) -> (set: ChangeProposal, removal: ChangeProposal) {
+        var (set, removed, bytes) = ([ChangeProposal.Assignment](), [Key](), 0)
+        while bytes < Database.bytesAtOnce, let key = keys.popFirst() {
+            if try generation(home, key) == nil {
+                guard let archive = try soundArchive(domain, key) else { continue }
+                set.append(.init(key: key, archive: archive))
+                bytes += archive.count
+            }
+            removed.append(key)
+            bytes += key.length
+        }
+        return (
+            ChangeProposal(domain: home, set: set, origin: ""),
+            ChangeProposal(domain: domain, removed: removed, origin: "")
+        )
+    }
+
+    /// The archive of a key; nil where it is damaged.
+    private func soundArchive(_ domain: Domain, _ key: Key) throws(StorageError) -> [UInt8]? {
+        do throws(StorageError) {
+            return try value(domain, key)?.archive
+        } catch {
+            guard error.code == .damagedRow else { throw error }
+            return nil
+        }
+    }
+
+    /// This machine, if its name is to be noted by a flush: it writes a layer of this machine, or the
+    /// name that is noted is an earlier one.
+    ///
+    /// The machine may have been renamed since it was asked last.
+    func hostToNote(with changes: PendingChanges) -> Host? {
+        let name = machine.name()
+        if name != hosts.this.name { hosts.rename(to: name) }
+        guard name != notedName else { return nil }
+        let layer = Layer.host(hosts.this.id)
+        return notedName != nil || changes.domains.keys.contains { $0.layer == layer }
+            ? hosts.this : nil
+    }
+}
