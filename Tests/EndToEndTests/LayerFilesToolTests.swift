@@ -22,8 +22,8 @@ extension LayerFilesToolTests {
     @Test func `@managed and @system are read as any domain, and written by none`() throws {
         try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
         try desktop.write(#"{"Size": 3}"#, to: "\(Self.app).json", in: .recommended)
-        try desktop.wait(for: "\(Self.app)@managed", toHave: "Theme")
-        try desktop.wait(for: "\(Self.app)@system", toHave: "Size")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Size")
         #expect(desktop.tool("read", "\(Self.app)@managed", "Theme").output == "dark\n")
         #expect(desktop.tool("read", "\(Self.app)@system", "--json").output == "{\"Size\":3}\n")
         #expect(desktop.tool("keys", "\(Self.app)@managed").output == "Theme\n")
@@ -46,7 +46,7 @@ extension LayerFilesToolTests {
 
     @Test func `watch shows a file's change as one of its layer, with the value`() throws {
         try desktop.write(#"{"Theme": "dark", "Gone": 1}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.wait(for: "\(Self.app)@managed", toHave: "Theme")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
         let watchers = try [["--json"], ["--as-commands"], []].map { options in
             let process = try ChildProcess(
                 [Desktop.programs + "/defaultsctl", "watch"] + options,
@@ -54,7 +54,7 @@ extension LayerFilesToolTests {
             return (process: process, lines: try #require(process.lines))
         }
         defer { for (process, _) in watchers { process.send(SIGTERM) } }
-        try EndToEndTests.wait {
+        try wait {
             let rules = try desktop.run(
                 "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
                 "/org/freedesktop/DBus", "--method",
@@ -89,9 +89,9 @@ extension LayerFilesToolTests {
         #expect(text.contains(/layers' files +none\n/), "\(text)")
         try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
         try desktop.write("{\n  \"Size\" 3\n}", to: "\(Self.app).d/bad.json", in: .recommended)
-        try desktop.wait(for: "\(Self.app)@managed", toHave: "Theme")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
         let bad = desktop.path(of: "\(Self.app).d/bad.json", in: .recommended)
-        try EndToEndTests.wait { desktop.tool("status").output.contains(bad) }
+        try wait { desktop.tool("status").output.contains(bad) }
         let status = try desktop.tool("status").requireOutput()
         #expect(status.contains(/layers' files +2, 1 of them bad\n/), "\(status)")
         #expect(status.contains("  managed  \(Self.app)  "))
@@ -106,14 +106,14 @@ extension LayerFilesToolTests {
         #expect(doctor.output.contains(/(?m)^problem +layers' files +.*bad\.json:2:/), "\(doctor)")
         #expect(!doctor.output.contains("managed files"))
         try desktop.remove("\(Self.app).d/bad.json", in: .recommended)
-        try EndToEndTests.wait { !desktop.tool("status").output.contains(bad) }
+        try wait { !desktop.tool("status").output.contains(bad) }
         #expect(desktop.tool("doctor").output.contains(/(?m)^ok +layers' files +1, all good$/))
     }
 
     @Test(arguments: ["", "/org.example.App.json"])
     func `doctor warns where others can write what is mandatory`(place: String) throws {
         try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.wait(for: "\(Self.app)@managed", toHave: "Theme")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
         let path = "\(desktop.directory.path)/managed\(place)"
         chmod(path, 0o777)
         let doctor = desktop.tool("doctor").output
@@ -137,8 +137,8 @@ extension LayerFilesToolTests {
             in: .managed)
         try desktop.write(#"{"Size": 3}"#, to: "org.example.Other.json", in: .vendor)
         desktop.tool("write", "\(Self.app)@host", "Mine", "-int", "1")
-        try desktop.wait(for: "\(Self.app)@managed", toHave: "Theme")
-        try desktop.wait(for: "org.example.Other@system", toHave: "Size")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        try desktop.awaitKeys(in: "org.example.Other@system", "Size")
         let own = ["\(Self.app)@host"]
         let all = (own + ["\(Self.app)@managed", "org.example.Other@system"])
         for verb in ["read", "export", "keys", "watch", "read-type"] {

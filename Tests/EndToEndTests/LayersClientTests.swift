@@ -16,8 +16,8 @@ import Testing
         try desktop.write(
             #"{"Theme": "dark", "$locked": ["Pre*"]}"#, to: "\(Self.app).json", in: .managed)
         try desktop.write(#"{"Theme": "auto"}"#, to: "NSGlobalDomain.json", in: .vendor)
-        try desktop.wait(for: "\(Self.app)@managed", toHave: "Theme")
-        try desktop.wait(for: "NSGlobalDomain@system", toHave: "Theme")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        try desktop.awaitKeys(in: "NSGlobalDomain@system", "Theme")
         let defaults = try await RemoteDefaults.connect(to: .address(desktop.bus.address))
         do {
             try await body(defaults)

@@ -37,8 +37,8 @@ extension LayersToolTests {
             try desktop.write(#"{"Key": "\#(layer)"}"#, to: file, in: place)
         }
         for domain in [Self.app, global] {
-            try desktop.wait(for: "\(domain)@managed", toHave: "Key")
-            try desktop.wait(for: "\(domain)@system", toHave: "Key")
+            try desktop.awaitKeys(in: "\(domain)@managed", "Key")
+            try desktop.awaitKeys(in: "\(domain)@system", "Key")
         }
         let order = [
             "managed", "global-managed", "host", "domain", "global-host", "global", "system",
@@ -65,7 +65,7 @@ extension LayersToolTests {
             #expect(holds["holds"] as? String == layer)
             if let file = files.first(where: { $0.layer == layer }) {
                 try desktop.remove(file.file, in: file.place)
-                try EndToEndTests.wait {
+                try wait {
                     desktop.tool("read", "--effective", Self.app, "Key").output != "\(layer)\n"
                 }
             } else if let domain = own.first(where: { $0.0 == layer })?.1 {
@@ -85,9 +85,9 @@ extension LayersToolTests {
         try desktop.write(#"{"Language": "de"}"#, to: "NSGlobalDomain.json", in: .recommended)
         desktop.tool("write", Self.app, "Size", "-int", "3")
         desktop.tool("write", Self.app, "Deep", "--json", #"{"a":[1,"x"]}"#)
-        try desktop.wait(for: "\(Self.app)@managed", toHave: "Theme")
-        try desktop.wait(for: "\(Self.app)@system", toHave: "Only")
-        try desktop.wait(for: "NSGlobalDomain@system", toHave: "Language")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Only")
+        try desktop.awaitKeys(in: "NSGlobalDomain@system", "Language")
         #expect(
             desktop.tool("read", "--effective", Self.app, "--json").output
                 == #"{"Deep":{"a":[1,"x"]},"Language":"de","Only":true,"Size":3,"Theme":"dark"}"#
@@ -146,11 +146,11 @@ extension LayersToolTests {
 extension LayersToolTests {
     @Test func `explain marks the layer that holds, and cuts values to one line`() throws {
         try desktop.write(#"{"Key": "dark"}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.wait(for: "\(Self.app)@managed", toHave: "Key")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Key")
         try desktop.write(
             #"{"Key": "\#(String(repeating: "long ", count: 50))"}"#,
             to: "\(Self.app).json", in: .vendor)
-        try desktop.wait(for: "\(Self.app)@system", toHave: "Key")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
         let lines = try desktop.tool("explain", Self.app, "Key").requireOutput()
             .split(separator: "\n")
         #expect(lines.count == 2)
@@ -164,7 +164,7 @@ extension LayersToolTests {
     @Test func `On a terminal a line fits, and nothing in it steers`() throws {
         let text = #"{"Key": "\u001b[31m\#(String(repeating: "long ", count: 50))"}"#
         try desktop.write(text, to: "\(Self.app).json", in: .vendor)
-        try desktop.wait(for: "\(Self.app)@system", toHave: "Key")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
         let shown = try desktop.onTerminal(["explain", Self.app, "Key"])
         #expect(!shown.contains(#"\x1b"#) && shown.contains("u001b"), "\(shown)")
         #expect(shown.hasSuffix("\n0\n"))
@@ -173,7 +173,7 @@ extension LayersToolTests {
     @Test func `A large value is told by its size, and whole in JSON`() throws {
         let text = String(repeating: "x", count: 100_000)
         try desktop.write(#"{"Key": "\#(text)"}"#, to: "\(Self.app).json", in: .recommended)
-        try desktop.wait(for: "\(Self.app)@system", toHave: "Key")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
         #expect(try desktop.tool("explain", Self.app, "Key").requireOutput().contains("97.8 KiB"))
         let told = try #require(json("explain", Self.app, "Key", "--json") as? [String: Any])
         let layers = try #require(told["layers"] as? [[String: Any]])
@@ -184,7 +184,7 @@ extension LayersToolTests {
         desktop.tool("write", Self.app, "Frozen", "-int", "7")
         try desktop.write(
             #"{"$locked": ["Frozen", "Empty*"]}"#, to: "\(Self.app).d/10-lock.json", in: .managed)
-        try desktop.wait(for: "Frozen", of: Self.app)
+        try desktop.awaitLock(of: "Frozen", in: Self.app)
         let frozen = try desktop.tool("explain", Self.app, "Frozen").requireOutput()
         #expect(frozen.contains(/(?m)^    managed +- +locked +\/.*\/10-lock\.json$/), "\(frozen)")
         #expect(frozen.contains(/(?m)^->  domain +7$/), "\(frozen)")

@@ -22,8 +22,8 @@ extension LocksToolTests {
         try desktop.write(
             #"{"Theme": "dark", "$locked": ["Pre*"]}"#, to: "\(Self.app).json", in: .managed)
         try desktop.write(#"{"$locked": ["Every"]}"#, to: "NSGlobalDomain.json", in: .managed)
-        try desktop.wait(for: "Theme", of: Self.app)
-        try desktop.wait(for: "Every", of: Self.app)
+        try desktop.awaitLock(of: "Theme", in: Self.app)
+        try desktop.awaitLock(of: "Every", in: Self.app)
         let file = desktop.path(of: "\(Self.app).json", in: .managed)
         let global = desktop.path(of: "NSGlobalDomain.json", in: .managed)
         for (key, path) in [("Theme", file), ("Prefixed", file), ("Every", global)] {
@@ -77,7 +77,7 @@ extension LocksToolTests {
         desktop.tool("write", "\(Self.app)@host", "Free", "-int", "1")
         try desktop.write(
             #"{"$locked": ["Lock*"]}"#, to: "\(Self.app).d/10-lock.json", in: .managed)
-        try desktop.wait(for: "Locked", of: Self.app)
+        try desktop.awaitLock(of: "Locked", in: Self.app)
         let before = desktop.tool("read", "--json").output
         let answer = desktop.run([Desktop.programs + "/defaultsctl"] + words, input: input)
         #expect(answer.status == 1 && answer.output == "", "\(answer)")
@@ -87,14 +87,14 @@ extension LocksToolTests {
         #expect(desktop.tool("read", "--json").output == before)
         // When the lock goes, so does the refusal.
         try desktop.remove("\(Self.app).d/10-lock.json", in: .managed)
-        try desktop.wait(for: "Locked", of: Self.app, toBeLocked: false)
+        try desktop.awaitLock(of: "Locked", in: Self.app, isLocked: false)
         let done = desktop.run([Desktop.programs + "/defaultsctl"] + words, input: input)
         #expect(done.status == 0, "\(done)")
     }
 
     @Test func `An import in several changes is refused before the first`() throws {
         try desktop.write(#"{"$locked": ["Zlast"]}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.wait(for: "Zlast", of: Self.app)
+        try desktop.awaitLock(of: "Zlast", in: Self.app)
         let large = String(repeating: "x", count: 12 << 20)
         let values = ["A", "B", "C"].map { #""\#($0)": "\#(large)""# } + [#""Zlast": 1"#]
         let file = try desktop.directory.write("{\(values.joined(separator: ","))}", to: "large")
