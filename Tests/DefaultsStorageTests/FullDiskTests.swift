@@ -57,7 +57,7 @@ struct FullDiskTests {
         let scratch = try Scratch()
         let location = DatabaseLocation(
             directory: scratch.location.directory, runtimeDirectory: memory.path)
-        let open = { try Database(at: location, boot: Scratch.boot, machine: Scratch.machine) { _ in } }
+        let open = { try Database(at: location, boot: Scratch.boot) { _ in } }
         var database = try open()
         try database.set(["before": [1]])
         try memory.fill()
@@ -91,7 +91,7 @@ struct FullDiskTests {
         let scratch = try Scratch()
         let location = DatabaseLocation(
             directory: scratch.location.directory, runtimeDirectory: memory.path)
-        let database = try Database(at: location, boot: Scratch.boot, machine: Scratch.machine) { _ in }
+        let database = try Database(at: location, boot: Scratch.boot) { _ in }
         for size in [50_000, 1] {
             let archive = [UInt8](repeating: 3, count: size)
             while (try? database.set(["key": archive])) != nil {}
@@ -102,7 +102,7 @@ struct FullDiskTests {
         try database.set(["key": [UInt8](repeating: 4, count: 50_000)])
         let generation = database.generation
         database.close()
-        let next = try Database(at: location, boot: Scratch.boot, machine: Scratch.machine) { _ in }
+        let next = try Database(at: location, boot: Scratch.boot) { _ in }
         #expect(next.generation == generation)
         #expect(try next.archive("key")?.count == 50_000)
     }

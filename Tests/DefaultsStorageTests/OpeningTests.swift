@@ -6,16 +6,6 @@ import Testing
 @testable import DefaultsStorage
 
 @Suite struct OpeningTests {
-    private func execute(_ sql: String, in scratch: Scratch) throws {
-        _ = try Scratch.output(
-            of: "python3", "-c",
-            """
-            import sqlite3, sys
-            connection = sqlite3.connect(sys.argv[1])
-            connection.executescript(sys.argv[2])
-            """, "\(scratch.location.directory)/defaults.db", sql)
-    }
-
     @Test("A second daemon is refused with the host and the process of the first")
     func lock() throws {
         let scratch = try Scratch()
@@ -110,7 +100,7 @@ import Testing
     func newerSchema() throws {
         let scratch = try Scratch()
         try scratch.open().close()
-        try execute("PRAGMA user_version = 7", in: scratch)
+        try scratch.execute("PRAGMA user_version = 7")
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
         #expect(error?.code == .newerSchema)
         #expect(error?.description.contains("version 7 ") == true)
@@ -124,7 +114,7 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: scratch.location.directory, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
-        try execute("CREATE TABLE theirs (x)", in: scratch)
+        try scratch.execute("CREATE TABLE theirs (x)")
         let path = "\(scratch.location.directory)/defaults.db"
         let before = FileManager.default.contents(atPath: path)
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
@@ -164,7 +154,7 @@ import Testing
         try await database.flush()
         let last = try database.set(["pending": [2]]).generation
         database.close()
-        try execute(sql, in: scratch)
+        try scratch.execute(sql)
         let again = try scratch.open()
         #expect(scratch.rescue != nil)
         #expect(try again.archive("key") == [1])
@@ -181,7 +171,7 @@ import Testing
         try database.set(["key": [1]])
         try await database.flush()
         database.close()
-        try execute("UPDATE domains SET key_count = \(value), key_bytes = \(value)", in: scratch)
+        try scratch.execute("UPDATE domains SET key_count = \(value), key_bytes = \(value)")
         let again = try scratch.open()
         try again.remove("key")
         #expect(try again.archive("key") == nil)
@@ -199,7 +189,7 @@ import Testing
         try database.set(["bad": Array("a secret".utf8), "good": [2]])
         try await database.flush()
         database.close()
-        try execute("UPDATE entries SET \(assignment) WHERE key = 'bad'", in: scratch)
+        try scratch.execute("UPDATE entries SET \(assignment) WHERE key = 'bad'")
         let key = assignment.hasPrefix("key") ? "renamed" : "bad"
         let again = try scratch.open()
         #expect(try again.archive("good") == [2])

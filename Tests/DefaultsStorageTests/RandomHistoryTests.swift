@@ -120,7 +120,7 @@ private final class History {
         try FileManager.default.moveItem(atPath: run, toPath: hidden)
         let without = DatabaseLocation(
             directory: scratch.location.directory, runtimeDirectory: nil)
-        database = try Database(at: without, boot: boot, machine: Scratch.machine) { _ in }
+        database = try Database(at: without, boot: boot) { _ in }
         for _ in 0..<Int.random(in: 0...3, using: &random) { try change() }
         if Bool.random(using: &random) { try await database.flush() }
         database.close()
@@ -145,7 +145,7 @@ private final class History {
         // A close gives up the lock and the connection and nothing else: what is pending is lost
         // to this process, as in a death.
         database.close()
-        database = try Database(at: place(), boot: boot, machine: Scratch.machine) { _ in }
+        database = try Database(at: place(), boot: boot) { _ in }
     }
 
     private func place() -> DatabaseLocation {

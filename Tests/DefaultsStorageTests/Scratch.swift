@@ -89,6 +89,18 @@ final class Scratch {
             of: "python3", "-c", program, "\(location.directory)/defaults.db", sql)
     }
 
+    /// Has Python's sqlite3 module change the database, which is closed in this process.
+    func execute(_ sql: String) throws {
+        let program = """
+            import sqlite3, sys
+            connection = sqlite3.connect(sys.argv[1])
+            connection.executescript(sys.argv[2])
+            connection.commit()
+            """
+        _ = try Scratch.output(
+            of: "python3", "-c", program, "\(location.directory)/defaults.db", sql)
+    }
+
     /// A copy of the database as a power cut leaves it: without the runtime directory.
     func copyWithoutRuntime() throws -> Scratch {
         let copy = try Scratch()

@@ -72,7 +72,8 @@ public final class Database {
 
     /// Opens the database as in a given boot of a given machine.
     init(
-        at location: DatabaseLocation, boot: UniqueID, machine: Machine, damage: String? = nil,
+        at location: DatabaseLocation, boot: UniqueID, machine: Machine = .current,
+        damage: String? = nil,
         report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         place = try StorePlace(at: location)

@@ -2,11 +2,11 @@ internal import DefaultsModel
 internal import Glibc
 
 /// What tells which machine this process runs on.
-struct Machine {
+struct Machine: Sendable {
     /// Its identity, which stays.
     let id: HostID
     /// Asks for the name that people know it by, which may change at any time.
-    let name: () -> String
+    let name: @Sendable () -> String
 
     /// This machine, by its machine ID, or, where it has none, by its host name.
     ///
