@@ -72,8 +72,6 @@ import Testing
             let locks = try await defaults.locks(of: Self.app)
             #expect(Set(locks.map(\.pattern)) == ["Pre*", "Theme"])
             #expect(locks.allSatisfy { $0.file == file })
-            #expect(locks.filter { $0.covers("Prefix") }.map(\.pattern) == ["Pre*"])
-            #expect(locks.filter { $0.covers("Themes") } == [])
             let files = try await defaults.layerFiles()
             #expect(files.map(\.layer) == [.system, .managed])
             #expect(files.map(\.domain) == ["NSGlobalDomain", Self.app])
