@@ -22,14 +22,6 @@ public struct RemoteLock: Sendable, Hashable {
     public let pattern: String
     /// The file that locks it.
     public let file: String
-
-    /// Whether a key is locked by this.
-    ///
-    /// A managed key that ends with `*` is locked as a key, and reads like a prefix: for such a name
-    /// the daemon is to be asked.
-    public func covers(_ key: String) -> Bool {
-        key == pattern || pattern.hasSuffix("*") && key.utf8.starts(with: pattern.utf8.dropLast())
-    }
 }
 
 /// Files of layers, by the interface that is for the project's own tool.

@@ -22,6 +22,8 @@ import Testing
         ] {
             _ = try desktop.tool(["write"] + words).requireOutput()
         }
+        try desktop.write(#"{"Key": 1}"#, to: "com.example.Odd.json", in: .managed)
+        try desktop.awaitKeys(in: "com.example.Odd@managed", "Key")
     }
 
     /// The candidates, without their notes.
@@ -79,7 +81,8 @@ import Testing
     }
 
     private static let everywhere = [
-        ("rena", "rename"), ("read org.ex", "read org.example.Game"),
+        ("rena", "rename"), ("read com.example.Odd@", "read com.example.Odd@managed"),
+        ("read org.ex", "read org.example.Game"),
         ("read org.example.Game Two", #"read org.example.Game Two\ Words"#),
         ("read org.example.Game \"Two", #"read org.example.Game "Two Words""#),
         ("read org.example.Game T'wo W", #"read org.example.Game T'wo Words'"#),

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `The first layer of the search list that has the key is what holds`() throws {
-        let places: [(layer: String, set: () throws -> Void, remove: () throws -> Void)] = [
+        let places: [Place] = [
             file("global-system", Self.global, .vendor), file("system", Self.app, .vendor),
             file("system", Self.app, .recommended), user("global", Self.global),
             user("global-host", Self.global + "@host"), user("domain", Self.app),
@@ -51,7 +51,7 @@ import Testing
             // What stands in files locks the layers of the user, so that those come before.
             try place.set()
             _ = try nextChange(monitor)
-            #expect(lookup("Key") == "(<'\(place.layer)'>, '\(place.layer)')\n", "\(index)")
+            #expect(lookup("Key") == "(<'\(place.value)'>, '\(place.layer)')\n", "\(index)")
         }
         let explained = try desktop.call("Explain", Self.app, "Key").requireOutput()
         let layers = explained.matches(of: /\('([\w-]+)', '(.*?)', (\w+),/).map {
@@ -66,7 +66,7 @@ import Testing
                 "global-system vendor/NSGlobalDomain.json false",
             ])
         for (index, place) in places.enumerated().reversed() {
-            #expect(lookup("Key") == "(<'\(place.layer)'>, '\(place.layer)')\n", "\(index)")
+            #expect(lookup("Key") == "(<'\(place.value)'>, '\(place.layer)')\n", "\(index)")
             try place.remove()
             _ = try nextChange(monitor)
         }
@@ -74,21 +74,24 @@ import Testing
         monitor.send(SIGTERM)
     }
 
+    /// Where a value can be set, and what `Key` is there.
+    private typealias Place = (
+        layer: String, value: String, set: () throws -> Void, remove: () throws -> Void
+    )
+
     private func file(
         _ layer: String, _ domain: String, _ place: Desktop.LayerPlace
-    ) -> (String, () throws -> Void, () throws -> Void) {
+    ) -> Place {
         (
-            layer,
-            { try desktop.write(#"{"Key": "\#(layer)"}"#, to: "\(domain).json", in: place) },
+            layer, place.rawValue,
+            { try desktop.write(#"{"Key": "\#(place)"}"#, to: "\(domain).json", in: place) },
             { try desktop.remove("\(domain).json", in: place) }
         )
     }
 
-    private func user(
-        _ layer: String, _ domain: String
-    ) -> (String, () throws -> Void, () throws -> Void) {
+    private func user(_ layer: String, _ domain: String) -> Place {
         (
-            layer,
+            layer, layer,
             { _ = try desktop.call("SetValue", domain, "Key", "<'\(layer)'>").requireOutput() },
             { _ = try desktop.call("Remove", domain, "Key").requireOutput() }
         )

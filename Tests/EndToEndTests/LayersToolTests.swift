@@ -1,30 +1,14 @@
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
-/// The tool's verbs for layers and locks: what holds for an application, why, and what is locked.
+/// The tool's verbs for what holds for an application, and why.
 @Suite(.serialized) struct LayersToolTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }
 
     private static let app = "org.example.App"
-
-    /// Waits until the daemon has taken the files over.
-    private func wait(for domain: String, toHave keys: String...) throws {
-        try EndToEndTests.wait {
-            let listed = desktop.tool("keys", domain).output.split(separator: "\n").map(String.init)
-            return keys.allSatisfy(listed.contains)
-        }
-    }
-
-    /// Waits until a key is locked, or is not.
-    private func wait(for key: String, toBeLocked isLocked: Bool = true) throws {
-        try EndToEndTests.wait {
-            desktop.tool("locked", Self.app, key).status == (isLocked ? 0 : 1)
-        }
-    }
 
     private func json(_ words: String...) throws -> Any {
         try JSONSerialization.jsonObject(with: Data(desktop.tool(words).requireOutput().utf8))
@@ -53,8 +37,8 @@ extension LayersToolTests {
             try desktop.write(#"{"Key": "\#(layer)"}"#, to: file, in: place)
         }
         for domain in [Self.app, global] {
-            try wait(for: "\(domain)@managed", toHave: "Key")
-            try wait(for: "\(domain)@system", toHave: "Key")
+            try desktop.awaitKeys(in: "\(domain)@managed", "Key")
+            try desktop.awaitKeys(in: "\(domain)@system", "Key")
         }
         let order = [
             "managed", "global-managed", "host", "domain", "global-host", "global", "system",
@@ -81,7 +65,7 @@ extension LayersToolTests {
             #expect(holds["holds"] as? String == layer)
             if let file = files.first(where: { $0.layer == layer }) {
                 try desktop.remove(file.file, in: file.place)
-                try EndToEndTests.wait {
+                try wait {
                     desktop.tool("read", "--effective", Self.app, "Key").output != "\(layer)\n"
                 }
             } else if let domain = own.first(where: { $0.0 == layer })?.1 {
@@ -101,9 +85,9 @@ extension LayersToolTests {
         try desktop.write(#"{"Language": "de"}"#, to: "NSGlobalDomain.json", in: .recommended)
         desktop.tool("write", Self.app, "Size", "-int", "3")
         desktop.tool("write", Self.app, "Deep", "--json", #"{"a":[1,"x"]}"#)
-        try wait(for: "\(Self.app)@managed", toHave: "Theme")
-        try wait(for: "\(Self.app)@system", toHave: "Only")
-        try wait(for: "NSGlobalDomain@system", toHave: "Language")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Only")
+        try desktop.awaitKeys(in: "NSGlobalDomain@system", "Language")
         #expect(
             desktop.tool("read", "--effective", Self.app, "--json").output
                 == #"{"Deep":{"a":[1,"x"]},"Language":"de","Only":true,"Size":3,"Theme":"dark"}"#
@@ -162,11 +146,11 @@ extension LayersToolTests {
 extension LayersToolTests {
     @Test func `explain marks the layer that holds, and cuts values to one line`() throws {
         try desktop.write(#"{"Key": "dark"}"#, to: "\(Self.app).json", in: .managed)
-        try wait(for: "\(Self.app)@managed", toHave: "Key")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Key")
         try desktop.write(
             #"{"Key": "\#(String(repeating: "long ", count: 50))"}"#,
             to: "\(Self.app).json", in: .vendor)
-        try wait(for: "\(Self.app)@system", toHave: "Key")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
         let lines = try desktop.tool("explain", Self.app, "Key").requireOutput()
             .split(separator: "\n")
         #expect(lines.count == 2)
@@ -180,7 +164,7 @@ extension LayersToolTests {
     @Test func `On a terminal a line fits, and nothing in it steers`() throws {
         let text = #"{"Key": "\u001b[31m\#(String(repeating: "long ", count: 50))"}"#
         try desktop.write(text, to: "\(Self.app).json", in: .vendor)
-        try wait(for: "\(Self.app)@system", toHave: "Key")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
         let shown = try desktop.onTerminal(["explain", Self.app, "Key"])
         #expect(!shown.contains(#"\x1b"#) && shown.contains("u001b"), "\(shown)")
         #expect(shown.hasSuffix("\n0\n"))
@@ -189,7 +173,7 @@ extension LayersToolTests {
     @Test func `A large value is told by its size, and whole in JSON`() throws {
         let text = String(repeating: "x", count: 100_000)
         try desktop.write(#"{"Key": "\#(text)"}"#, to: "\(Self.app).json", in: .recommended)
-        try wait(for: "\(Self.app)@system", toHave: "Key")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
         #expect(try desktop.tool("explain", Self.app, "Key").requireOutput().contains("97.8 KiB"))
         let told = try #require(json("explain", Self.app, "Key", "--json") as? [String: Any])
         let layers = try #require(told["layers"] as? [[String: Any]])
@@ -200,7 +184,7 @@ extension LayersToolTests {
         desktop.tool("write", Self.app, "Frozen", "-int", "7")
         try desktop.write(
             #"{"$locked": ["Frozen", "Empty*"]}"#, to: "\(Self.app).d/10-lock.json", in: .managed)
-        try wait(for: "Frozen")
+        try desktop.awaitLock(of: "Frozen", in: Self.app)
         let frozen = try desktop.tool("explain", Self.app, "Frozen").requireOutput()
         #expect(frozen.contains(/(?m)^    managed +- +locked +\/.*\/10-lock\.json$/), "\(frozen)")
         #expect(frozen.contains(/(?m)^->  domain +7$/), "\(frozen)")
@@ -209,259 +193,5 @@ extension LayersToolTests {
         #expect(!empty.contains("->") && empty.contains("none can be set"), "\(empty)")
         let told = try #require(json("explain", Self.app, "EmptyKey", "--json") as? [String: Any])
         #expect(told["holds"] is NSNull && told["locked"] as? Bool == true)
-    }
-}
-
-// MARK: Locks
-
-extension LayersToolTests {
-    @Test func `locked says yes or no by its status, and which file, and lists what is`() throws {
-        try desktop.write(
-            #"{"Theme": "dark", "$locked": ["Pre*"]}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.write(#"{"$locked": ["Every"]}"#, to: "NSGlobalDomain.json", in: .managed)
-        try wait(for: "Theme")
-        try wait(for: "Every")
-        let file = desktop.path(of: "\(Self.app).json", in: .managed)
-        let global = desktop.path(of: "NSGlobalDomain.json", in: .managed)
-        for (key, path) in [("Theme", file), ("Prefixed", file), ("Every", global)] {
-            let locked = desktop.tool("locked", Self.app, key)
-            #expect(locked.status == 0)
-            #expect(locked.output == "\(key) of \(Self.app) is locked by \(path)\n")
-        }
-        let free = desktop.tool("locked", Self.app, "Free")
-        #expect(free.status == 1 && free.output == "Free of \(Self.app) is not locked\n")
-        #expect(free.error == "")
-        let notLocked = desktop.tool("locked", Self.app, "Free", "--json")
-        #expect(
-            notLocked.status == 1 && notLocked.output == #"{"locked":false,"file":null}"# + "\n")
-        let list = try #require(json("locked", Self.app, "--json") as? [[String: String]])
-        #expect(Set(list.compactMap { $0["key"] }) == ["Theme", "Pre*", "Every"])
-        #expect(list.last == ["key": "Every", "file": global])
-        let text = try desktop.tool("locked", Self.app).requireOutput()
-        #expect(text.contains("Pre*   \(file)\n") && text.hasSuffix("Every  \(global)\n"))
-        #expect(desktop.tool("locked", "-g").output == "Every  \(global)\n")
-        #expect(desktop.tool("locked", "org.example.Other", "Theme").status == 1)
-    }
-
-    /// Commands that would change a locked key, and what they read.
-    static let refused: [(words: [String], input: String)] = [
-        (["write", app, "Locked", "-int", "2"], ""), (["delete", app, "Locked"], ""),
-        (["write", app, "Locked", "--path", "a", "-int", "2"], ""),
-        (["write", app + "@host", "Locked", "-int", "2"], ""),
-        (["-currentHost", "write", app, "Locked", "-int", "2"], ""),
-        (["rename", app, "Locked", "Other"], ""), (["rename", app, "Free", "Locked"], ""),
-        (["delete", app], ""), (["delete-all", app], ""), (["delete-all", app, "Locked"], ""),
-        (["write", app, "{ Locked = 2; Free = 3; }"], ""),
-        (["import", app, "-"], #"{"Locked": 2, "Free": 3}"#),
-        (["import", "--replace", app, "-"], #"{"New": 2}"#),
-        (
-            ["apply"],
-            "write org.example.First Key -int 2\nwrite \(app) Free -int 3\ndelete \(app) Locked\n"
-        ),
-        (
-            ["apply"],
-            #"{"domain":"org.example.First","key":"Key","value":2}"# + "\n"
-                + #"{"domain":"\#(app)","key":"Locked","value":2}"#
-        ),
-    ]
-
-    @Test(arguments: refused)
-    func `A write to a locked key names key and file, and nothing is changed`(
-        words: [String], input: String
-    ) throws {
-        desktop.tool("write", Self.app, "Locked", "--json", #"{"a":1}"#)
-        desktop.tool("write", Self.app, "Free", "-int", "1")
-        desktop.tool("write", "\(Self.app)@host", "Free", "-int", "1")
-        try desktop.write(
-            #"{"$locked": ["Lock*"]}"#, to: "\(Self.app).d/10-lock.json", in: .managed)
-        try wait(for: "Locked")
-        let before = desktop.tool("read", "--json").output
-        let answer = desktop.run([Desktop.programs + "/defaultsctl"] + words, input: input)
-        #expect(answer.status == 1 && answer.output == "", "\(answer)")
-        #expect(answer.error.split(separator: "\n").count == 1)
-        #expect(answer.error.contains("Locked"))
-        #expect(answer.error.contains(desktop.path(of: "\(Self.app).d/10-lock.json", in: .managed)))
-        #expect(desktop.tool("read", "--json").output == before)
-        // When the lock goes, so does the refusal.
-        try desktop.remove("\(Self.app).d/10-lock.json", in: .managed)
-        try wait(for: "Locked", toBeLocked: false)
-        let done = desktop.run([Desktop.programs + "/defaultsctl"] + words, input: input)
-        #expect(done.status == 0, "\(done)")
-    }
-
-    @Test func `An import in several changes is refused before the first`() throws {
-        try desktop.write(#"{"$locked": ["Zlast"]}"#, to: "\(Self.app).json", in: .managed)
-        try wait(for: "Zlast")
-        let large = String(repeating: "x", count: 12 << 20)
-        let values = ["A", "B", "C"].map { #""\#($0)": "\#(large)""# } + [#""Zlast": 1"#]
-        let file = try desktop.directory.write("{\(values.joined(separator: ","))}", to: "large")
-        let answer = desktop.tool("import", Self.app, file)
-        #expect(answer.status == 1 && answer.error.contains("Zlast"), "\(answer.error)")
-        #expect(desktop.tool("keys", Self.app).status == 1)
-    }
-}
-
-// MARK: The layers of files
-
-extension LayersToolTests {
-    @Test func `@managed and @system are read as any domain, and written by none`() throws {
-        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.write(#"{"Size": 3}"#, to: "\(Self.app).json", in: .recommended)
-        try wait(for: "\(Self.app)@managed", toHave: "Theme")
-        try wait(for: "\(Self.app)@system", toHave: "Size")
-        #expect(desktop.tool("read", "\(Self.app)@managed", "Theme").output == "dark\n")
-        #expect(desktop.tool("read", "\(Self.app)@system", "--json").output == "{\"Size\":3}\n")
-        #expect(desktop.tool("keys", "\(Self.app)@managed").output == "Theme\n")
-        let exported = desktop.tool("export", "\(Self.app)@managed", "-").output
-        #expect(exported.contains("<string>dark</string>"))
-        #expect(desktop.tool("domains", "--managed").output == "\(Self.app)@managed\n")
-        #expect(
-            desktop.tool("domains", "--managed", "--system", "--json").output
-                == "[\"\(Self.app)@managed\",\"\(Self.app)@system\"]\n")
-        // No key is the user's own.
-        #expect(desktop.tool("domains").output == "\n")
-        for words in [
-            ["write", "\(Self.app)@managed", "Theme", "-string", "x"],
-            ["delete", "\(Self.app)@system", "Size"], ["delete", "\(Self.app)@managed"],
-        ] {
-            let refused = desktop.tool(words)
-            #expect(refused.status == 1 && refused.error.contains("read only"), "\(refused)")
-        }
-    }
-
-    @Test func `watch shows a file's change as one of its layer, with the value`() throws {
-        try desktop.write(#"{"Theme": "dark", "Gone": 1}"#, to: "\(Self.app).json", in: .managed)
-        try wait(for: "\(Self.app)@managed", toHave: "Theme")
-        let watchers = try [["--json"], ["--as-commands"], []].map { options in
-            let process = try ChildProcess(
-                [Desktop.programs + "/defaultsctl", "watch"] + options,
-                environment: desktop.environment, output: .lines)
-            return (process: process, lines: try #require(process.lines))
-        }
-        defer { for (process, _) in watchers { process.send(SIGTERM) } }
-        try EndToEndTests.wait {
-            let rules = try desktop.run(
-                "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
-                "/org/freedesktop/DBus", "--method",
-                "org.freedesktop.DBus.Debug.Stats.GetAllMatchRules"
-            ).requireOutput()
-            return rules.matches(of: /member='Changed'/).count == watchers.count
-        }
-        try desktop.write(#"{"Theme": "light"}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.write(#"{"Size": 3}"#, to: "\(Self.app).json", in: .vendor)
-        let objects = try (0..<3).map { _ in
-            let line = try #require(watchers[0].lines.next())
-            let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
-            return try #require(object as? [String: Any])
-        }
-        #expect(objects.allSatisfy { $0["writer"] == nil })
-        #expect(
-            objects.map { "\($0["domain"] ?? "") \($0["key"] ?? "")" } == [
-                "\(Self.app)@managed Theme", "\(Self.app)@managed Gone", "\(Self.app)@system Size",
-            ])
-        #expect(objects[0]["old"] as? String == "dark" && objects[0]["new"] as? String == "light")
-        #expect(objects[1]["old"] as? Int == 1 && objects[1]["new"] == nil)
-        let comments = (0..<3).compactMap { _ in watchers[1].lines.next() }
-        #expect(comments.allSatisfy { $0.hasPrefix("# \(Self.app)@") }, "\(comments)")
-        #expect(comments.allSatisfy { $0.contains("from a file") })
-        #expect(watchers[2].lines.next() == "\(Self.app)@managed Theme = \"light\" (was \"dark\")")
-        #expect(watchers[2].lines.next() == "\(Self.app)@managed Gone removed (was 1)")
-        #expect(watchers[2].lines.next() == "\(Self.app)@system Size = 3 (new)")
-    }
-
-    @Test func `status lists the files with what is wrong, and doctor finds it`() throws {
-        let text = try desktop.tool("status").requireOutput()
-        #expect(text.contains(/layers' files +none\n/), "\(text)")
-        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.write("{\n  \"Size\" 3\n}", to: "\(Self.app).d/bad.json", in: .recommended)
-        try wait(for: "\(Self.app)@managed", toHave: "Theme")
-        let bad = desktop.path(of: "\(Self.app).d/bad.json", in: .recommended)
-        try EndToEndTests.wait { desktop.tool("status").output.contains(bad) }
-        let status = try desktop.tool("status").requireOutput()
-        #expect(status.contains(/layers' files +2, 1 of them bad\n/), "\(status)")
-        #expect(status.contains("  managed  \(Self.app)  "))
-        #expect(status.contains("\n    \(bad):2:"), "\(status)")
-        let object = try #require(json("status", "--json") as? [String: Any])
-        let files = try #require(object["layerFiles"] as? [[String: Any]])
-        #expect(files.count == 2)
-        let good = try #require(files.first { $0["layer"] as? String == "managed" })
-        #expect(good["problem"] is NSNull && good["domain"] as? String == Self.app)
-        let doctor = desktop.tool("doctor")
-        #expect(doctor.status == 1)
-        #expect(doctor.output.contains(/(?m)^problem +layers' files +.*bad\.json:2:/), "\(doctor)")
-        #expect(!doctor.output.contains("managed files"))
-        try desktop.remove("\(Self.app).d/bad.json", in: .recommended)
-        try EndToEndTests.wait { !desktop.tool("status").output.contains(bad) }
-        #expect(desktop.tool("doctor").output.contains(/(?m)^ok +layers' files +1, all good$/))
-    }
-
-    @Test(arguments: ["", "/org.example.App.json"])
-    func `doctor warns where others can write what is mandatory`(place: String) throws {
-        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
-        try wait(for: "\(Self.app)@managed", toHave: "Theme")
-        let path = "\(desktop.directory.path)/managed\(place)"
-        chmod(path, 0o777)
-        let doctor = desktop.tool("doctor").output
-        #expect(doctor.contains("warning  managed files"), "\(doctor)")
-        #expect(doctor.contains("chmod go-w \(path)") || doctor.contains("chown root"))
-    }
-}
-
-// MARK: Completion, and no bus
-
-extension LayersToolTests {
-    private func candidates(_ words: String...) throws -> [String] {
-        try desktop.tool(["complete", "--"] + words).requireOutput().split(separator: "\n")
-            .map { String($0.prefix { $0 != "\t" }) }
-    }
-
-    @Test func `Completion knows layers that are only read, and keys that are only locked`() throws
-    {
-        try desktop.write(
-            #"{"Theme": "dark", "$locked": ["Frozen", "Pre*"]}"#, to: "\(Self.app).json",
-            in: .managed)
-        try desktop.write(#"{"Size": 3}"#, to: "org.example.Other.json", in: .vendor)
-        desktop.tool("write", "\(Self.app)@host", "Mine", "-int", "1")
-        try wait(for: "\(Self.app)@managed", toHave: "Theme")
-        try wait(for: "org.example.Other@system", toHave: "Size")
-        let own = ["\(Self.app)@host"]
-        let all = (own + ["\(Self.app)@managed", "org.example.Other@system"])
-        for verb in ["read", "export", "keys", "watch", "inspect", "read-type"] {
-            #expect(try candidates(verb, "org") == all, "\(verb)")
-        }
-        for verb in ["write", "delete", "import", "rename"] {
-            #expect(try candidates(verb, "org") == own, "\(verb)")
-        }
-        for words in [["explain"], ["locked"], ["read", "--effective"], ["keys", "--effective"]] {
-            let found = try desktop.tool(["complete", "--"] + words + ["org"]).requireOutput()
-            #expect(found == "\(Self.app)\norg.example.Other\n", "\(words)")
-        }
-        #expect(try candidates("locked", Self.app, "") == ["Frozen", "Mine", "Theme"])
-        #expect(try candidates("read", "--effective", Self.app, "Th") == ["Theme"])
-        #expect(try candidates("read", "\(Self.app)@managed", "") == ["Theme"])
-        #expect(try candidates("expl") == ["explain"])
-        #expect(try candidates("read", "--eff") == ["--effective"])
-    }
-
-    /// Another `/etc` is put over the machine's for the tool and the daemon that it runs.
-    @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `Without a bus the tool's own daemon has the layers of the machine`() throws {
-        try desktop.write(
-            #"{"Theme": "dark", "$locked": ["Frozen"]}"#, to: "\(Self.app).json", in: .managed)
-        func alone(_ words: String...) -> ProgramResult {
-            desktop.run(
-                [
-                    "bwrap", "--dev-bind", "/", "/", "--tmpfs", "/etc", "--bind",
-                    desktop.directory.path + "/managed", "/etc/defaultsd/managed",
-                    Desktop.programs + "/defaultsctl",
-                ] + words, environment: desktop.environmentWithoutBus)
-        }
-        #expect(alone("read", "--effective", Self.app, "Theme").output == "dark\n")
-        #expect(alone("explain", Self.app, "Theme").output.contains("->  managed"))
-        #expect(alone("locked", Self.app, "Frozen").status == 0)
-        let refused = alone("write", Self.app, "Frozen", "-int", "1")
-        #expect(refused.status == 1, "\(refused)")
-        #expect(refused.error.contains("/etc/defaultsd/managed/\(Self.app).json"))
-        #expect(alone("status").output.contains("/etc/defaultsd/managed/\(Self.app).json"))
     }
 }

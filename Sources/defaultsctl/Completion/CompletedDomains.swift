@@ -14,7 +14,7 @@ extension TypedLine {
         switch Verb(word: command.commandName) {
         case .explain, .locked: .searched
         case .read, .readType, .keys: options.contains("--effective") ? .searched : .read
-        case .export, .watch, .inspect: .read
+        case .export, .watch: .read
         default: .written
         }
     }

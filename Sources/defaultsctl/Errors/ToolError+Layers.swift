@@ -9,7 +9,7 @@ extension ToolError {
     static func locked(_ key: String, in domain: String, by file: String) -> ToolError {
         ToolError(
             "The key '\(key.inBrief)' of \(domain.onOneLine) is locked by the administrator, in "
-                + "\(file.onOneLine).", refused)
+                + "\(file.onOneLine). Nothing was changed.", refused)
     }
 
     static func readOnly(_ domain: String) -> ToolError {

@@ -21,18 +21,27 @@ struct Explanation {
         (self.key, self.domain) = (key, domain)
         do {
             for entry in try await defaults.explain(key, in: domain) {
-                var value: KeyedArchive?
-                if entry.hasValue, entry.size <= largest, let layer = entry.layer.domain(of: domain)
-                {
-                    value = try await defaults.archiveIfThere(forKey: key, in: layer).archive
-                }
-                layers.append((entry, value))
+                let isRead = entry.hasValue && entry.size <= largest
+                layers.append((entry, isRead ? try await value(of: entry, from: defaults) : nil))
             }
         } catch let error as DefaultsError where error.code == .notFound {
             layers = []
         }
         guard !layers.isEmpty else {
             throw await defaults.noPair(domain, key, amongEffective: true)
+        }
+    }
+
+    /// The value of a layer; nil where it cannot be read, or has gone meanwhile.
+    private func value(
+        of entry: LayerEntry, from defaults: RemoteDefaults
+    ) async throws -> KeyedArchive? {
+        guard let layer = entry.layer.domain(of: domain) else { return nil }
+        do {
+            return try await defaults.archiveIfThere(forKey: key, in: layer).archive
+        } catch let error where error is DefaultsError || error is ArchiveError {
+            // One damaged value is no reason to tell nothing of the other layers.
+            return nil
         }
     }
 
@@ -108,8 +117,11 @@ extension Explanation {
                     ("locked", "\(entry.isLocked)"), ("size", "\(entry.size)"),
                 ]
                 if let value {
-                    let entry = DefaultsEntry(key: key, archive: value)
-                    members.append(("value", try entry.jsonText()))
+                    do {
+                        members.append(("value", try value.jsonText()))
+                    } catch let error as ArchiveError {
+                        members.append(("valueError", try "\(error)".quoted))
+                    }
                 }
                 return try ShownJSON.object(members)
             }

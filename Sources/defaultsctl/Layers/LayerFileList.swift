@@ -26,7 +26,9 @@ struct LayerFileList {
     var lines: [String] {
         var columns = Columns(areNumbers: [false, false, false])
         columns.rows = files.map {
-            [$0.layer.rawValue.onOneLine, $0.domain.onOneLine, $0.path.onOneLine]
+            // A name that is that of no domain belongs to no layer.
+            [$0.layer.rawValue, $0.domain].map { $0.isEmpty ? "-" : $0.onOneLine }
+                + [$0.path.onOneLine]
         }
         return zip(columns.lines, files).flatMap { line, file in
             ["  \(line)"] + [file.complaint].compactMap(\.self).map { "    \($0.onOneLine)" }

@@ -23,11 +23,9 @@ extension RemoteDefaults {
         } catch let error as DefaultsError where error.code == .accessDenied {
             return
         }
-        guard !locks.isEmpty else { return }
+        let index = LockIndex(locks)
         for key in keys {
-            if let lock = locks.first(where: { $0.covers(key) }),
-                try await isLocked(key, in: name)
-            {
+            if let lock = index.lock(of: key), try await isLocked(key, in: name) {
                 throw ToolError.locked(key, in: domain, by: lock.file)
             }
         }

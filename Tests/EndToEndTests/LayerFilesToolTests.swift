@@ -1,0 +1,182 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The tool and the layers that are made of files.
+@Suite(.serialized) struct LayerFilesToolTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    private static let app = "org.example.App"
+
+    private func json(_ words: String...) throws -> Any {
+        try JSONSerialization.jsonObject(with: Data(desktop.tool(words).requireOutput().utf8))
+    }
+}
+
+// MARK: The layers of files
+
+extension LayerFilesToolTests {
+    @Test func `@managed and @system are read as any domain, and written by none`() throws {
+        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.write(#"{"Size": 3}"#, to: "\(Self.app).json", in: .recommended)
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Size")
+        #expect(desktop.tool("read", "\(Self.app)@managed", "Theme").output == "dark\n")
+        #expect(desktop.tool("read", "\(Self.app)@system", "--json").output == "{\"Size\":3}\n")
+        #expect(desktop.tool("keys", "\(Self.app)@managed").output == "Theme\n")
+        let exported = desktop.tool("export", "\(Self.app)@managed", "-").output
+        #expect(exported.contains("<string>dark</string>"))
+        #expect(desktop.tool("domains", "--managed").output == "\(Self.app)@managed\n")
+        #expect(
+            desktop.tool("domains", "--managed", "--system", "--json").output
+                == "[\"\(Self.app)@managed\",\"\(Self.app)@system\"]\n")
+        // No key is the user's own.
+        #expect(desktop.tool("domains").output == "\n")
+        for words in [
+            ["write", "\(Self.app)@managed", "Theme", "-string", "x"],
+            ["delete", "\(Self.app)@system", "Size"], ["delete", "\(Self.app)@managed"],
+        ] {
+            let refused = desktop.tool(words)
+            #expect(refused.status == 1 && refused.error.contains("read only"), "\(refused)")
+        }
+    }
+
+    @Test func `watch shows a file's change as one of its layer, with the value`() throws {
+        try desktop.write(#"{"Theme": "dark", "Gone": 1}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        let watchers = try [["--json"], ["--as-commands"], []].map { options in
+            let process = try ChildProcess(
+                [Desktop.programs + "/defaultsctl", "watch"] + options,
+                environment: desktop.environment, output: .lines)
+            return (process: process, lines: try #require(process.lines))
+        }
+        defer { for (process, _) in watchers { process.send(SIGTERM) } }
+        try wait {
+            let rules = try desktop.run(
+                "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+                "/org/freedesktop/DBus", "--method",
+                "org.freedesktop.DBus.Debug.Stats.GetAllMatchRules"
+            ).requireOutput()
+            return rules.matches(of: /member='Changed'/).count == watchers.count
+        }
+        try desktop.write(#"{"Theme": "light"}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.write(#"{"Size": 3}"#, to: "\(Self.app).json", in: .vendor)
+        let objects = try (0..<3).map { _ in
+            let line = try #require(watchers[0].lines.next())
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
+            return try #require(object as? [String: Any])
+        }
+        #expect(objects.allSatisfy { $0["writer"] == nil })
+        #expect(
+            objects.map { "\($0["domain"] ?? "") \($0["key"] ?? "")" } == [
+                "\(Self.app)@managed Theme", "\(Self.app)@managed Gone", "\(Self.app)@system Size",
+            ])
+        #expect(objects[0]["old"] as? String == "dark" && objects[0]["new"] as? String == "light")
+        #expect(objects[1]["old"] as? Int == 1 && objects[1]["new"] == nil)
+        let comments = (0..<3).compactMap { _ in watchers[1].lines.next() }
+        #expect(comments.allSatisfy { $0.hasPrefix("# \(Self.app)@") }, "\(comments)")
+        #expect(comments.allSatisfy { $0.contains("from a file") })
+        #expect(watchers[2].lines.next() == "\(Self.app)@managed Theme = \"light\" (was \"dark\")")
+        #expect(watchers[2].lines.next() == "\(Self.app)@managed Gone removed (was 1)")
+        #expect(watchers[2].lines.next() == "\(Self.app)@system Size = 3 (new)")
+    }
+
+    @Test func `status lists the files with what is wrong, and doctor finds it`() throws {
+        let text = try desktop.tool("status").requireOutput()
+        #expect(text.contains(/layers' files +none\n/), "\(text)")
+        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.write("{\n  \"Size\" 3\n}", to: "\(Self.app).d/bad.json", in: .recommended)
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        let bad = desktop.path(of: "\(Self.app).d/bad.json", in: .recommended)
+        try wait { desktop.tool("status").output.contains(bad) }
+        let status = try desktop.tool("status").requireOutput()
+        #expect(status.contains(/layers' files +2, 1 of them bad\n/), "\(status)")
+        #expect(status.contains("  managed  \(Self.app)  "))
+        #expect(status.contains("\n    \(bad):2:"), "\(status)")
+        let object = try #require(json("status", "--json") as? [String: Any])
+        let files = try #require(object["layerFiles"] as? [[String: Any]])
+        #expect(files.count == 2)
+        let good = try #require(files.first { $0["layer"] as? String == "managed" })
+        #expect(good["problem"] is NSNull && good["domain"] as? String == Self.app)
+        let doctor = desktop.tool("doctor")
+        #expect(doctor.status == 1)
+        #expect(doctor.output.contains(/(?m)^problem +layers' files +.*bad\.json:2:/), "\(doctor)")
+        #expect(!doctor.output.contains("managed files"))
+        try desktop.remove("\(Self.app).d/bad.json", in: .recommended)
+        try wait { !desktop.tool("status").output.contains(bad) }
+        #expect(desktop.tool("doctor").output.contains(/(?m)^ok +layers' files +1, all good$/))
+    }
+
+    @Test(arguments: ["", "/org.example.App.json"])
+    func `doctor warns where others can write what is mandatory`(place: String) throws {
+        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        let path = "\(desktop.directory.path)/managed\(place)"
+        chmod(path, 0o777)
+        let doctor = desktop.tool("doctor").output
+        #expect(doctor.contains("warning  managed files"), "\(doctor)")
+        #expect(doctor.contains("chmod go-w \(path)") || doctor.contains("chown root"))
+    }
+}
+
+// MARK: Completion, and no bus
+
+extension LayerFilesToolTests {
+    private func candidates(_ words: String...) throws -> [String] {
+        try desktop.tool(["complete", "--"] + words).requireOutput().split(separator: "\n")
+            .map { String($0.prefix { $0 != "\t" }) }
+    }
+
+    @Test func `Completion knows layers that are only read, and keys that are only locked`() throws
+    {
+        try desktop.write(
+            #"{"Theme": "dark", "$locked": ["Frozen", "Pre*"]}"#, to: "\(Self.app).json",
+            in: .managed)
+        try desktop.write(#"{"Size": 3}"#, to: "org.example.Other.json", in: .vendor)
+        desktop.tool("write", "\(Self.app)@host", "Mine", "-int", "1")
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        try desktop.awaitKeys(in: "org.example.Other@system", "Size")
+        let own = ["\(Self.app)@host"]
+        let all = (own + ["\(Self.app)@managed", "org.example.Other@system"])
+        for verb in ["read", "export", "keys", "watch", "read-type"] {
+            #expect(try candidates(verb, "org") == all, "\(verb)")
+        }
+        for verb in ["write", "delete", "import", "rename"] {
+            #expect(try candidates(verb, "org") == own, "\(verb)")
+        }
+        for words in [["explain"], ["locked"], ["read", "--effective"], ["keys", "--effective"]] {
+            let found = try desktop.tool(["complete", "--"] + words + ["org"]).requireOutput()
+            #expect(found == "\(Self.app)\norg.example.Other\n", "\(words)")
+        }
+        #expect(try candidates("locked", Self.app, "") == ["Frozen", "Mine", "Theme"])
+        #expect(try candidates("read", "--effective", Self.app, "Th") == ["Theme"])
+        #expect(try candidates("read", "\(Self.app)@managed", "") == ["Theme"])
+        #expect(try candidates("expl") == ["explain"])
+        #expect(try candidates("read", "--eff") == ["--effective"])
+    }
+
+    /// Another `/etc` is put over the machine's for the tool and the daemon that it runs.
+    @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
+    func `Without a bus the tool's own daemon has the layers of the machine`() throws {
+        try desktop.write(
+            #"{"Theme": "dark", "$locked": ["Frozen"]}"#, to: "\(Self.app).json", in: .managed)
+        func alone(_ words: String...) -> ProgramResult {
+            desktop.run(
+                [
+                    "bwrap", "--dev-bind", "/", "/", "--tmpfs", "/etc", "--bind",
+                    desktop.directory.path + "/managed", "/etc/defaultsd/managed",
+                    Desktop.programs + "/defaultsctl",
+                ] + words, environment: desktop.environmentWithoutBus)
+        }
+        #expect(alone("read", "--effective", Self.app, "Theme").output == "dark\n")
+        #expect(alone("explain", Self.app, "Theme").output.contains("->  managed"))
+        #expect(alone("locked", Self.app, "Frozen").status == 0)
+        let refused = alone("write", Self.app, "Frozen", "-int", "1")
+        #expect(refused.status == 1, "\(refused)")
+        #expect(refused.error.contains("/etc/defaultsd/managed/\(Self.app).json"))
+        #expect(alone("status").output.contains("/etc/defaultsd/managed/\(Self.app).json"))
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the tool says of locks, and what it does where something is locked.
+@Suite(.serialized) struct LocksToolTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    private static let app = "org.example.App"
+
+    private func json(_ words: String...) throws -> Any {
+        try JSONSerialization.jsonObject(with: Data(desktop.tool(words).requireOutput().utf8))
+    }
+}
+
+// MARK: Locks
+
+extension LocksToolTests {
+    @Test func `locked says yes or no by its status, and which file, and lists what is`() throws {
+        try desktop.write(
+            #"{"Theme": "dark", "$locked": ["Pre*"]}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.write(#"{"$locked": ["Every"]}"#, to: "NSGlobalDomain.json", in: .managed)
+        try desktop.awaitLock(of: "Theme", in: Self.app)
+        try desktop.awaitLock(of: "Every", in: Self.app)
+        let file = desktop.path(of: "\(Self.app).json", in: .managed)
+        let global = desktop.path(of: "NSGlobalDomain.json", in: .managed)
+        for (key, path) in [("Theme", file), ("Prefixed", file), ("Every", global)] {
+            let locked = desktop.tool("locked", Self.app, key)
+            #expect(locked.status == 0)
+            #expect(locked.output == "\(key) of \(Self.app) is locked by \(path)\n")
+        }
+        let free = desktop.tool("locked", Self.app, "Free")
+        #expect(free.status == 1 && free.output == "Free of \(Self.app) is not locked\n")
+        #expect(free.error == "")
+        let notLocked = desktop.tool("locked", Self.app, "Free", "--json")
+        #expect(
+            notLocked.status == 1 && notLocked.output == #"{"locked":false,"file":null}"# + "\n")
+        let list = try #require(json("locked", Self.app, "--json") as? [[String: String]])
+        #expect(Set(list.compactMap { $0["key"] }) == ["Theme", "Pre*", "Every"])
+        #expect(list.last == ["key": "Every", "file": global])
+        let text = try desktop.tool("locked", Self.app).requireOutput()
+        #expect(text.contains("Pre*   \(file)\n") && text.hasSuffix("Every  \(global)\n"))
+        #expect(desktop.tool("locked", "-g").output == "Every  \(global)\n")
+        #expect(desktop.tool("locked", "org.example.Other", "Theme").status == 1)
+    }
+
+    /// Commands that would change a locked key, and what they read.
+    static let refused: [(words: [String], input: String)] = [
+        (["write", app, "Locked", "-int", "2"], ""), (["delete", app, "Locked"], ""),
+        (["write", app, "Locked", "--path", "a", "-int", "2"], ""),
+        (["write", app + "@host", "Locked", "-int", "2"], ""),
+        (["-currentHost", "write", app, "Locked", "-int", "2"], ""),
+        (["rename", app, "Locked", "Other"], ""), (["rename", app, "Free", "Locked"], ""),
+        (["delete", app], ""), (["delete-all", app], ""), (["delete-all", app, "Locked"], ""),
+        (["write", app, "{ Locked = 2; Free = 3; }"], ""),
+        (["import", app, "-"], #"{"Locked": 2, "Free": 3}"#),
+        (["import", "--replace", app, "-"], #"{"New": 2}"#),
+        (
+            ["apply"],
+            "write org.example.First Key -int 2\nwrite \(app) Free -int 3\ndelete \(app) Locked\n"
+        ),
+        (
+            ["apply"],
+            #"{"domain":"org.example.First","key":"Key","value":2}"# + "\n"
+                + #"{"domain":"\#(app)","key":"Locked","value":2}"#
+        ),
+    ]
+
+    @Test(arguments: refused)
+    func `A write to a locked key names key and file, and nothing is changed`(
+        words: [String], input: String
+    ) throws {
+        desktop.tool("write", Self.app, "Locked", "--json", #"{"a":1}"#)
+        desktop.tool("write", Self.app, "Free", "-int", "1")
+        desktop.tool("write", "\(Self.app)@host", "Free", "-int", "1")
+        try desktop.write(
+            #"{"$locked": ["Lock*"]}"#, to: "\(Self.app).d/10-lock.json", in: .managed)
+        try desktop.awaitLock(of: "Locked", in: Self.app)
+        let before = desktop.tool("read", "--json").output
+        let answer = desktop.run([Desktop.programs + "/defaultsctl"] + words, input: input)
+        #expect(answer.status == 1 && answer.output == "", "\(answer)")
+        #expect(answer.error.split(separator: "\n").count == 1)
+        #expect(answer.error.contains("Locked"))
+        #expect(answer.error.contains(desktop.path(of: "\(Self.app).d/10-lock.json", in: .managed)))
+        #expect(desktop.tool("read", "--json").output == before)
+        // When the lock goes, so does the refusal.
+        try desktop.remove("\(Self.app).d/10-lock.json", in: .managed)
+        try desktop.awaitLock(of: "Locked", in: Self.app, isLocked: false)
+        let done = desktop.run([Desktop.programs + "/defaultsctl"] + words, input: input)
+        #expect(done.status == 0, "\(done)")
+    }
+
+    @Test func `An import in several changes is refused before the first`() throws {
+        try desktop.write(#"{"$locked": ["Zlast"]}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.awaitLock(of: "Zlast", in: Self.app)
+        let large = String(repeating: "x", count: 12 << 20)
+        let values = ["A", "B", "C"].map { #""\#($0)": "\#(large)""# } + [#""Zlast": 1"#]
+        let file = try desktop.directory.write("{\(values.joined(separator: ","))}", to: "large")
+        let answer = desktop.tool("import", Self.app, file)
+        #expect(answer.status == 1 && answer.error.contains("Zlast"), "\(answer.error)")
+        #expect(desktop.tool("keys", Self.app).status == 1)
+    }
+}
