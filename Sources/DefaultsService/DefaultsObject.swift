@@ -86,7 +86,7 @@ public actor DefaultsObject {
     }
 
     /// This machine, which the suffix `@host` means, and the others that have names here.
-    var host: HostNames { database.hosts }
+    var hosts: HostNames { database.hosts }
 
     /// The state in one line, for the log and `systemctl --user status`.
     var summary: String {

@@ -51,10 +51,10 @@ extension DefaultsObject {
         }
         try checkWritable(domain, [old, new])
         guard let stored = try database.value(domain, old) else {
-            throw DefaultsError(noKey: old, in: domain, on: host)
+            throw DefaultsError(noKey: old, in: domain, on: hosts)
         }
         guard try database.generation(domain, new) == nil else {
-            throw DefaultsError(renaming: old, to: new, in: domain, on: host)
+            throw DefaultsError(renaming: old, to: new, in: domain, on: hosts)
         }
         let change = ChangeProposal(
             domain: domain, set: [.init(key: new, archive: stored.archive)], removed: [old],

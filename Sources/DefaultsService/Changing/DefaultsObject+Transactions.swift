@@ -11,7 +11,7 @@ extension DefaultsObject {
 
     func apply(_ call: MethodCall) throws {
         let request = try call.arguments { arguments in
-            try TransactionRequest(from: &arguments, on: host) { try archiveBytes(from: &$0) }
+            try TransactionRequest(from: &arguments, on: hosts) { try archiveBytes(from: &$0) }
         }
         try apply(request, for: call) { try KeyedArchive(validating: $0) }
     }
@@ -19,7 +19,7 @@ extension DefaultsObject {
     func applyValues(_ call: MethodCall) throws {
         let request = try call.arguments { arguments in
             var remaining = Limits.maximumValueCount
-            return try TransactionRequest(from: &arguments, on: host) { value in
+            return try TransactionRequest(from: &arguments, on: hosts) { value in
                 try value.readVariant {
                     try VariantForm.readArchive(from: &$0, remaining: &remaining)
                 }
@@ -69,7 +69,7 @@ extension DefaultsObject {
             return try conclude(call, at: generation, isDurable: request.isDurable)
         }
         if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
-            throw DefaultsError(conflict, in: domain, on: host)
+            throw DefaultsError(conflict, in: domain, on: hosts)
         }
         let proposal = ChangeProposal(
             domain: domain,

@@ -17,7 +17,7 @@ struct TransactionRequest<Content> {
     ///
     /// - Parameter content: Reads what is to be set.
     init(
-        from arguments: inout MessageReader, on host: HostNames,
+        from arguments: inout MessageReader, on hosts: HostNames,
         content: (inout MessageReader) throws -> Content
     ) throws {
         var keys = 0
@@ -26,7 +26,7 @@ struct TransactionRequest<Content> {
             guard keys <= Limits.maximumTransactionKeys else { throw DefaultsError.tooManyKeys }
             return try reader.readString()
         }
-        domain = try Domain(arguments.readString(), on: host)
+        domain = try Domain(arguments.readString(), on: hosts)
         set = try arguments.readDictionary { (try Key(key(from: &$0)), try content(&$0)) }
         removed = try arguments.readArray { try Key(key(from: &$0)) }
         expected = try arguments.readDictionary {

@@ -6,22 +6,22 @@ import DefaultsStorage
 
 /// The words of every refusal that is this module's own.
 extension DefaultsError {
-    init(noKey key: Key, in domain: Domain, on host: HostNames) {
+    init(noKey key: Key, in domain: Domain, on hosts: HostNames) {
         self.init(
             .notFound,
-            "The domain \(domain.spelling(on: host)) has no key \(key.name.quotedForMessage).")
+            "The domain \(domain.spelling(on: hosts)) has no key \(key.name.quotedForMessage).")
     }
 
-    init(renaming old: Key, to new: Key, in domain: Domain, on host: HostNames) {
+    init(renaming old: Key, to new: Key, in domain: Domain, on hosts: HostNames) {
         self.init(
             .conflict,
             "The key \(old.name.quotedForMessage) cannot be renamed: the domain "
-                + "\(domain.spelling(on: host)) has a key \(new.name.quotedForMessage) already. "
+                + "\(domain.spelling(on: hosts)) has a key \(new.name.quotedForMessage) already. "
                 + "Remove that one first.")
     }
 
-    init(_ conflict: Conflict, in domain: Domain, on host: HostNames) {
-        let place = domain.spelling(on: host)
+    init(_ conflict: Conflict, in domain: Domain, on hosts: HostNames) {
+        let place = domain.spelling(on: hosts)
         let actual = conflict.actual.map { "was last changed at generation \($0)" }
         let sentence =
             switch conflict.expectation {
@@ -66,10 +66,10 @@ extension DefaultsError {
     )
 
     /// A domain that does not fit into one reply.
-    init(tooLargeDomain domain: Domain, on host: HostNames) {
+    init(tooLargeDomain domain: Domain, on hosts: HostNames) {
         self.init(
             .tooLarge,
-            "All of \(domain.spelling(on: host)) would be larger than a reply, which is at most "
+            "All of \(domain.spelling(on: hosts)) would be larger than a reply, which is at most "
                 + "\(Limits.maximumReplySize >> 20) MiB. Call GetChanges with since 0, which names "
                 + "the large entries, and Get for those.")
     }
@@ -164,12 +164,12 @@ extension DefaultsError {
     }
 
     init(
-        locked key: Key, of domain: Domain, by lock: DefaultsObject.LockSource, on host: HostNames
+        locked key: Key, of domain: Domain, by lock: DefaultsObject.LockSource, on hosts: HostNames
     ) {
         let scope = lock.domain.name == domain.name ? "" : " for all applications"
         self.init(
             .locked,
-            "The key \(key.name.quotedForMessage) of \(domain.spelling(on: host)) is locked\(scope) "
+            "The key \(key.name.quotedForMessage) of \(domain.spelling(on: hosts)) is locked\(scope) "
                 + "by the administrator, in \(lock.path). Nothing was changed.")
     }
 }

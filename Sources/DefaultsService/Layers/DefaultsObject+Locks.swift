@@ -24,7 +24,7 @@ extension DefaultsObject {
         guard !managed.isEmpty else { return }
         for key in keys {
             if let lock = try lock(of: key, by: managed) {
-                throw DefaultsError(locked: key, of: domain, by: lock, on: host)
+                throw DefaultsError(locked: key, of: domain, by: lock, on: hosts)
             }
         }
     }
@@ -44,7 +44,7 @@ extension DefaultsObject {
     /// The managed layers that have a say over a domain.
     private func layersThatLock(_ domain: Domain) -> [Domain] {
         guard !layers.known.isEmpty else { return [] }
-        return SearchList(of: domain, on: host.this.id).places.map(\.domain).filter {
+        return SearchList(of: domain, on: hosts.this.id).places.map(\.domain).filter {
             $0.layer == .managed && layers.known[$0] != nil
         }
     }

@@ -31,7 +31,7 @@ extension DefaultsObject {
 
     func listLocks(_ call: MethodCall) throws {
         let domain = try call.arguments { try Domain(ofApplication: $0.readString()) }
-        let locks = try SearchList(of: domain, on: host.this.id).places
+        let locks = try SearchList(of: domain, on: hosts.this.id).places
             .filter { $0.domain.layer == .managed }
             .flatMap { try self.locks(of: $0.domain) }
         try call.reply { reply in

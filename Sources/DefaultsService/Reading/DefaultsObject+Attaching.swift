@@ -15,7 +15,7 @@ extension DefaultsObject {
                     throw DefaultsError.tooManyDomains
                 }
                 let spelling = try $0.readString()
-                return (spelling, try Domain(spelling, on: host))
+                return (spelling, try Domain(spelling, on: hosts))
             }
         }
         let page = FileDescriptor(owning: try database.openCounterPage())

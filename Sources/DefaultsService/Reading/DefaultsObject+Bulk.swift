@@ -18,7 +18,7 @@ extension DefaultsObject {
         let entries = try database.summaries(of: domain)
         let size = entries.reduce(0) { $0 + Self.entryOverhead + $1.key.length + $1.size }
         guard size <= Limits.maximumReplySize else {
-            throw DefaultsError(tooLargeDomain: domain, on: host)
+            throw DefaultsError(tooLargeDomain: domain, on: hosts)
         }
         noteWork(onEntries: entries.count)
         try call.reply {
@@ -47,7 +47,7 @@ extension DefaultsObject {
                         room -= Self.size(ofName: key.name)
                     }
                     guard entries.size <= room else {
-                        throw DefaultsError(tooLargeDomain: domain, on: host)
+                        throw DefaultsError(tooLargeDomain: domain, on: hosts)
                     }
                 }
             }
@@ -110,7 +110,7 @@ extension DefaultsObject {
             return try VariantForm.value(
                 of: KeyedArchive(validating: stored.archive), inside: 3, budget: &budget)
         } catch is DefaultsError, is ArchiveError {
-            if budget.isSpent { throw DefaultsError(tooLargeDomain: domain, on: host) }
+            if budget.isSpent { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
             return nil
         }
     }

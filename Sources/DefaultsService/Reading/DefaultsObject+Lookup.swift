@@ -31,7 +31,7 @@ extension DefaultsObject {
 
     func explain(_ call: MethodCall) throws {
         let (domain, key) = try applicationAndKey(of: call)
-        let layers = try SearchList(of: domain, on: host.this.id).places.compactMap {
+        let layers = try SearchList(of: domain, on: hosts.this.id).places.compactMap {
             try explanation(of: key, in: $0)
         }
         try call.reply { reply in
@@ -50,7 +50,7 @@ extension DefaultsObject {
 
     private func lookedUpValue(of call: MethodCall) throws -> (StoredValue, layer: String) {
         let (domain, key) = try applicationAndKey(of: call)
-        for place in SearchList(of: domain, on: host.this.id).places
+        for place in SearchList(of: domain, on: hosts.this.id).places
         where layers.mayHaveKeys(place.domain) {
             if let stored = try database.value(place.domain, key) { return (stored, place.name) }
         }

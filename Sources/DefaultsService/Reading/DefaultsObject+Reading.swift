@@ -34,7 +34,7 @@ extension DefaultsObject {
     }
 
     func listDomains(_ call: MethodCall) throws {
-        try reply(to: call, names: database.domains().map { $0.spelling(on: host) })
+        try reply(to: call, names: database.domains().map { $0.spelling(on: hosts) })
     }
 
     func listKeys(_ call: MethodCall) throws {
@@ -48,13 +48,13 @@ extension DefaultsObject {
             (try self.domain(from: &arguments), try Key(arguments.readString()))
         }
         guard let stored = try database.value(domain, key) else {
-            throw DefaultsError(noKey: key, in: domain, on: host)
+            throw DefaultsError(noKey: key, in: domain, on: hosts)
         }
         return stored
     }
 
     func domain(from arguments: inout MessageReader) throws -> Domain {
-        try Domain(arguments.readString(), on: host)
+        try Domain(arguments.readString(), on: hosts)
     }
 
     private func reply(to call: MethodCall, names: [String]) throws {
