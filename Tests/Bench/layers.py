@@ -41,8 +41,8 @@ def look_up(bench, desktop):
     archive = bench.tools.ada.read_bytes()
     for place in ("managed", "vendor"):
         for domain in ("org.example.Eight", "NSGlobalDomain"):
-            put(desktop, place, domain, {"Other": 1})
-    put(desktop, "vendor", "NSGlobalDomain", {"Key": "of the vendor", "Other": 1})
+            put(desktop, place, domain, {place: 1})
+    put(desktop, "vendor", "NSGlobalDomain", {"Key": "of the vendor"})
     for domain in ("org.example.One", "org.example.One@host"):
         desktop.call("Set", "(ssay)", domain, "Key", archive)
     desktop.call("Remove", "(ss)", "org.example.One@host", "Key")
