@@ -56,7 +56,10 @@ class Desktop:
             "XDG_CACHE_HOME": str(self.home / "cache"), "XDG_RUNTIME_DIR": str(self.runtime),
             "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.home}/system-bus"}
         (self.home / "config").mkdir()
-        self.offer(NAME, f"{tools.directory}/defaultsd --verbose")
+        # The files of this machine's administrator have no part in it.
+        places = " ".join(f"--{place} {self.home}/{place}"
+                          for place in ("managed", "recommended", "vendor"))
+        self.offer(NAME, f"{tools.directory}/defaultsd --verbose {places}")
         self.offer(FLOOR, str(tools.program("floor")))
         configuration = self.home / "bus.conf"
         configuration.write_text(BUS_CONFIGURATION.format(directory=self.home))

@@ -174,6 +174,10 @@ extension Desktop {
     ///
     /// - Parameter command: A program that runs it.
     func startDaemon(by command: String...) throws -> ChildProcess {
+        try startDaemon(by: command)
+    }
+
+    func startDaemon(by command: [String]) throws -> ChildProcess {
         let daemon = try ChildProcess(
             command + [Desktop.programs + "/defaultsd"], environment: environment)
         try wait {

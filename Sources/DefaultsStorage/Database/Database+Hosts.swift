@@ -8,9 +8,7 @@ extension Database {
     /// - Throws: `.cannotRead` where the disk fails.
     public func knownHosts() throws(StorageError) -> [Host] {
         var others = Set(hosts.others.map(\.id))
-        for domain in try domains() {
-            if case .host(let host) = domain.layer { others.insert(host) }
-        }
+        for (_, host) in try contents.hostLayers() { others.insert(host) }
         others.remove(hosts.this.id)
         return [hosts.this]
             + others.sorted().map { Host(id: $0, name: hosts.name(of: $0) ?? "") }
@@ -26,10 +24,8 @@ extension Database {
     /// - Parameter made: Called with each change that this makes.
     /// - Throws: As `commit(_:)`, and `.cannotRead`; then the rest stays where it is.
     public func adoptHostLayers(_ made: (ChangeSet) -> Void) throws(StorageError) {
-        for domain in try domains() {
-            guard case .host(let name) = domain.layer, let owner = hosts.owner(of: name) else {
-                continue
-            }
+        for (domain, name) in try contents.hostLayers() {
+            guard let owner = hosts.owner(of: name) else { continue }
             var keys = try keys(of: domain)[...]
             while !keys.isEmpty {
                 let move = try move(of: &keys, from: domain, to: domain.inLayer(.host(owner)))

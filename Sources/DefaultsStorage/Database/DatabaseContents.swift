@@ -37,12 +37,24 @@ struct DatabaseContents {
 
     /// The domains that have keys, in order.
     func domains() throws(StorageError) -> [Domain] {
-        var domains = try store.domains()
+        merge(try store.domains()).sorted()
+    }
+
+    /// The layers of hosts that have keys, in order.
+    func hostLayers() throws(StorageError) -> [(domain: Domain, host: HostID)] {
+        merge(try store.hostLayers()).sorted().compactMap { domain in
+            if case .host(let host) = domain.layer { (domain, host) } else { nil }
+        }
+    }
+
+    /// Lays what is pending over domains of the store.
+    private func merge(_ stored: Set<Domain>) -> Set<Domain> {
+        var domains = stored
         for domain in overlay.domains {
             let isEmpty = overlay.totals(of: domain).map { $0.keys <= 0 } ?? true
             if isEmpty { domains.remove(domain) } else { domains.insert(domain) }
         }
-        return domains.sorted()
+        return domains
     }
 
     /// What a domain's totals will be after a change.

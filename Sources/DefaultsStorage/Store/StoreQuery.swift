@@ -4,7 +4,7 @@
 /// generation.
 ///
 /// None orders its rows: SQLite would choose an index that has that order and the removals, too, or
-/// sort in a file. All but the list of domains find their rows by an index, so that their cost does
+/// sort in a file. All but the lists of domains find their rows by an index, so that their cost does
 /// not grow with the database.
 enum StoreQuery {
     static let value = "SELECT generation, checksum, archive \(entries) AND key = ?3"
@@ -14,6 +14,8 @@ enum StoreQuery {
     static let keys = "SELECT key \(entries) AND \(isPresent)"
     static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
     static let domains = "SELECT name, host FROM domains WHERE key_count > 0"
+    /// Those that are layers of hosts; none of them begins as the layers that are made of files do.
+    static let hostLayers = "\(domains) AND host > '' AND substr(host, 1, 1) <> '@'"
     static let summaries = "SELECT \(summary) \(entries) AND \(isPresent)"
     /// A domain with nothing newer gives one row, without a key, for the sake of its horizon.
     static let changes = """

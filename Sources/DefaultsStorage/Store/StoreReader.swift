@@ -14,6 +14,7 @@ final class StoreReader {
     private let selectTotals: Statement
     private let selectKeys: Statement
     private let selectDomains: Statement
+    private let selectHostLayers: Statement
     let selectSummaries: Statement
     let selectChanges: Statement
     let selectRecord: Statement
@@ -29,6 +30,7 @@ final class StoreReader {
             selectTotals = try connection.prepare(StoreQuery.totals)
             selectKeys = try connection.prepare(StoreQuery.keys)
             selectDomains = try connection.prepare(StoreQuery.domains)
+            selectHostLayers = try connection.prepare(StoreQuery.hostLayers)
             selectSummaries = try connection.prepare(StoreQuery.summaries)
             selectChanges = try connection.prepare(StoreQuery.changes)
             selectRecord = try connection.prepare(StoreQuery.record)
@@ -110,12 +112,21 @@ final class StoreReader {
 
     /// The domains that have keys, in no order.
     func domains() throws(StorageError) -> Set<Domain> {
+        try domains(selectDomains)
+    }
+
+    /// The layers of hosts that have keys, in no order; the other domains cost next to nothing.
+    func hostLayers() throws(StorageError) -> Set<Domain> {
+        try domains(selectHostLayers)
+    }
+
+    private func domains(_ select: borrowing Statement) throws(StorageError) -> Set<Domain> {
         try reading { () throws(SQLiteError) in
-            defer { selectDomains.reset() }
+            defer { select.reset() }
             var domains: Set<Domain> = []
-            while try selectDomains.step() {
+            while try select.step() {
                 // As with keys: what is no domain was not written by this program.
-                if let name = selectDomains.text(at: 0), let host = selectDomains.text(at: 1),
+                if let name = select.text(at: 0), let host = select.text(at: 1),
                     let domain = Domain(name: name, hostColumn: host)
                 {
                     domains.insert(domain)

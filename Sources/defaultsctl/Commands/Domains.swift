@@ -26,11 +26,12 @@ struct Domains: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         if managed || system { return try list.print(await domainsWithFiles(of: defaults)) }
-        let all = try await defaults.domains()
         if list.isForPrograms || isatty(STDOUT_FILENO) == 1 {
-            try list.print(all)
+            try list.print(await defaults.domains())
         } else {
-            let names = host.domains(of: all).map(\.name).filter { $0 != GlobalDomain.name }
+            let names = try await host.domains(of: defaults).map(\.name).filter {
+                $0 != GlobalDomain.name
+            }
             try SafeOutput.print(names.joined(separator: ", "))
         }
     }

@@ -21,7 +21,7 @@ struct Find: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         let search = WordSearch(for: word)
         var found: [(name: String, entries: [DefaultsEntry])] = []
-        for (name, layer) in host.domains(of: try await defaults.domains()) {
+        for (name, layer) in try await host.domains(of: defaults) {
             let isDomain = search.matches(name)
             let entries = try await defaults.entries(in: layer).entries.filter { entry in
                 try isDomain || search.matches(entry.key) || search.matches(entry.archive)

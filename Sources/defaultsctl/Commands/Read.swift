@@ -101,7 +101,7 @@ struct Read: ServiceCommand {
 
     private func printAll(of defaults: RemoteDefaults) async throws {
         var domains: [(name: String, entries: [DefaultsEntry])] = []
-        for (name, layer) in host.domains(of: try await defaults.domains()) {
+        for (name, layer) in try await host.domains(of: defaults) {
             let entries = try await defaults.entries(in: layer).entries
             // It went away since the domains were listed, where it has none.
             if !entries.isEmpty { domains.append((json ? name : name.domainTitle, entries)) }

@@ -15,13 +15,16 @@ struct Status: ServiceCommand {
         let facts = try await defaults.facts()
         let backups = facts == nil ? nil : try? await defaults.backups()
         let files = facts == nil ? nil : try? await defaults.layerFiles()
-        if json { return try SafeOutput.print(json: Self.json(status, facts, backups, files)) }
-        try SafeOutput.print(Self.text(status, facts, backups, files))
+        let hosts = facts == nil ? nil : try? await defaults.hosts()
+        if json {
+            return try SafeOutput.print(json: Self.json(status, facts, backups, files, hosts))
+        }
+        try SafeOutput.print(Self.text(status, facts, backups, files, hosts))
     }
 
     private static func text(
         _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?,
-        _ files: [RemoteLayerFile]?
+        _ files: [RemoteLayerFile]?, _ hosts: [RemoteHost]?
     ) -> String {
         var columns = Columns(areNumbers: [false, false])
         columns.rows = [
@@ -41,6 +44,7 @@ struct Status: ServiceCommand {
         }
         if let facts { columns.rows.append(["damage", facts.lastRescue?.words ?? "none"]) }
         if let backups { columns.rows.append(["backups", summary(of: backups)]) }
+        if let hosts { columns.rows += rows(of: hosts) }
         if let files { columns.rows.append(["layers' files", LayerFileList(files).summary]) }
         return (columns.lines + (files.map { LayerFileList($0).lines } ?? []))
             .joined(separator: "\n")
@@ -48,7 +52,7 @@ struct Status: ServiceCommand {
 
     private static func json(
         _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?,
-        _ files: [RemoteLayerFile]?
+        _ files: [RemoteLayerFile]?, _ hosts: [RemoteHost]?
     ) throws -> String {
         var members = [
             ("version", try status.version.quoted), ("database", try status.databasePath.quoted),
@@ -74,14 +78,30 @@ struct Status: ServiceCommand {
                 ("newestBackup", backups.first.map { "\($0.date)" } ?? "null"),
             ]
         }
+        if let hosts {
+            let objects = try hosts.map {
+                try ShownJSON.object([("id", $0.id.quoted), ("name", $0.name.quoted)])
+            }
+            members.append(("hosts", "[\(objects.joined(separator: ","))]"))
+        }
         if let files { members.append(("layerFiles", try LayerFileList(files).json)) }
         return try ShownJSON.object(members)
+    }
+
+    private static func rows(of hosts: [RemoteHost]) -> [[String]] {
+        let others = hosts.dropFirst().map(\.words).joined(separator: ", ")
+        return hosts.prefix(1).map { ["host", $0.words] }
+            + (others.isEmpty ? [] : [["other hosts", others]])
     }
 
     private static func summary(of backups: [RemoteBackup]) -> String {
         guard let newest = backups.first else { return "none" }
         return "\(backups.count), the newest of \(LocalTime(newest.date).text)"
     }
+}
+
+extension RemoteHost {
+    fileprivate var words: String { name.isEmpty ? id : "\(name.onOneLine) (\(id))" }
 }
 
 extension ServiceFacts.FileSystem {

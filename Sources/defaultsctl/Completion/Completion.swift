@@ -26,6 +26,7 @@ struct Completion {
     }
 
     private func candidates(for line: TypedLine, isOption: Bool) async -> [Candidate] {
+        if line.isHostPending { return await names.hosts() }
         if let option = line.pending { return values(of: option) }
         return await (isOption ? options(of: line) : []) + positions(of: line)
     }

@@ -5,6 +5,7 @@ protocol CompletionNames {
     func domains(of kind: CompletedDomains) async -> [String]
     func keys(in domain: String, of kind: CompletedDomains) async -> [String]
     func backups() async -> [Candidate]
+    func hosts() async -> [Candidate]
 }
 
 /// The names in the live database.
@@ -39,6 +40,18 @@ struct LiveNames: CompletionNames {
                 + (try await $0.backups()).map {
                     Candidate(word: $0.name, note: "\(LocalTime($0.date).text), \($0.kind)")
                 }
+        }
+    }
+
+    func hosts() async -> [Candidate] {
+        await ask { defaults in
+            let hosts = try await defaults.hosts()
+            return hosts.map { host in
+                // A name is of use where it stands for that machine.
+                HostWords.isName(host.name) && hosts.named(host.name) == [host]
+                    ? Candidate(word: host.name, note: host.id)
+                    : Candidate(word: host.id, note: host.name)
+            }
         }
     }
 

@@ -7,6 +7,8 @@ struct TypedLine {
     private(set) var positions: [String] = []
     /// The option whose value is to come next.
     private(set) var pending: CommandOutline.Argument?
+    /// Whether the name of a host is to come next.
+    private(set) var isHostPending = false
     /// The options of the command, as they are typed.
     private(set) var options: Set<String> = []
     /// Whether what follows is no option any more.
@@ -27,12 +29,12 @@ struct TypedLine {
         if isLiteral || !word.hasPrefix("-") || word == "-" { return takePosition(word) }
         switch word {
         case "--": isLiteral = true
-        case "-host" where !hasVerb: takeValue(&rest)
+        case "-host" where !hasVerb: isHostPending = rest.popFirst() == nil
         case "-currentHost" where !hasVerb: break
         case _ where Self.globalDomains.contains(word) && positions.isEmpty:
             positions.append("NSGlobalDomain")
         case Self.application where positions.isEmpty:
-            takeValue(&rest)
+            _ = rest.popFirst()
             positions.append("")
         default: takeOption(word, &rest)
         }
@@ -53,10 +55,8 @@ struct TypedLine {
         }
         options.insert(word)
         guard option.takesValue else { return }
-        if rest.popFirst() == nil { pending = option }
-    }
-
-    private mutating func takeValue(_ rest: inout ArraySlice<String>) {
-        _ = rest.popFirst()
+        guard rest.popFirst() == nil else { return }
+        pending = option
+        isHostPending = word == HostWords.nameOption
     }
 }

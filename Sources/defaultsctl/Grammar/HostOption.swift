@@ -1,4 +1,5 @@
 import ArgumentParser
+import DefaultsClient
 
 /// For which host a verb is; macOS's spelling stands before the verb.
 ///
@@ -13,11 +14,30 @@ struct HostOption: ParsableArguments {
 
     /// The names of the domains that have keys for the host, or for any host where none was named,
     /// without suffix; and with it, as calls take them.
-    func domains(of all: [String]) -> [(name: String, layer: String)] {
-        let suffix = host.map { "@host:\($0)" } ?? (currentHost ? "@host" : "")
-        return all.compactMap { layer in
-            let name = String(layer.prefix { $0 != "@" })
-            return layer == name + suffix ? (name, layer) : nil
+    func domains(
+        of defaults: RemoteDefaults
+    ) async throws -> [(name: String, layer: String)] {
+        let suffixes = try await suffixes(of: defaults)
+        return try await defaults.domains().compactMap { layer in
+            let name = layer.prefix { $0 != "@" }
+            let suffix = layer.dropFirst(name.count)
+            return suffixes.contains(String(suffix)) ? (String(name), layer) : nil
         }
+    }
+
+    /// How the layers in question may be spelled: the service names a host by its name, and by its ID
+    /// where the name would not do, whichever of them was typed.
+    private func suffixes(of defaults: RemoteDefaults) async throws -> [String] {
+        guard let host else { return [currentHost ? "@host" : ""] }
+        // An older daemon knows no names, nor does any tell one in a sandbox.
+        let hosts = (try? await defaults.hosts()) ?? []
+        let machines = hosts.named(host)
+        if machines.count > 1 {
+            // The service has the words for that.
+            _ = try await defaults.keys(in: "\(GlobalDomain.name)@host:\(host)")
+        }
+        guard let machine = machines.first else { return ["@host:\(host)"] }
+        return machine == hosts.first
+            ? ["@host"] : ["@host:\(machine.name)", "@host:\(machine.id)"]
     }
 }

@@ -4,6 +4,9 @@ struct HostWords {
     /// The options that macOS's `defaults` takes before its verb.
     static let spellings = ["-currentHost", "-host"]
 
+    /// The option of ours that names a host, which stands behind the verb.
+    static let nameOption = "--host"
+
     private enum Choice {
         case any
         case current
@@ -37,7 +40,7 @@ struct HostWords {
         let taken: Choice
         switch option {
         case "--current-host": taken = .current
-        case "--host": taken = .named(try Self.name(rest.popFirst()))
+        case Self.nameOption: taken = .named(try Self.name(rest.popFirst()))
         case _ where option.hasPrefix("--host="):
             taken = .named(try Self.name(String(option.dropFirst("--host=".count))))
         default: return false
@@ -49,10 +52,13 @@ struct HostWords {
 
     private static func name(_ word: String?) throws(ToolError) -> String {
         guard let word, !word.isEmpty else { throw .hostWithoutName }
-        guard word.utf8.count <= longestName, word.utf8.allSatisfy(isOfName) else {
-            throw .noHost(word, longest: longestName)
-        }
+        guard isName(word) else { throw .noHost(word, longest: longestName) }
         return word
+    }
+
+    /// Whether a host can be named so.
+    static func isName(_ word: String) -> Bool {
+        (1...longestName).contains(word.utf8.count) && word.utf8.allSatisfy(isOfName)
     }
 
     private static func isOfName(_ byte: UInt8) -> Bool {

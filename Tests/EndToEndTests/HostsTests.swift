@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Machines that have one home, one after the other.
+@Suite(.enabled(if: Machine.canBePretended)) struct HostsTests {
+    private static let box = Machine(
+        id: "0123456789abcdef0123456789abcdef", name: "box.example.org")
+    private static let far = Machine(id: "11111111111111111111111111111111", name: "far")
+
+    private let desktop: Desktop
+
+    init() throws {
+        desktop = try Desktop()
+    }
+
+    @discardableResult
+    private func tell(_ words: String) throws -> String {
+        try desktop.tool(words.split(separator: " ").map(String.init)).requireOutput()
+    }
+
+    @Test func `Each machine has values of its own, and reads the other's by its name or its ID`()
+        throws
+    {
+        try desktop.onMachine(Self.box) { try tell("-currentHost write com.a k here") }
+        try desktop.onMachine(Self.far) { () throws in
+            #expect(desktop.tool("-currentHost", "read", "com.a", "k").status == 1)
+            #expect(try tell("-currentHost write com.a k there").isEmpty)
+            for name in ["box.example.org", "box", Self.box.id] {
+                #expect(try tell("-host \(name) read com.a k") == "here\n")
+                #expect(try tell("-host \(name) domains") == "com.a\n")
+                #expect(
+                    try tell("-host \(name) read")
+                        == "{\n    \"com.a\" =     {\n        k = here;\n    };\n}\n")
+            }
+            for name in ["far", Self.far.id] {
+                #expect(try tell("read com.a@host:\(name) k") == "there\n")
+                #expect(try tell("-host \(name) domains") == "com.a\n")
+            }
+            #expect(
+                try tell("domains --json") == #"["com.a@host:box.example.org","com.a@host"]"# + "\n"
+            )
+            #expect(
+                desktop.call("Get", "com.a@host:box", "none").error.contains(
+                    "The domain com.a@host:box.example.org has no key 'none'."))
+            #expect(
+                try desktop.gdbus("org.defaultsd.Maintenance1.ListHosts").requireOutput()
+                    == "([('\(Self.far.id)', 'far'), ('\(Self.box.id)', 'box.example.org')],)\n")
+        }
+    }
+
+    @Test func `A machine that is renamed has its values, and the others know its new name`() throws
+    {
+        try desktop.onMachine(Self.box) { try tell("-currentHost write com.a k 1") }
+        try desktop.onMachine(Machine(id: Self.box.id, name: "tower")) { () throws in
+            #expect(try tell("-currentHost read com.a k") == "1\n")
+            #expect(try tell("-host tower read com.a k") == "1\n")
+            try tell("write com.b any 1")
+        }
+        try desktop.onMachine(Self.far) { () throws in
+            #expect(try tell("-host tower read com.a k") == "1\n")
+            #expect(desktop.tool("-host", "box", "read", "com.a", "k").status == 1)
+        }
+    }
+
+    @Test func `A name that two machines have is refused with their IDs, but by one of the two`()
+        throws
+    {
+        let twin = Machine(id: "22222222222222222222222222222222", name: Self.far.name)
+        for machine in [Self.far, twin] {
+            try desktop.onMachine(machine) { try tell("-currentHost write com.a k \(machine.id)") }
+        }
+        try desktop.onMachine(twin) { () throws in
+            #expect(try tell("-host far read com.a k") == "\(twin.id)\n")
+        }
+        try desktop.onMachine(Self.box) { () throws in
+            let refusal = desktop.call("ListKeys", "com.a@host:far")
+            #expect(refusal.errorName == "org.defaultsd.Defaults1.Error.InvalidDomain")
+            #expect(refusal.error.contains("2 machines have the name"))
+            #expect(refusal.error.contains("\(Self.far.id), \(twin.id)"))
+            #expect(desktop.tool("-host", "far", "domains").error.contains("2 machines"))
+            #expect(try tell("-host \(twin.id) read com.a k") == "\(twin.id)\n")
+            #expect(try tell("-host \(twin.id) domains") == "com.a\n")
+        }
+    }
+
+    @Test
+    func `What is written for a machine by its name before it was there is its own once it is`()
+        throws
+    {
+        try desktop.onMachine(Self.box) { () throws in
+            try tell("-host far write com.a k 1")
+            try tell("backup now")
+        }
+        let since = try desktop.onMachine(Self.far) { () throws in
+            #expect(try tell("-currentHost read com.a k") == "1\n")
+            #expect(try tell("domains --json") == #"["com.a@host"]"# + "\n")
+            try tell("-currentHost write com.a k 2")
+            let generation = try desktop.property("Generation")
+            return String(try #require(generation.split { !$0.isNumber }.last))
+        }
+        // The backup has it under the name still.
+        try desktop.onMachine(Self.far) { () throws in
+            try tell("backup restore latest")
+            #expect(try tell("-currentHost read com.a k") == "1\n")
+            #expect(try tell("domains --json") == #"["com.a@host"]"# + "\n")
+            #expect(
+                try desktop.call("GetChanges", "com.a@host", since).requireOutput()
+                    .hasPrefix("({'k': "))
+        }
+    }
+
+    @Test func `The names of machines complete a command line, and the status tells them`() throws {
+        try desktop.onMachine(Self.box) { try tell("-currentHost write com.a k 1") }
+        try desktop.onMachine(Self.far) { () throws in
+            for line in ["-host", "read --host"] {
+                #expect(
+                    try tell("complete -- \(line) b") == "box.example.org\t\(Self.box.id)\n")
+            }
+            #expect(try tell("complete -- -host far re").contains("read"))
+            #expect(try tell("status").contains(#/\nhost +far \(1{32}\)\n/#))
+            #expect(
+                try tell("status").contains(
+                    #/\nother hosts +box\.example\.org \((0123456789abcdef){2}\)\n/#))
+            let status = try tell("status --json")
+            #expect(
+                status.contains(
+                    #""hosts":[{"id":"\#(Self.far.id)","name":"far"},"#
+                        + #"{"id":"\#(Self.box.id)","name":"box.example.org"}]"#))
+        }
+    }
+}
