@@ -136,8 +136,10 @@ extension StorageError {
     static func damagedRow(_ domain: Domain, _ key: Key, _ path: String) -> StorageError {
         StorageError(
             .damagedRow,
-            "The stored value of \(key.name.quotedForMessage) in \(domain) is damaged: its "
-                + "checksum is wrong in \(path). Setting it anew mends it.",
+            "The stored value of \(key.quotedForMessage) in \(domain) is damaged: its "
+                + "checksum is wrong in \(path). "
+                + (domain.layer.isWritable
+                    ? "Setting it anew mends it." : "A change of the files mends it."),
             domain: domain, key: key)
     }
 

@@ -38,4 +38,17 @@ import Testing
         let keys = try ["A", "a", "aa", "b", "é", "🙂"].map { try Key($0) }
         #expect(keys.shuffled().sorted() == keys)
     }
+
+    @Test("A key that is stored may be empty, as no caller's may: it is the record of the files")
+    func stored() throws {
+        #expect(try Key(stored: "") == .fileRecord)
+        #expect(try Key(stored: "a") == Key("a"))
+        #expect(try Key(stored: "a") != .fileRecord)
+        #expect(Key.fileRecord.length == 0)
+        #expect(try Key.fileRecord < Key("\u{1}"))
+        for name in ["a\0", "\0", String(repeating: "k", count: 1025)] {
+            let error = #expect(throws: ModelError.self) { try Key(stored: name) }
+            #expect(error?.code == .invalidKey)
+        }
+    }
 }

@@ -20,10 +20,13 @@ public struct Lock: Hashable, Sendable {
         prefixLength = hasStar ? name.count : nil
     }
 
+    /// The bytes that all locked keys begin with; nil where it locks one key.
+    var prefix: Substring.UTF8View? { prefixLength.map { pattern.utf8.prefix($0) } }
+
     /// Whether it locks the key, by comparing bytes, as keys do.
     public func covers(_ key: Key) -> Bool {
-        guard let prefixLength else { return pattern.utf8.elementsEqual(key.name.utf8) }
-        return key.name.utf8.starts(with: pattern.utf8.prefix(prefixLength))
+        guard let prefix else { return pattern.utf8.elementsEqual(key.name.utf8) }
+        return key.name.utf8.starts(with: prefix)
     }
 
     /// Whether both are the same bytes.

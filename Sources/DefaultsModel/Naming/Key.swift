@@ -45,6 +45,11 @@ public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The key's text.
     public var description: String { name }
 
+    /// The key in quotes, fit for a message or a log, or words for the one that has no name.
+    package var quotedForMessage: String {
+        self == .fileRecord ? "the record of the files" : name.quotedForMessage
+    }
+
     /// Whether both are the same bytes.
     public static func == (one: Key, other: Key) -> Bool {
         one.name.utf8.elementsEqual(other.name.utf8)

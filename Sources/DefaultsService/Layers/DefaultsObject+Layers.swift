@@ -105,8 +105,8 @@ extension DefaultsObject {
         for domain in try database.domainsOfFiles() {
             let record = try fileRecord(of: domain)
             layers.known[domain] = FileLayers.Known(
-                files: record?.rescue == rescue ? record?.files ?? [] : [],
-                locks: LockTable(record?.locks.map(\.pattern) ?? []))
+                files: record?.isToBeBelieved(after: rescue) == true ? record?.files ?? [] : [],
+                locks: LockTable(record?.patterns ?? []))
         }
         layers.rescue = rescue
     }
@@ -138,7 +138,7 @@ extension DefaultsObject {
             found.isEmpty
             ? nil
             : FileLayers.Known(
-                files: digests, locks: LockTable(state.record.locks.map(\.pattern)),
+                files: digests, locks: LockTable(state.record.patterns),
                 problems: state.problems)
         // Others have their turn before the next.
         await Task.yield()
@@ -164,7 +164,7 @@ extension DefaultsObject {
         let record = merged.record(of: files, rescue: layers.rescue ?? 0)
         let state = LayerState(
             record: record, problems: problems,
-            hasSameLocks: old?.locks.map(\.pattern) ?? [] == record.locks.map(\.pattern))
+            hasSameLocks: old?.patterns ?? [] == record.patterns)
         var set: [ChangeProposal.Assignment] = []
         for (key, archive) in merged.values.sorted(by: { $0.key < $1.key })
         where try differs(domain, key, from: archive) {

@@ -1,3 +1,4 @@
+import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
@@ -60,7 +61,7 @@ extension DefaultsObject {
     func pathOfLock(of key: Key, by managed: Domain) throws -> String {
         guard let record = try fileRecord(of: managed) else { return "" }
         if try database.generation(managed, key) != nil { return record.source(of: key) }
-        let lock = record.locks.first { LockTable([$0.pattern]).covers(key) }
+        let lock = record.locks.first { Lock($0.pattern)?.covers(key) == true }
         return lock.map { record.path(of: $0.file) } ?? ""
     }
 

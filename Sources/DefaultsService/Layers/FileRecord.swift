@@ -1,3 +1,4 @@
+import DefaultsFiles
 import DefaultsModel
 import KeyedArchive
 
@@ -10,7 +11,7 @@ struct FileRecord: Codable, Equatable {
     /// A file that was found.
     struct File: Codable, Equatable {
         let path: String
-        /// The XXH64 of its contents; 0 where it could not be read.
+        /// The XXH64 of its contents; 0 where it is bad.
         let digest: UInt64
     }
 
@@ -37,10 +38,21 @@ struct FileRecord: Codable, Equatable {
     /// for values that are lost.
     var rescue: Int64 = 0
 
+    /// Whether files that are as it says need not be read: none was bad, of which nobody would be
+    /// told otherwise, and nothing that it vouches for was lost.
+    func isToBeBelieved(after rescue: Int64) -> Bool {
+        self.rescue == rescue && files.allSatisfy { $0.digest != 0 }
+    }
+
     /// The file that a key's value is from.
     func source(of key: Key) -> String {
         let source = sources.first { $0.key.utf8.elementsEqual(key.name.utf8) }
         return path(of: source?.file ?? 0)
+    }
+
+    /// What is locked.
+    var patterns: [DefaultsFiles.Lock] {
+        locks.compactMap { DefaultsFiles.Lock($0.pattern) }
     }
 
     /// The path of a file by its place.

@@ -31,7 +31,7 @@ public struct StoreDamage: Sendable, CustomStringConvertible {
     public var description: String {
         var sentences: [String] = []
         if rowCount > 0 {
-            let names = rows.prefix(3).map { "\($0.key.name.quotedForMessage) in \($0.domain)" }
+            let names = rows.prefix(3).map { "\($0.key.quotedForMessage) in \($0.domain)" }
             let list = names.joined(separator: ", ") + (rowCount > names.count ? " and others" : "")
             sentences.append(
                 "\(rowCount) stored values are damaged\(names.isEmpty ? "" : ": \(list)").")

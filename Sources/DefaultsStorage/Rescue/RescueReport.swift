@@ -125,7 +125,7 @@ extension RescueReport: CustomStringConvertible {
 
     private static func list(_ names: [EntryName], _ count: Int) -> String {
         let told = names.prefix(mostNames).map { name in
-            "\(name.key.name.quotedForMessage) of \(name.domain)"
+            "\(name.key.quotedForMessage) of \(name.domain)"
         }
         let rest = count - told.count
         return told.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")

@@ -1,19 +1,24 @@
-import DefaultsFiles
-import DefaultsModel
+public import DefaultsModel
 
-/// What the files of one domain lock by name or by prefix, fit to be asked for many keys.
-struct LockTable {
+/// What the files of one domain lock, fit to be asked for many keys.
+///
+/// ```swift
+/// let locks = LockTable(["Proxy.*", "Theme"].compactMap(Lock.init))
+/// locks.covers(try Key("Proxy.Host"))  // true
+/// ```
+public struct LockTable: Sendable {
     private var keys: Set<Key> = []
     /// In the order of their bytes, and none the beginning of another: whether a key has one of them
     /// is seen at the last that is not after it.
     private var prefixes: [[UInt8]] = []
 
-    init(_ patterns: some Sequence<String> = []) {
+    /// Gathers locks.
+    public init(_ locks: some Sequence<Lock> = []) {
         var all: [[UInt8]] = []
-        for pattern in patterns {
-            if pattern.hasSuffix("*") {
-                all.append(Array(pattern.utf8.dropLast()))
-            } else if let key = try? Key(pattern) {
+        for lock in locks {
+            if let prefix = lock.prefix {
+                all.append(Array(prefix))
+            } else if let key = try? Key(lock.pattern) {
                 keys.insert(key)
             }
         }
@@ -23,11 +28,8 @@ struct LockTable {
         }
     }
 
-    /// Whether nothing is locked.
-    var isEmpty: Bool { keys.isEmpty && prefixes.isEmpty }
-
     /// Whether a key is locked.
-    func covers(_ key: Key) -> Bool {
+    public func covers(_ key: Key) -> Bool {
         if keys.contains(key) { return true }
         var (low, high) = (0, prefixes.count)
         while low < high {
