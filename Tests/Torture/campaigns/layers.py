@@ -47,8 +47,9 @@ def run(ground: Ground) -> list[Outcome]:
                 outcomes[way].trials += 1
                 try:
                     series.take(way)
-                except (Ended, Found, TimeoutError) as found:
-                    outcomes[way].findings.append(f"round {done}: {found}\n{series.told}")
+                except (Ended, Found, Refused, TimeoutError) as found:
+                    outcomes[way].findings.append(
+                        f"round {done}: {found}\n{series.told}\n{series.desktop.daemon.log()}")
                     break
             words = (f"{series.changes} changes of files, {series.life.acknowledged} of users "
                      "acknowledged")
@@ -252,7 +253,7 @@ class Rounds:
         try:
             self.desktop.wait_until(is_quiet, QUIET)
         except TimeoutError:
-            raise Found(unlike + self.desktop.daemon.log()) from None
+            raise Found(unlike) from None
 
     def _difference(self) -> str:
         """What of the layers is not as it may be; where all is, the states are known then."""
