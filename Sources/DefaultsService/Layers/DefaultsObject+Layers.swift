@@ -17,8 +17,10 @@ import Logging
 ///    after a rescue of the store.
 /// 3. A bad file is told once; what is in force from it stays, and no other file suffers.
 extension DefaultsObject {
-    /// How long after a sign of change the files are read, so that many make one reading.
-    private static let settlingTime = Duration.milliseconds(100)
+    /// How long after a sign of change the files are read, so that many make one reading: at least so
+    /// long, and longer where reading them takes long, so that it takes a small part of the time.
+    private static let settlingTime = Duration.milliseconds(10)
+    private static let longestSettlingTime = Duration.milliseconds(300)
     /// How long after a refusal of the database they are read again.
     private static let pauseAfterFailure = Duration.seconds(5)
 
@@ -34,7 +36,9 @@ extension DefaultsObject {
             layers.isOutdated = false
             // Before anything is looked at, so that no change falls between.
             watchLayers()
+            let began = ContinuousClock.now
             if await !updateLayers() { readLayers(after: Self.pauseAfterFailure) }
+            layers.readingTime = began.duration(to: .now)
         }
     }
 
@@ -48,13 +52,18 @@ extension DefaultsObject {
         }
     }
 
+    private func readLayersWhenSettled() {
+        readLayers(
+            after: min(max(layers.readingTime * 4, Self.settlingTime), Self.longestSettlingTime))
+    }
+
     private func watchLayers() {
         let places = layers.places
         do throws(WatchFailure) {
             layers.watch = try DirectoryWatch(
                 [places.managed, places.recommended, places.vendor], on: connection.loop
             ) { [unowned self] in
-                assumeIsolated { $0.readLayers(after: Self.settlingTime) }
+                assumeIsolated { $0.readLayersWhenSettled() }
             }
             layers.isUnwatched = false
         } catch {
