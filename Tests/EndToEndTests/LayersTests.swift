@@ -237,7 +237,7 @@ import Testing
         try desktop.remove("org.example.Other.json", in: .vendor)
         let changes = desktop.call(
             "GetChanges", "org.example.App@managed",
-            String(generation.split(separator: " ").last ?? "")
+            String((generation.split(separator: " ").last ?? "").filter(\.isNumber))
         ).output
         #expect(
             changes.contains("['a'], ") && changes.contains("'b'") && changes.hasSuffix("true)\n"))

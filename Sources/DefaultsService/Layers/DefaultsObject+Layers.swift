@@ -85,15 +85,28 @@ extension DefaultsObject {
             try recallLayers()
             for domain in Set(listing.files.keys).union(layers.known.keys).sorted() {
                 guard lastOutcome == nil else { break }
-                try await update(domain, madeOf: listing.files[domain] ?? [])
+                do {
+                    try await update(domain, madeOf: listing.files[domain] ?? [])
+                } catch {
+                    // That of one domain is no reason to leave out the others.
+                    isComplete = false
+                    noteFailure(error)
+                }
             }
         } catch {
             isComplete = false
-            logger.warning(
-                "What files say is not in force yet, and is tried again. \(error)")
+            noteFailure(error)
         }
+        if isComplete { layers.isRefused = false }
         if database.generation != generation { tidySoon() }
         return isComplete
+    }
+
+    /// Says once why the database does not take what files say.
+    private func noteFailure(_ error: any Error) {
+        guard !layers.isRefused else { return }
+        layers.isRefused = true
+        logger.warning("What files say is not in force yet, and is tried again. \(error)")
     }
 
     /// Learns from the database which files its layers are made of: at the first reading, and after
@@ -132,14 +145,17 @@ extension DefaultsObject {
         let known = layers.known[domain]
         guard digests != known?.files else { return }
         let (change, state) = try difference(of: domain, from: found, digests)
-        report(state.problems, of: domain, unlike: known)
-        if let change { try await make(change, hasSameLocks: state.hasSameLocks) }
-        layers.known[domain] =
-            found.isEmpty
-            ? nil
-            : FileLayers.Known(
-                files: digests, locks: LockTable(state.record.locks.map(\.pattern)),
-                problems: state.problems)
+        var new = FileLayers.Known(
+            files: digests, locks: LockTable(state.record.locks.map(\.pattern)),
+            problems: state.problems)
+        do {
+            if let change { try await make(change, hasSameLocks: state.hasSameLocks) }
+        } catch let error as StorageError where error.isForGood {
+            new.locks = known?.locks ?? LockTable()
+            for file in digests { new.problems[file.path] = .notTaken(file.path, error) }
+        }
+        report(new.problems, of: domain, unlike: known)
+        layers.known[domain] = found.isEmpty ? nil : new
         // Others have their turn before the next.
         await Task.yield()
     }
@@ -157,17 +173,16 @@ extension DefaultsObject {
     ) throws -> (ChangeProposal?, LayerState) {
         let old = try fileRecord(of: domain)
         let (merged, problems) = try merge(found, over: old, of: domain)
-        // Of a bad file nothing is on record, so that the next start reads it and tells again.
-        let files = digests.map {
-            problems[$0.path] == nil ? $0 : FileRecord.File(path: $0.path, digest: 0)
-        }
+        let files = digests.map { problems[$0.path] == nil ? $0 : .bad(at: $0.path) }
         let record = merged.record(of: files, rescue: layers.rescue ?? 0)
         let state = LayerState(
             record: record, problems: problems,
             hasSameLocks: old?.locks.map(\.pattern) ?? [] == record.locks.map(\.pattern))
         var set: [ChangeProposal.Assignment] = []
-        for (key, archive) in merged.values.sorted(by: { $0.key < $1.key })
-        where try differs(domain, key, from: archive) {
+        for key in merged.values.keys.sorted() {
+            guard let archive = merged.values[key], try differs(domain, key, from: archive) else {
+                continue
+            }
             set.append(.init(key: key, archive: archive.bytes))
         }
         var removed = try database.keys(of: domain).filter { merged.values[$0] == nil }
@@ -245,4 +260,9 @@ extension DefaultsObject {
             logger.notice("\(path) can be read again, or is gone.")
         }
     }
+}
+
+extension StorageError {
+    /// Whether the same change is refused tomorrow, too.
+    fileprivate var isForGood: Bool { code == .changeTooLarge || code == .keyNamesTooLarge }
 }

@@ -10,8 +10,11 @@ struct FileRecord: Codable, Equatable {
     /// A file that was found.
     struct File: Codable, Equatable {
         let path: String
-        /// The XXH64 of its contents; 0 where it could not be read.
+        /// The digest of its contents.
         let digest: UInt64
+
+        /// A file of which nothing is on record, so that the next start reads it and tells of it again.
+        static func bad(at path: String) -> File { File(path: path, digest: 0) }
     }
 
     /// A key, or a prefix and `*`, that a file locks.
