@@ -35,6 +35,11 @@ extension LayerProblem {
                 + "DOMAIN.plist, or stands in DOMAIN.d and ends so, and is not hidden.")
     }
 
+    /// The database does not take what the files of a layer say together.
+    public static func notTaken(_ path: String, _ cause: any Error) -> LayerProblem {
+        LayerProblem(.tooLarge, path, "What it says is not taken. \(cause)")
+    }
+
     static func twoMainFiles(_ path: String, over other: String) -> LayerProblem {
         LayerProblem(
             .twoMainFiles, path,

@@ -17,7 +17,8 @@ import Testing
             "method Get", "method Set", "method Remove", "method GetValue", "method SetValue",
             "method ListDomains", "method ListKeys", "method Rename", "method GetAll",
             "method GetAllValues", "method RemoveDomain", "method GetChanges", "method Apply",
-            "method ApplyValues", "method Synchronize", "method Attach", "signal Changed",
+            "method ApplyValues", "method Synchronize", "method Attach", "method Lookup",
+            "method LookupValue", "method IsLocked", "method Explain", "signal Changed",
             "property Version", "property Generation", "property DurableGeneration",
             "property PendingChanges", "property StorageError", "property DatabasePath",
             "property MaximumValueSize",
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func `A method that is not built answers UnknownMethod`() throws {
-        let answer = desktop.call("Lookup", "org.example.App", "Key")
+        let answer = desktop.call("Revert", "7")
         #expect(answer.errorName == "org.freedesktop.DBus.Error.UnknownMethod")
     }
 

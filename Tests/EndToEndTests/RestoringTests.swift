@@ -29,17 +29,17 @@ import Testing
             change(600)
             service.Set("(ssay)", "org.example.New", "Key", number(1))
             after = everything()
-            undo, set, removed, damaged = maintenance.RestoreBackup("(s)", name)
+            undo, set, removed, damaged, locked = maintenance.RestoreBackup("(s)", name)
             assert before != after and everything() == before and damaged == 0
             assert set == sum(before[d][k] != after.get(d, {}).get(k) for d in before for k in before[d])
             assert removed == sum(k not in before.get(d, {}) for d in after for k in after[d])
-            undo, set, removed, damaged = maintenance.RestoreBackup("(s)", undo)
+            undo, set, removed, damaged, locked = maintenance.RestoreBackup("(s)", undo)
             assert everything() == after
             # It is no change to restore what holds.
             generation = service.get_connection().call_sync("org.defaultsd.Defaults1",
                 "/org/defaultsd/Defaults1", "org.freedesktop.DBus.Properties", "Get",
                 GLib.Variant("(ss)", ("org.defaultsd.Defaults1", "Generation")), None, 0, -1, None)
-            assert maintenance.RestoreBackup("(s)", maintenance.BackUp())[1:] == (0, 0, 0)
+            assert maintenance.RestoreBackup("(s)", maintenance.BackUp())[1:] == (0, 0, 0, 0)
             assert service.Synchronize() == generation.unpack()[0]
             print("restored")
             """
@@ -173,7 +173,7 @@ import Testing
                     written.append(n)
             writer = threading.Thread(target=write)
             writer.start()
-            undo, set, removed, damaged = maintenance.RestoreBackup("(s)", name)
+            undo, set, removed, damaged, locked = maintenance.RestoreBackup("(s)", name)
             done.set()
             writer.join()
             # The domain is in no backup: what was there at the end of the restoration was removed.

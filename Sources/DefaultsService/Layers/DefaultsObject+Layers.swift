@@ -17,8 +17,10 @@ import Logging
 ///    after a rescue of the store.
 /// 3. A bad file is told once; what is in force from it stays, and no other file suffers.
 extension DefaultsObject {
-    /// How long after a sign of change the files are read, so that many make one reading.
-    private static let settlingTime = Duration.milliseconds(100)
+    /// How long after a sign of change the files are read, so that many make one reading: at least so
+    /// long, and longer where reading them takes long, so that it takes a small part of the time.
+    private static let settlingTime = Duration.milliseconds(10)
+    private static let longestSettlingTime = Duration.milliseconds(300)
     /// How long after a refusal of the database they are read again.
     private static let pauseAfterFailure = Duration.seconds(5)
 
@@ -34,7 +36,9 @@ extension DefaultsObject {
             layers.isOutdated = false
             // Before anything is looked at, so that no change falls between.
             watchLayers()
+            let began = ContinuousClock.now
             if await !updateLayers() { readLayers(after: Self.pauseAfterFailure) }
+            layers.readingTime = began.duration(to: .now)
         }
     }
 
@@ -48,13 +52,18 @@ extension DefaultsObject {
         }
     }
 
+    private func readLayersWhenSettled() {
+        readLayers(
+            after: min(max(layers.readingTime * 4, Self.settlingTime), Self.longestSettlingTime))
+    }
+
     private func watchLayers() {
         let places = layers.places
         do throws(WatchFailure) {
             layers.watch = try DirectoryWatch(
                 [places.managed, places.recommended, places.vendor], on: connection.loop
             ) { [unowned self] in
-                assumeIsolated { $0.readLayers(after: Self.settlingTime) }
+                assumeIsolated { $0.readLayersWhenSettled() }
             }
             layers.isUnwatched = false
         } catch {
@@ -85,15 +94,28 @@ extension DefaultsObject {
             try recallLayers()
             for domain in Set(listing.files.keys).union(layers.known.keys).sorted() {
                 guard lastOutcome == nil else { break }
-                try await update(domain, madeOf: listing.files[domain] ?? [])
+                do {
+                    try await update(domain, madeOf: listing.files[domain] ?? [])
+                } catch {
+                    // That of one domain is no reason to leave out the others.
+                    isComplete = false
+                    noteFailure(error)
+                }
             }
         } catch {
             isComplete = false
-            logger.warning(
-                "What files say is not in force yet, and is tried again. \(error)")
+            noteFailure(error)
         }
+        if isComplete { layers.isRefused = false }
         if database.generation != generation { tidySoon() }
         return isComplete
+    }
+
+    /// Says once why the database does not take what files say.
+    private func noteFailure(_ error: any Error) {
+        guard !layers.isRefused else { return }
+        layers.isRefused = true
+        logger.warning("What files say is not in force yet, and is tried again. \(error)")
     }
 
     /// Learns from the database which files its layers are made of: at the first reading, and after
@@ -105,7 +127,7 @@ extension DefaultsObject {
         for domain in try database.domainsOfFiles() {
             let record = try fileRecord(of: domain)
             layers.known[domain] = FileLayers.Known(
-                files: record?.isToBeBelieved(after: rescue) == true ? record?.files ?? [] : [],
+                files: record?.rescue == rescue ? record?.files ?? [] : [],
                 locks: LockTable(record?.patterns ?? []))
         }
         layers.rescue = rescue
@@ -132,14 +154,17 @@ extension DefaultsObject {
         let known = layers.known[domain]
         guard digests != known?.files else { return }
         let (change, state) = try difference(of: domain, from: found, digests)
-        report(state.problems, of: domain, unlike: known)
-        if let change { try await make(change, hasSameLocks: state.hasSameLocks) }
-        layers.known[domain] =
-            found.isEmpty
-            ? nil
-            : FileLayers.Known(
-                files: digests, locks: LockTable(state.record.patterns),
-                problems: state.problems)
+        var new = FileLayers.Known(
+            files: digests, locks: LockTable(state.record.patterns),
+            problems: state.problems)
+        do {
+            if let change { try await make(change, hasSameLocks: state.hasSameLocks) }
+        } catch let error as StorageError where error.isForGood {
+            new.locks = known?.locks ?? LockTable()
+            for file in digests { new.problems[file.path] = .notTaken(file.path, error) }
+        }
+        report(new.problems, of: domain, unlike: known)
+        layers.known[domain] = found.isEmpty ? nil : new
         // Others have their turn before the next.
         await Task.yield()
     }
@@ -157,17 +182,16 @@ extension DefaultsObject {
     ) throws -> (ChangeProposal?, LayerState) {
         let old = try fileRecord(of: domain)
         let (merged, problems) = try merge(found, over: old, of: domain)
-        // Of a bad file nothing is on record, so that the next start reads it and tells again.
-        let files = digests.map {
-            problems[$0.path] == nil ? $0 : FileRecord.File(path: $0.path, digest: 0)
-        }
+        let files = digests.map { problems[$0.path] == nil ? $0 : .bad(at: $0.path) }
         let record = merged.record(of: files, rescue: layers.rescue ?? 0)
         let state = LayerState(
             record: record, problems: problems,
             hasSameLocks: old?.patterns ?? [] == record.patterns)
         var set: [ChangeProposal.Assignment] = []
-        for (key, archive) in merged.values.sorted(by: { $0.key < $1.key })
-        where try differs(domain, key, from: archive) {
+        for key in merged.values.keys.sorted() {
+            guard let archive = merged.values[key], try differs(domain, key, from: archive) else {
+                continue
+            }
             set.append(.init(key: key, archive: archive.bytes))
         }
         var removed = try database.keys(of: domain).filter { merged.values[$0] == nil }
@@ -245,4 +269,9 @@ extension DefaultsObject {
             logger.notice("\(path) can be read again, or is gone.")
         }
     }
+}
+
+extension StorageError {
+    /// Whether the same change is refused tomorrow, too.
+    fileprivate var isForGood: Bool { code == .changeTooLarge || code == .keyNamesTooLarge }
 }

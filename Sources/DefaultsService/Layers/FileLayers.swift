@@ -24,9 +24,13 @@ struct FileLayers {
     /// Whether the files are to be read, again.
     var isOutdated = false
     var isBeingRead = false
+    /// How long it took the last time.
+    var readingTime = Duration.zero
     var watch: DirectoryWatch?
     /// Goes off when the files are to be read after something has changed, or was refused.
     var timer: EventLoop.Timer?
+    /// Whether the log knows that the database does not take what files say.
+    var isRefused = false
     /// Whether the log knows that nothing is watched.
     var isUnwatched = false
 

@@ -11,8 +11,11 @@ struct FileRecord: Codable, Equatable {
     /// A file that was found.
     struct File: Codable, Equatable {
         let path: String
-        /// The XXH64 of its contents; 0 where it is bad.
+        /// The digest of its contents.
         let digest: UInt64
+
+        /// A file of which nothing is on record, so that the next start reads it and tells of it again.
+        static func bad(at path: String) -> File { File(path: path, digest: 0) }
     }
 
     /// A key, or a prefix and `*`, that a file locks.
@@ -37,12 +40,6 @@ struct FileRecord: Codable, Equatable {
     /// When the store was last rescued from damage, by `RescueRecord`: a record from before may vouch
     /// for values that are lost.
     var rescue: Int64 = 0
-
-    /// Whether files that are as it says need not be read: none was bad, of which nobody would be
-    /// told otherwise, and nothing that it vouches for was lost.
-    func isToBeBelieved(after rescue: Int64) -> Bool {
-        self.rescue == rescue && files.allSatisfy { $0.digest != 0 }
-    }
 
     /// The file that a key's value is from.
     func source(of key: Key) -> String {

@@ -5,7 +5,7 @@ import DefaultsStorage
 /// A file of a layer as it was found: what it says, or why it says nothing.
 struct FoundFile {
     let file: LayerFile
-    /// What it holds, in short; 0 where it cannot be read.
+    /// What it holds, in short: by XXH64.
     let digest: UInt64
     private let contents: Result<[UInt8], LayerProblem>
 
@@ -15,13 +15,17 @@ struct FoundFile {
         do throws(LayerProblem) {
             let bytes = try file.read()
             contents = .success(bytes)
-            digest = max(1, XXH64.hash(bytes, seed: 0))
+            digest = max(Self.leastDigest, XXH64.hash(bytes, seed: 0))
         } catch {
             guard error.code != .notFound else { return nil }
             contents = .failure(error)
-            digest = 0
+            digest = Self.unreadable
         }
     }
+
+    /// In the place of a digest where there is none; a record has neither.
+    private static let unreadable: UInt64 = 1
+    private static let leastDigest: UInt64 = 2
 
     /// What it says.
     func document() throws(LayerProblem) -> LayerDocument {

@@ -129,7 +129,8 @@ extension StoreCheck {
         }
         guard let name = entry.text(at: 1), let host = entry.text(at: 2),
             let domain = Domain(name: name, hostColumn: host),
-            let key = entry.text(at: 3).flatMap({ try? Key(stored: $0) })
+            let key = entry.text(at: 3).flatMap({ try? Key(stored: $0) }),
+            key != .fileRecord || !domain.layer.isWritable
         else { return damage.note(row: nil) }
         let checksum = UInt64(bitPattern: entry.integer(at: 5))
         guard entry.integer(at: 8) == position,
