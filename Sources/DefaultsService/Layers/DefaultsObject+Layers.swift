@@ -83,6 +83,7 @@ extension DefaultsObject {
     ///
     /// - Returns: Whether the database has taken everything.
     private func updateLayers() async -> Bool {
+        guard lastOutcome == nil else { return true }
         let listing = LayerListing(of: layers.places)
         for problem in listing.problems where !layers.problems.contains(problem) {
             logger.warning("\(problem)")
@@ -113,7 +114,7 @@ extension DefaultsObject {
 
     /// Says once why the database does not take what files say.
     private func noteFailure(_ error: any Error) {
-        guard !layers.isRefused else { return }
+        guard !layers.isRefused, lastOutcome == nil else { return }
         layers.isRefused = true
         logger.warning("What files say is not in force yet, and is tried again. \(error)")
     }
@@ -152,7 +153,8 @@ extension DefaultsObject {
         let found = files.compactMap(FoundFile.init)
         let digests = found.map { FileRecord.File(path: $0.file.path, digest: $0.digest) }
         let known = layers.known[domain]
-        guard digests != known?.files else { return }
+        // Since this was called the end may have come, after which there is no database.
+        guard lastOutcome == nil, digests != known?.files else { return }
         let (change, state) = try difference(of: domain, from: found, digests)
         var new = FileLayers.Known(
             files: digests, locks: LockTable(state.record.patterns),
