@@ -35,6 +35,14 @@ extension LayerProblem {
                 + "DOMAIN.plist, or stands in DOMAIN.d and ends so, and is not hidden.")
     }
 
+    /// A file has the name of a directory of drop-ins.
+    static func noDirectory(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored: only a directory has a name that ends in .d, and the files in it are read. "
+                + "A file is named DOMAIN.json or DOMAIN.plist.")
+    }
+
     /// The database does not take what the files of a layer say together.
     public static func notTaken(_ path: String, _ cause: any Error) -> LayerProblem {
         LayerProblem(.tooLarge, path, "What it says is not taken. \(cause)")
