@@ -41,6 +41,9 @@ enum FileName {
     }
 
     private static func stem(of name: String, _ suffix: String) -> String? {
-        name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : nil
+        // By bytes: a character may be joined to the dot.
+        name.utf8.count >= suffix.utf8.count
+            && name.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+            ? String(name.utf8.dropLast(suffix.utf8.count)) : nil
     }
 }
