@@ -35,8 +35,8 @@ enum FileName {
     ]
 
     private static func isLeftover(_ name: String) -> Bool {
-        name.hasPrefix(".") || name.hasPrefix("README")
-            || leftoverSuffixes.contains(where: name.hasSuffix)
+        name.utf8.first == UInt8(ascii: ".") || name.utf8.starts(with: "README".utf8)
+            || leftoverSuffixes.contains { stem(of: name, $0) != nil }
             || name.split(separator: ".").last?.hasPrefix("dpkg-") == true
     }
 

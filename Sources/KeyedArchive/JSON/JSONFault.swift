@@ -24,7 +24,8 @@ struct JSONFault: Error {
         let isComment = code == .syntax && Self.isComment(text.dropFirst(offset))
         return JSONError(
             code: code, line: place.line, column: place.column,
-            message: isComment ? "A comment stands here, and JSON has none." : message, cause: cause)
+            message: isComment ? "A comment stands here, and JSON has none." : message, cause: cause
+        )
     }
 
     /// Whether a comment begins here as other languages have it, which many a reader of JSON takes.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DefaultsFiles
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
