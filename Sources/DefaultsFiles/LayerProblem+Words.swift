@@ -64,6 +64,14 @@ extension LayerProblem {
                 + "DOMAIN.plist, or stands in DOMAIN.d and ends so, and is not hidden.")
     }
 
+    /// A file has the name of a directory of drop-ins.
+    static func noDirectory(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored: only a directory has a name that ends in .d, and the files in it are read. "
+                + "A file is named DOMAIN.json or DOMAIN.plist.")
+    }
+
     /// The database does not take what the files of a layer say together.
     public static func notTaken(_ path: String, _ cause: any Error) -> LayerProblem {
         LayerProblem(.tooLarge, path, "What it says is not taken. \(cause)")
@@ -78,6 +86,34 @@ extension LayerProblem {
 
     static func noDropIns(_ path: String) -> LayerProblem {
         LayerProblem(.noDropIns, path, "No file in it is read: none ends in .json or .plist.")
+    }
+
+    static func likeGlobalDomain(_ path: String, _ name: String) -> LayerProblem {
+        LayerProblem(
+            .likeGlobalDomain, path,
+            "It is for an application of the ID \(name.quotedForMessage). What holds for all "
+                + "applications is in \(Domain.globalName), spelled so.")
+    }
+
+    static func notForAllUsers(
+        _ path: String, mode: String, isDirectory: Bool
+    ) -> LayerProblem {
+        LayerProblem(
+            .notForAllUsers, path,
+            "Not every user can read it, and so it does not hold for all: its mode is \(mode); "
+                + "chmod o+r\(isDirectory ? "x" : "") mends that.")
+    }
+
+    static func writable(_ path: String, mode: String, by whom: String) -> LayerProblem {
+        LayerProblem(
+            .writable, path,
+            "It can be written by \(whom), and not by its owner alone: its mode is \(mode); "
+                + "chmod go-w mends that.")
+    }
+
+    /// Standard input, in the place of a file, cannot be read.
+    public static func unreadable(_ path: String, _ reason: String) -> LayerProblem {
+        LayerProblem(.unreadable, path, reason)
     }
 
     static func nameIsNoText(_ path: String) -> LayerProblem {

@@ -38,6 +38,12 @@ public struct LayerProblem: Error, Hashable, Sendable {
         public static let twoMainFiles = Code(name: "twoMainFiles")
         /// A directory of drop-ins has none.
         public static let noDropIns = Code(name: "noDropIns")
+        /// The name is that of the global domain in another case.
+        public static let likeGlobalDomain = Code(name: "likeGlobalDomain")
+        /// Not every user can read it.
+        public static let notForAllUsers = Code(name: "notForAllUsers")
+        /// Others than the owner can write it.
+        public static let writable = Code(name: "writable")
     }
 
     /// The kind of the problem.

@@ -8,7 +8,8 @@ public struct LayerListing: Sendable {
     public let files: [Domain: [LayerFile]]
     /// Names that are of no domain, and directories that cannot be read.
     public let problems: [LayerProblem]
-    /// What is suspicious and keeps nothing from being read.
+    /// What is suspicious and keeps nothing from being read, and names that say nothing, but perhaps are
+    /// meant to.
     public let remarks: [LayerProblem]
 
     /// Lists the files of all places, and opens nothing but directories.

@@ -27,10 +27,13 @@ struct PlaceScan {
                     remarks.append(.twoMainFiles(path, over: other))
                 }
             case .dropIns(let stem):
-                if Self.isDirectory(path), let domain = domain(stem, layer, path) {
-                    dropIns.append((path, domain))
+                guard Self.isDirectory(path) else {
+                    problems.append(.noDirectory(path))
+                    continue
                 }
-            case .other: break
+                if let domain = domain(stem, layer, path) { dropIns.append((path, domain)) }
+            case .leftover: break
+            case .other: remarks.append(.nameIsIgnored(path))
             }
         }
         // Drop-ins count over every main file.
@@ -40,7 +43,12 @@ struct PlaceScan {
     private mutating func addDropIns(in directory: String, to domain: Domain) {
         let count = files[domain]?.count
         for name in names(in: directory) {
-            if case .document = FileName(name) { add("\(directory)/\(name)", to: domain) }
+            let path = "\(directory)/\(name)"
+            switch FileName(name) {
+            case .document: add(path, to: domain)
+            case .leftover: break
+            case .dropIns, .other: remarks.append(.nameIsIgnored(path))
+            }
         }
         if files[domain]?.count == count { remarks.append(.noDropIns(directory)) }
     }
