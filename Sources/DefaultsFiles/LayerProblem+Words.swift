@@ -5,13 +5,35 @@ internal import Glibc
 extension LayerProblem {
     /// A directory or a file cannot be opened or read.
     static func system(_ code: Int32, _ path: String) -> LayerProblem {
-        guard code != ENOENT else {
-            return LayerProblem(
-                .notFound, path, "It is not there, or it is a link that leads nowhere.")
+        switch code {
+        case ENOENT where isLink(path):
+            LayerProblem(.unreadable, path, "It is a link that leads nowhere.")
+        case ENOENT:
+            LayerProblem(.notFound, path, "It is not there.")
+        default:
+            LayerProblem(
+                [EMFILE, ENFILE, ENOMEM].contains(code) ? .noMeans : .unreadable, path,
+                "It cannot be read: \(words(of: code)).")
         }
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    private static func words(of code: Int32) -> String {
         // The text is the C library's, and is copied.
-        return LayerProblem(
-            .unreadable, path, "It cannot be read: \(String(cString: strerror(code))).")
+        String(cString: strerror(code))
+    }
+
+    /// The system does not watch the places.
+    public static func notWatched(_ path: String, _ code: Int32) -> LayerProblem {
+        LayerProblem(
+            .notWatched, path,
+            "Changes here and in the other places are not told by the system "
+                + "(\(words(of: code))). The files are read every 30 seconds and on SIGHUP; raise "
+                + "fs.inotify.max_user_instances or fs.inotify.max_user_watches.")
     }
 
     static func noRegularFile(_ path: String, is kind: String) -> LayerProblem {
@@ -21,6 +43,13 @@ extension LayerProblem {
     static func fileTooLarge(_ path: String, limit: Int) -> LayerProblem {
         LayerProblem(
             .tooLarge, path, "The file has more than \(limit >> 20) MiB, the most that is read.")
+    }
+
+    static func filesTooLarge(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .tooLarge, path,
+            "With it the files of the layer have more bytes together than are read. Drop some, or "
+                + "use several domains.")
     }
 
     static func fileIsEmpty(_ path: String) -> LayerProblem {
@@ -33,6 +62,14 @@ extension LayerProblem {
             .badName, path,
             "It is ignored in a place of layers: what is read there is named DOMAIN.json or "
                 + "DOMAIN.plist, or stands in DOMAIN.d and ends so, and is not hidden.")
+    }
+
+    /// A file has the name of a directory of drop-ins.
+    static func noDirectory(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored: only a directory has a name that ends in .d, and the files in it are read. "
+                + "A file is named DOMAIN.json or DOMAIN.plist.")
     }
 
     /// The database does not take what the files of a layer say together.
@@ -49,6 +86,34 @@ extension LayerProblem {
 
     static func noDropIns(_ path: String) -> LayerProblem {
         LayerProblem(.noDropIns, path, "No file in it is read: none ends in .json or .plist.")
+    }
+
+    static func likeGlobalDomain(_ path: String, _ name: String) -> LayerProblem {
+        LayerProblem(
+            .likeGlobalDomain, path,
+            "It is for an application of the ID \(name.quotedForMessage). What holds for all "
+                + "applications is in \(Domain.globalName), spelled so.")
+    }
+
+    static func notForAllUsers(
+        _ path: String, mode: String, isDirectory: Bool
+    ) -> LayerProblem {
+        LayerProblem(
+            .notForAllUsers, path,
+            "Not every user can read it, and so it does not hold for all: its mode is \(mode); "
+                + "chmod o+r\(isDirectory ? "x" : "") mends that.")
+    }
+
+    static func writable(_ path: String, mode: String, by whom: String) -> LayerProblem {
+        LayerProblem(
+            .writable, path,
+            "It can be written by \(whom), and not by its owner alone: its mode is \(mode); "
+                + "chmod go-w mends that.")
+    }
+
+    /// Standard input, in the place of a file, cannot be read.
+    public static func unreadable(_ path: String, _ reason: String) -> LayerProblem {
+        LayerProblem(.unreadable, path, reason)
     }
 
     static func nameIsNoText(_ path: String) -> LayerProblem {

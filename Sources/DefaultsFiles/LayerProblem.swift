@@ -11,6 +11,10 @@ public struct LayerProblem: Error, Hashable, Sendable {
         public static let notFound = Code(name: "notFound")
         /// The file or the directory cannot be read.
         public static let unreadable = Code(name: "unreadable")
+        /// The system has not what reading it takes, for now: a descriptor, or memory.
+        public static let noMeans = Code(name: "noMeans")
+        /// The places cannot be watched.
+        public static let notWatched = Code(name: "notWatched")
         /// Something is larger than is allowed.
         public static let tooLarge = Code(name: "tooLarge")
         /// The name of a file or a directory is that of no domain.
@@ -34,6 +38,12 @@ public struct LayerProblem: Error, Hashable, Sendable {
         public static let twoMainFiles = Code(name: "twoMainFiles")
         /// A directory of drop-ins has none.
         public static let noDropIns = Code(name: "noDropIns")
+        /// The name is that of the global domain in another case.
+        public static let likeGlobalDomain = Code(name: "likeGlobalDomain")
+        /// Not every user can read it.
+        public static let notForAllUsers = Code(name: "notForAllUsers")
+        /// Others than the owner can write it.
+        public static let writable = Code(name: "writable")
     }
 
     /// The kind of the problem.

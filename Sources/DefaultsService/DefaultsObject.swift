@@ -1,9 +1,8 @@
-public import DBus
-public import DefaultsFiles
+import DBus
 import DefaultsModel
 import DefaultsProtocol
-public import DefaultsStorage
-public import Logging
+import DefaultsStorage
+import Logging
 
 /// The object `/org/defaultsd/Defaults1`: answers the contract from one database.
 ///
@@ -64,15 +63,15 @@ public actor DefaultsObject {
     ///
     /// - Parameter abandon: Called on the loop where the database cannot be used any more. What is
     ///   acknowledged stands in the crash journal for the next process.
-    public init(
+    init(
         connection: Connection, database: sending Database, writer: DurableWriter,
-        places: LayerPlaces, logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
+        layers: FileLayers, logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
         self.database = database
         self.writer = writer
-        layers = FileLayers(in: places)
+        self.layers = layers
         self.logger = logger
     }
 

@@ -31,18 +31,25 @@ extension XMLPropertyListError {
             .entity, at: place, "The text refers to an entity that is none of XML's own.")
     }
 
-    static func notPropertyList(at place: XMLPlace) -> XMLPropertyListError {
+    static func notPropertyList(_ name: String, at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
             .structure, at: place,
-            "This is XML, but no property list: its outermost element is neither <plist> nor a value."
-        )
+            "This is XML, but no property list: its outermost element, \(tag(name)), is neither "
+                + "<plist> nor a value.")
     }
 
-    static func unknownElement(at place: XMLPlace) -> XMLPropertyListError {
+    static func unknownElement(_ name: String, at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
             .structure, at: place,
-            "This element is none that a property list has: dict, array, string, integer, real, "
-                + "true, false, date and data.")
+            "The element \(tag(name)) is none that a property list has: dict, array, string, "
+                + "integer, real, true, false, date and data.")
+    }
+
+    /// An element in a sentence; of a long name the beginning.
+    private static func tag(_ name: String) -> String {
+        let longest = 40
+        let start = name.unicodeScalars.prefix(longest)
+        return "<\(start)\(start.endIndex < name.endIndex ? "…" : "")>"
     }
 
     static func attribute(at place: XMLPlace) -> XMLPropertyListError {

@@ -69,6 +69,47 @@ struct ListingTests {
     }
 
     @Test(
+        "A name that is perhaps meant to be read is remarked",
+        arguments: [
+            "a.JSON", "a.jsn", "org.q", "org.y/b.json", "a.D/b.json", "json", "a.d/b.JSON",
+            "a.d/c.d/b.json", "a.jsonc", "dpkg-old",
+        ])
+    func strayName(name: String) throws {
+        let folder = try Folder()
+        try folder.write(to: "good.json", "a.d/good.json", name)
+        let listing = LayerListing(of: folder.path, as: .managed)
+        #expect(listing.files.values.joined().count == 2 && listing.problems.isEmpty)
+        #expect(listing.remarks.map(\.code) == [.badName])
+        #expect(listing.remarks.first.map { "\(folder.path)/\(name)".hasPrefix($0.path) } == true)
+        #expect(listing.remarks.first?.reason.hasPrefix("It is ignored") == true)
+    }
+
+    @Test(
+        "What is left over, hidden or for people is not worth a word",
+        arguments: [
+            ".a.json", ".a.json.swp", "a.json~", "a.json.bak", "a.json.orig", "a.json.dpkg-old",
+            "a.json.dpkg-dist", "a.json.rpmsave", "a.json.rpmnew", "a.json.rpmorig", "a.swp",
+            "a.json.tmp", "README", "README.md", "a.d/README.txt", "a.d/b.json.dpkg-new",
+        ])
+    func leftover(name: String) throws {
+        let folder = try Folder()
+        try folder.write(to: "good.json", "a.d/good.json", name)
+        let listing = LayerListing(of: folder.path, as: .managed)
+        #expect(listing.files.values.joined().count == 2 && listing.problems.isEmpty)
+        #expect(listing.remarks.isEmpty)
+    }
+
+    @Test func `A file with the name of a directory of drop-ins is told`() throws {
+        let folder = try Folder()
+        try folder.write(to: "org.x.d")
+        let listing = LayerListing(of: folder.path, as: .managed)
+        #expect(listing.files.isEmpty && listing.remarks.isEmpty)
+        let problem = try #require(listing.problems.first)
+        #expect(listing.problems.count == 1 && problem.code == .badName)
+        #expect(problem.reason.contains("only a directory"))
+    }
+
+    @Test(
         "A name of no domain is told, and costs no other file",
         arguments: ["my app.json", "a..b.plist", "größe.json", "a b.d/c.json", "a@managed.json"])
     func noDomain(name: String) throws {
@@ -113,12 +154,37 @@ struct ListingTests {
 
     @Test func `Places that are not there hold nothing, and what is no directory is told`() throws {
         let folder = try Folder()
-        try folder.write(to: "vendor", "recommended/a.d")
+        try folder.write(to: "vendor")
         try folder.link("managed", to: "nowhere")
         let listing = listing(of: folder)
         #expect(listing.files.isEmpty)
-        #expect(listing.problems.map(\.path) == ["\(folder.path)/vendor"])
-        #expect(listing.problems.map(\.code) == [.unreadable])
+        #expect(
+            listing.problems.map(\.path) == ["\(folder.path)/vendor", "\(folder.path)/managed"])
+        #expect(listing.problems.map(\.code) == [.unreadable, .unreadable])
+    }
+
+    @Test func `A directory that cannot be read has the files that it had`() throws {
+        let folder = try Folder()
+        try folder.write(to: "vendor", "recommended/org.example.A.json")
+        let path = folder.path
+        let before = [
+            "\(path)/vendor/org.example.A.json", "\(path)/vendor/org.example.A.d/1.json",
+            "\(path)/vendor/org.example.A.d/0.plist", "\(path)/managed/org.example.A.json",
+            "\(path)/recommended/org.example.B.json",
+        ]
+        let listing = LayerListing(
+            of: LayerPlaces(
+                managed: "\(path)/managed", recommended: "\(path)/recommended",
+                vendor: "\(path)/vendor"), remembering: before)
+        let domain = try Domain(name: "org.example.A", layer: .system)
+        #expect(
+            listing.files.mapValues { $0.map(\.path) } == [
+                domain: [
+                    "\(path)/vendor/org.example.A.json", "\(path)/vendor/org.example.A.d/0.plist",
+                    "\(path)/vendor/org.example.A.d/1.json",
+                    "\(path)/recommended/org.example.A.json",
+                ]
+            ])
     }
 
     @Test func `A loop of links in the place of drop-ins is told`() throws {

@@ -33,6 +33,13 @@ extension LayerFilesToolTests {
         #expect(
             desktop.tool("domains", "--managed", "--system", "--json").output
                 == "[\"\(Self.app)@managed\",\"\(Self.app)@system\"]\n")
+        for host in [["-currentHost"], ["-host", "x"]] {
+            for option in ["--managed", "--system"] {
+                let refused = desktop.tool(host + ["domains", option])
+                #expect(refused.status == 64 && refused.output == "", "\(refused)")
+                #expect(refused.error.contains("leave out -currentHost or -host"))
+            }
+        }
         // No key is the user's own.
         #expect(desktop.tool("domains").output == "\n")
         for words in [
@@ -104,6 +111,7 @@ extension LayerFilesToolTests {
         let doctor = desktop.tool("doctor")
         #expect(doctor.status == 1)
         #expect(doctor.output.contains(/(?m)^problem +layers' files +.*bad\.json:2:/), "\(doctor)")
+        #expect(doctor.output.contains("What was good of it before, if anything, still holds."))
         #expect(!doctor.output.contains("managed files"))
         try desktop.remove("\(Self.app).d/bad.json", in: .recommended)
         try wait { !desktop.tool("status").output.contains(bad) }
@@ -122,7 +130,7 @@ extension LayerFilesToolTests {
     }
 }
 
-// MARK: Completion, and no bus
+// MARK: Completion, and no service
 
 extension LayerFilesToolTests {
     private func candidates(_ words: String...) throws -> [String] {
@@ -140,12 +148,14 @@ extension LayerFilesToolTests {
         try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
         try desktop.awaitKeys(in: "org.example.Other@system", "Size")
         let own = ["\(Self.app)@host"]
+        // What only files give can be written over in the domain itself.
+        let written = [Self.app] + own + ["org.example.Other"]
         let all = (own + ["\(Self.app)@managed", "org.example.Other@system"])
         for verb in ["read", "export", "keys", "watch", "read-type"] {
             #expect(try candidates(verb, "org") == all, "\(verb)")
         }
         for verb in ["write", "delete", "import", "rename"] {
-            #expect(try candidates(verb, "org") == own, "\(verb)")
+            #expect(try candidates(verb, "org") == written, "\(verb)")
         }
         for words in [["explain"], ["locked"], ["read", "--effective"], ["keys", "--effective"]] {
             let found = try desktop.tool(["complete", "--"] + words + ["org"]).requireOutput()
@@ -158,18 +168,44 @@ extension LayerFilesToolTests {
         #expect(try candidates("read", "--eff") == ["--effective"])
     }
 
-    /// Another `/etc` is put over the machine's for the tool and the daemon that it runs.
+    /// Runs the tool, and the daemon that it runs, with another `/etc` put over the machine's, which
+    /// has the mandatory files.
+    private func onMachine(_ words: [String], environment: [String: String]) -> ProgramResult {
+        desktop.run(
+            [
+                "bwrap", "--dev-bind", "/", "/", "--tmpfs", "/etc", "--tmpfs", "/usr/share",
+                "--bind", desktop.directory.path + "/managed", "/etc/defaultsd/managed",
+                Desktop.programs + "/defaultsctl",
+            ] + words, environment: environment)
+    }
+
+    @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
+    func `doctor reads the files itself where no service does`() throws {
+        try desktop.write("{}", to: "\(Self.app).json", in: .managed)
+        try desktop.write("{}", to: "\(Self.app).d/1.json", in: .managed)
+        chmod(desktop.directory.path + "/managed", 0o755)
+        let bus = try PrivateBus()
+        let unserved = desktop.environment.merging(["DBUS_SESSION_BUS_ADDRESS": bus.address]) {
+            $1
+        }
+        for environment in [desktop.environmentWithoutBus, unserved] {
+            try desktop.write("{}", to: "\(Self.app).d/1.json", in: .managed)
+            let good = onMachine(["doctor"], environment: environment)
+            #expect(good.output.contains(/(?m)^ok +layers' files +2, all good$/), "\(good)")
+            try desktop.write("{\n1}", to: "\(Self.app).d/1.json", in: .managed)
+            let bad = onMachine(["doctor"], environment: environment)
+            #expect(bad.status == 1)
+            let path = "/etc/defaultsd/managed/\(Self.app).d/1.json"
+            #expect(bad.output.contains(" layers' files      \(path):2:1: "), "\(bad)")
+        }
+    }
+
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
     func `Without a bus the tool's own daemon has the layers of the machine`() throws {
         try desktop.write(
             #"{"Theme": "dark", "$locked": ["Frozen"]}"#, to: "\(Self.app).json", in: .managed)
         func alone(_ words: String...) -> ProgramResult {
-            desktop.run(
-                [
-                    "bwrap", "--dev-bind", "/", "/", "--tmpfs", "/etc", "--bind",
-                    desktop.directory.path + "/managed", "/etc/defaultsd/managed",
-                    Desktop.programs + "/defaultsctl",
-                ] + words, environment: desktop.environmentWithoutBus)
+            onMachine(words, environment: desktop.environmentWithoutBus)
         }
         #expect(alone("read", "--effective", Self.app, "Theme").output == "dark\n")
         #expect(alone("explain", Self.app, "Theme").output.contains("->  managed"))

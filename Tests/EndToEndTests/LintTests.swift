@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -10,19 +11,29 @@ import Testing
         directory = try TemporaryDirectory()
     }
 
-    /// Writes a file into a directory below.
+    /// Writes a file into a directory below, with the modes that both are to have.
     private func write(_ text: String, _ name: String) throws {
-        let parent = "\(directory.path)/\(name)".split(separator: "/").dropLast()
-        try FileManager.default.createDirectory(
-            atPath: "/" + parent.joined(separator: "/"), withIntermediateDirectories: true)
-        try directory.write(text, to: name)
+        let parents = name.split(separator: "/").dropLast()
+        for count in parents.indices {
+            let path = "\(directory.path)/\(parents[...count].joined(separator: "/"))"
+            mkdir(path, 0o755)
+            chmod(path, 0o755)
+        }
+        chmod(try directory.write(text, to: name), 0o644)
     }
 
-    private func lint(_ arguments: String...) -> ProgramResult {
+    private func lint(_ arguments: String..., input: String = "") -> ProgramResult {
         ProgramResult.run(
             ["env", "--chdir", directory.path, Desktop.programs + "/defaultsctl", "lint"]
                 + arguments,
-            environment: ["PATH": "/usr/bin:/bin"])
+            environment: ["PATH": "/usr/bin:/bin"], input: input)
+    }
+
+    /// What is found, each up to its severity.
+    private func findings(_ result: ProgramResult) -> [String] {
+        result.output.split(separator: "\n").map { line in
+            line.split(separator: ": ").prefix(2).joined(separator: ": ")
+        }
     }
 
     @Test func `Of a file that is good nothing is said`() throws {
@@ -61,14 +72,31 @@ import Testing
         try write("", "place/org.example.B.d/x.json.bak")
         let result = lint("place")
         #expect(result.status == 1)
-        let lines = result.output.split(separator: "\n").map { line in
-            line.split(separator: ": ").prefix(2).joined(separator: ": ")
-        }
         #expect(
-            lines == [
+            findings(result) == [
                 "place/my app.json: warning", "place/org.example.A.d/1.json:1:2: error",
                 "place/org.example.A.plist: warning", "place/org.example.B.d: warning",
             ])
+        // However the directory is spelled, the names in it are.
+        #expect(lint("place/").output == result.output)
+        #expect(lint("place//").output == result.output)
+    }
+
+    @Test func `What is ignored by its name in a directory is a warning`() throws {
+        let ignored = [
+            "org.p.D/a.json", "org.q", "org.x.d", "org.y/a.json", "org.z.JSON", "org.zz.jsn",
+        ]
+        let silent = [
+            ".hidden", "README.md", "a.json.bak", "a.json.dpkg-old", "a.json.orig",
+            "a.json.rpmnew", "a.json.rpmorig", "a.json.rpmsave", "a.json.swp", "a.json.tmp",
+            "a.json~",
+        ]
+        for name in ignored + silent { try write("{}", "place/\(name)") }
+        let result = lint("place")
+        #expect(result.status == 0)
+        #expect(
+            findings(result)
+                == ignored.map { "place/\($0.split(separator: "/")[0]): warning" })
     }
 
     @Test(arguments: [("managed", Int32(0)), ("recommended", 1), ("vendor", 1)])
@@ -88,6 +116,55 @@ import Testing
         #expect(
             result.output.contains("org.example.A.json:1:22: warning: The lock 'a' adds nothing"))
         #expect(result.output.contains("b.plist:2:1: warning: The key is there already"))
+    }
+
+    @Test(arguments: ["nsglobaldomain.json", "NSGLOBALDOMAIN.plist", "NsGlobalDomain.d/a.json"])
+    func `The global domain in another case is a warning`(name: String) throws {
+        try write("{}", "place/\(name)")
+        try write("{}", "place/NSGlobalDomain.json")
+        try write("{}", "place/NSGlobalDomain.d/a.json")
+        for result in [lint("place"), lint("place/\(name)")] {
+            #expect(result.status == 0 && findings(result) == ["place/\(name): warning"])
+            #expect(result.output.contains("is in NSGlobalDomain, spelled so"))
+        }
+    }
+
+    @Test(arguments: [
+        ("place/org.example.A.json", mode_t(0o640), "Not every user can read it"),
+        ("place/org.example.A.json", 0o666, "It can be written by every user"),
+        ("place/org.example.A.json", 0o664, "It can be written by its group, number "),
+        ("place", 0o750, "Not every user can read it"),
+        ("place", 0o754, "Not every user can read it"),
+        ("place", 0o757, "It can be written by every user"),
+        ("place/org.example.A.d", 0o751, "Not every user can read it"),
+    ])
+    func `Who cannot read it, or can write it, is a warning that names the mode`(
+        path: String, mode: mode_t, words: String
+    ) throws {
+        try write("{}", "place/org.example.A.json")
+        try write("{}", "place/org.example.A.d/1.json")
+        // What root's group can write is no finding, and only root may choose another.
+        if geteuid() == 0 { chown("\(directory.path)/\(path)", 0, 4711) }
+        chmod("\(directory.path)/\(path)", mode)
+        let result = lint("place")
+        #expect(result.status == 0)
+        #expect(result.output.hasPrefix("\(path): warning: \(words)"), "\(result)")
+        #expect(result.output.contains("its mode is 0\(String(mode, radix: 8)); chmod "))
+        #expect(findings(result).count == 1)
+    }
+
+    @Test func `Standard input is read as a file that has no name`() throws {
+        let good = lint("-", input: #"{"a": 1, "$locked": ["b"]}"#)
+        #expect(good.status == 0 && good.output == "" && good.error == "")
+        let locks = lint("--place", "vendor", "-", input: #"{"$locked": ["b"]}"#)
+        #expect(locks.status == 1)
+        #expect(locks.output.hasPrefix("standard input:1:2: error: Only files of the managed"))
+        try write("{}", "a.json")
+        let both = lint("a.json", "-", input: "{\n1}")
+        #expect(both.status == 1 && findings(both) == ["standard input:2:1: error"])
+        #expect(findings(lint("-")) == ["standard input: error"])
+        let large = lint("-", input: String(repeating: " ", count: 17 << 20))
+        #expect(large.status == 1 && large.output.contains("more than 16 MiB"), "\(large)")
     }
 
     @Test(arguments: [".org.example.A.json", "org.example.A.json.bak", "source", "my app.json"])

@@ -92,6 +92,50 @@ extension LocksToolTests {
         #expect(done.status == 0, "\(done)")
     }
 
+    @Test func `apply names the line of the locked key, and of what lock`() throws {
+        try desktop.write(#"{"$locked": ["Own"]}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.write(#"{"$locked": ["Shared"]}"#, to: "NSGlobalDomain.json", in: .managed)
+        try desktop.awaitLock(of: "Own", in: Self.app)
+        try desktop.awaitLock(of: "Shared", in: Self.app)
+        func apply(_ lines: String...) -> String {
+            desktop.run(
+                [Desktop.programs + "/defaultsctl", "apply"],
+                input: lines.joined(separator: "\n")
+            ).error
+        }
+        let own = desktop.path(of: "\(Self.app).json", in: .managed)
+        let shared = desktop.path(of: "NSGlobalDomain.json", in: .managed)
+        let free = "write \(Self.app) Free -int 1"
+        #expect(
+            apply(free, "write \(Self.app) Own -int 1").hasSuffix(
+                "standard input, line 2: The key 'Own' of \(Self.app) is locked by the "
+                    + "administrator, in \(own). Nothing was changed.\n"))
+        let words =
+            "The key 'Shared' of \(Self.app) is locked for all applications by the administrator, "
+            + "in \(shared). Nothing was changed.\n"
+        let lines = ["", free, #"{"domain":"\#(Self.app)","key":"Shared","value":1}"#, free]
+        #expect(
+            apply(lines[0], lines[1], lines[2], lines[3]).hasSuffix(
+                "standard input, line 3: \(words)"))
+        #expect(desktop.tool("write", Self.app, "Shared", "-int", "1").error.hasSuffix(words))
+        // Of NSGlobalDomain itself it is its own lock.
+        #expect(
+            apply(free, "write -g Shared -int 1").contains(
+                "line 2: The key 'Shared' of NSGlobalDomain is locked by the administrator, in "))
+    }
+
+    @Test func `delete-all tells of a lock for all applications as write does`() throws {
+        for layer in [Self.app, "\(Self.app)@host"] {
+            desktop.tool("write", layer, "Shared", "-int", "1")
+        }
+        try desktop.write(#"{"$locked": ["Sha*"]}"#, to: "NSGlobalDomain.json", in: .managed)
+        try desktop.awaitLock(of: "Shared", in: Self.app)
+        let refused = desktop.tool("delete-all", Self.app)
+        #expect(refused.status == 1)
+        #expect(refused.error.contains("is locked for all applications by the administrator"))
+        #expect(refused.error == desktop.tool("delete", Self.app, "Shared").error)
+    }
+
     @Test func `An import in several changes is refused before the first`() throws {
         try desktop.write(#"{"$locked": ["Zlast"]}"#, to: "\(Self.app).json", in: .managed)
         try desktop.awaitLock(of: "Zlast", in: Self.app)

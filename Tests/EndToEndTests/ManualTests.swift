@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -48,8 +49,19 @@ import Testing
         let desktop = try Desktop()
         for example in examples {
             let file = try desktop.directory.write(example, to: "org.example.A.json")
+            chmod(file, 0o644)
             let checked = desktop.tool("lint", file)
             #expect(checked.status == 0 && checked.output == "", "\(checked.output)\(example)")
+        }
+    }
+
+    @Test func `No heading loses a word that is a macro's name`() throws {
+        let page = try text("defaultsd-managed.5")
+        let source = try String(
+            contentsOfFile: "\(Self.folder)/defaultsd-managed.5", encoding: .utf8)
+        for heading in source.matches(of: /(?m)^\.S[hs] (.*)$/) {
+            let words = heading.1.replacing("\\&", with: "")
+            #expect(page.contains("\(words)\n"), "\(words)")
         }
     }
 

@@ -4,15 +4,16 @@ enum FileName {
     case document(String)
     /// A directory of drop-ins, `NAME.d`, or a file that is named so.
     case dropIns(String)
-    /// Hidden, a backup, or something else that is none of our business.
+    /// Hidden, a copy that an editor or a package manager leaves, or a word to people: nobody takes it
+    /// for something that is read.
+    case leftover
+    /// Something else, which is not read either, and is perhaps meant to be.
     case other
 
     init(_ name: String) {
-        guard name.utf8.first != UInt8(ascii: ".") else {
-            self = .other
-            return
-        }
-        if let stem = Self.stem(of: name, ".json") ?? Self.stem(of: name, ".plist") {
+        if Self.isLeftover(name) {
+            self = .leftover
+        } else if let stem = Self.stem(of: name, ".json") ?? Self.stem(of: name, ".plist") {
             self = .document(stem)
         } else if let stem = Self.stem(of: name, ".d") {
             self = .dropIns(stem)
@@ -23,10 +24,26 @@ enum FileName {
 
     /// Whether something with this name is read.
     var isOurs: Bool {
-        if case .other = self { false } else { true }
+        switch self {
+        case .document, .dropIns: true
+        case .leftover, .other: false
+        }
+    }
+
+    private static let leftoverSuffixes = [
+        "~", ".bak", ".orig", ".rpmsave", ".rpmnew", ".rpmorig", ".swp", ".tmp",
+    ]
+
+    private static func isLeftover(_ name: String) -> Bool {
+        name.utf8.first == UInt8(ascii: ".") || name.utf8.starts(with: "README".utf8)
+            || leftoverSuffixes.contains { stem(of: name, $0) != nil }
+            || name.split(separator: ".").last?.hasPrefix("dpkg-") == true
     }
 
     private static func stem(of name: String, _ suffix: String) -> String? {
-        name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : nil
+        // By bytes: a character may be joined to the dot.
+        name.utf8.count >= suffix.utf8.count
+            && name.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+            ? String(name.utf8.dropLast(suffix.utf8.count)) : nil
     }
 }

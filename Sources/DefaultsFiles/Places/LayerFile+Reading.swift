@@ -9,9 +9,10 @@ extension LayerFile {
     ///
     /// Links are followed. Only regular files are read, so that nothing waits for a writer.
     ///
+    /// - Parameter limit: How many bytes it may have, where that is less than ``maximumSize``.
     /// - Throws: ``LayerProblem`` with code `.notFound` where it is not there, and others where it
     ///   cannot be read or is too large.
-    public func read() throws(LayerProblem) -> [UInt8] {
+    public func read(atMost limit: Int = maximumSize) throws(LayerProblem) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .system(errno, path) }
         defer { close(descriptor) }
@@ -20,15 +21,14 @@ extension LayerFile {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .noRegularFile(path, is: Self.kind(status.st_mode))
         }
-        return try contents(of: descriptor, expecting: Int(status.st_size))
+        return try contents(
+            of: descriptor, expecting: Int(status.st_size), limit: min(limit, Self.maximumSize))
     }
 
     private func contents(
-        of descriptor: Int32, expecting size: Int
+        of descriptor: Int32, expecting size: Int, limit: Int
     ) throws(LayerProblem) -> [UInt8] {
-        guard size <= Self.maximumSize else {
-            throw .fileTooLarge(path, limit: Self.maximumSize)
-        }
+        guard size <= limit else { throw tooLarge(limit) }
         var bytes: [UInt8] = []
         // One byte more than there should be, so that the end is found by the same call.
         var buffer = [UInt8](repeating: 0, count: max(size + 1, 4096))
@@ -39,10 +39,13 @@ extension LayerFile {
             guard count >= 0 else { throw .system(errno, path) }
             guard count > 0 else { return bytes }
             bytes += buffer[..<count]
-            guard bytes.count <= Self.maximumSize else {
-                throw .fileTooLarge(path, limit: Self.maximumSize)
-            }
+            guard bytes.count <= limit else { throw tooLarge(limit) }
         }
+    }
+
+    private func tooLarge(_ limit: Int) -> LayerProblem {
+        limit < Self.maximumSize
+            ? .filesTooLarge(path) : .fileTooLarge(path, limit: Self.maximumSize)
     }
 
     private static func kind(_ mode: mode_t) -> String {

@@ -6,6 +6,12 @@ struct PlaceScan {
     private(set) var files: [Domain: [LayerFile]] = [:]
     private(set) var problems: [LayerProblem] = []
     private(set) var remarks: [LayerProblem] = []
+    /// The files that were there before.
+    private let remembered: [String]
+
+    init(remembering paths: [String]) {
+        remembered = paths
+    }
 
     /// Adds the files of a place, over those of the places before.
     mutating func add(_ directory: String, layer: Layer) {
@@ -21,10 +27,13 @@ struct PlaceScan {
                     remarks.append(.twoMainFiles(path, over: other))
                 }
             case .dropIns(let stem):
-                if Self.isDirectory(path), let domain = domain(stem, layer, path) {
-                    dropIns.append((path, domain))
+                guard Self.isDirectory(path) else {
+                    problems.append(.noDirectory(path))
+                    continue
                 }
-            case .other: break
+                if let domain = domain(stem, layer, path) { dropIns.append((path, domain)) }
+            case .leftover: break
+            case .other: remarks.append(.nameIsIgnored(path))
             }
         }
         // Drop-ins count over every main file.
@@ -34,7 +43,12 @@ struct PlaceScan {
     private mutating func addDropIns(in directory: String, to domain: Domain) {
         let count = files[domain]?.count
         for name in names(in: directory) {
-            if case .document = FileName(name) { add("\(directory)/\(name)", to: domain) }
+            let path = "\(directory)/\(name)"
+            switch FileName(name) {
+            case .document: add(path, to: domain)
+            case .leftover: break
+            case .dropIns, .other: remarks.append(.nameIsIgnored(path))
+            }
         }
         if files[domain]?.count == count { remarks.append(.noDropIns(directory)) }
     }
@@ -52,7 +66,8 @@ struct PlaceScan {
         }
     }
 
-    /// The names in a directory; none where it is not there.
+    /// The names in a directory; none where it is not there, and those that it had where it cannot be
+    /// read.
     private mutating func names(in directory: String) -> [String] {
         do throws(SystemError) {
             let names = try Directory.names(in: directory)
@@ -61,9 +76,22 @@ struct PlaceScan {
             }
             return names.filter(\.isExact).map(\.text)
         } catch {
-            if error.code != ENOENT { problems.append(.system(error.code, directory)) }
-            return []
+            let problem = LayerProblem.system(error.code, directory)
+            guard problem.code != .notFound else { return [] }
+            problems.append(problem)
+            return rememberedNames(in: directory)
         }
+    }
+
+    private func rememberedNames(in directory: String) -> [String] {
+        let prefix = "\(directory)/".utf8
+        let names = remembered.compactMap { path -> String? in
+            guard path.utf8.starts(with: prefix) else { return nil }
+            let rest = path.utf8.dropFirst(prefix.count)
+            return String(rest.prefix { $0 != UInt8(ascii: "/") })
+        }
+        return Set(names.map { Array($0.utf8) }).sorted { $0.lexicographicallyPrecedes($1) }
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Whether it is a directory; what cannot be looked at is taken for one, so that it is reported.

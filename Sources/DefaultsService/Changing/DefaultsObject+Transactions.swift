@@ -59,7 +59,8 @@ extension DefaultsObject {
         noteWork(onEntries: request.set.count)
         let transaction = try request.transaction()
         let domain = transaction.domain
-        try checkWritable(domain, request.set.map(\.key) + transaction.removed)
+        // What was done under this name before is done, whatever is locked by now.
+        try checkWritable(domain, [])
         let assignments = try request.set.map { (key, content) in
             (key: key, archive: try naming(key) { try archive(content) })
         }
@@ -68,6 +69,7 @@ extension DefaultsObject {
         {
             return try conclude(call, at: generation, isDurable: request.isDurable)
         }
+        try checkWritable(domain, request.set.map(\.key) + transaction.removed)
         if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
             throw DefaultsError(conflict, in: domain, on: hosts)
         }

@@ -2,27 +2,21 @@ import DBus
 import DefaultsFiles
 import DefaultsModel
 import DefaultsStorage
-import Glibc
-import KeyedArchive
 import Logging
 
-/// The layers that are made of files: what the files say is kept in the database, so that reads,
-/// generations, the record of changes, the page and the signal are those of every other layer, and
-/// neither the start nor memory grows with the files.
-///
-/// Invariants:
-/// 1. A file that differs from what is kept makes one change of its domain's layer, by nobody: its
-///    values and the record of the files together.
-/// 2. Files that are as the record says are not parsed. A record says so of none that is bad, nor
-///    after a rescue of the store.
-/// 3. A bad file is told once; what is in force from it stays, and no other file suffers.
+/// When the files of administrators and vendors are read: at the start, soon after one has changed, at
+/// SIGHUP, after a rescue of the store, and again while something is in the way.
 extension DefaultsObject {
     /// How long after a sign of change the files are read, so that many make one reading: at least so
     /// long, and longer where reading them takes long, so that it takes a small part of the time.
     private static let settlingTime = Duration.milliseconds(10)
     private static let longestSettlingTime = Duration.milliseconds(300)
-    /// How long after a refusal of the database they are read again.
+    /// How long after a sign that a file may still be written.
+    private static let writingTime = Duration.milliseconds(500)
+    /// How long after a refusal of the database, or of the system, they are read again.
     private static let pauseAfterFailure = Duration.seconds(5)
+    /// How often they are read where the system does not watch them.
+    private static let pauseUnwatched = Duration.seconds(30)
 
     /// Reads the files and changes what differs.
     ///
@@ -35,64 +29,69 @@ extension DefaultsObject {
         while layers.isOutdated, lastOutcome == nil {
             layers.isOutdated = false
             // Before anything is looked at, so that no change falls between.
-            watchLayers()
+            let watchProblem = watchLayers()
             let began = ContinuousClock.now
-            if await !updateLayers() { readLayers(after: Self.pauseAfterFailure) }
+            let isComplete = await updateLayers(watchProblem)
             layers.readingTime = began.duration(to: .now)
+            if !isComplete { readLayers(after: Self.pauseAfterFailure) }
+            if watchProblem != nil { readLayers(after: Self.pauseUnwatched) }
         }
     }
 
+    /// Has the files read after a time, or earlier where that is planned already.
     private func readLayers(after delay: Duration) {
-        guard layers.timer == nil, lastOutcome == nil else { return }
+        let due = ContinuousClock.now + delay
+        guard lastOutcome == nil, layers.timerDue.map({ due < $0 }) ?? true else { return }
+        layers.timer?.cancel()
+        layers.timerDue = due
         layers.timer = connection.loop.schedule(after: delay) {
             self.assumeIsolated { object in
-                object.layers.timer = nil
+                (object.layers.timer, object.layers.timerDue) = (nil, nil)
                 Task(executorPreference: object.connection.loop) { await object.readLayers() }
             }
         }
     }
 
-    private func readLayersWhenSettled() {
-        readLayers(
-            after: min(max(layers.readingTime * 4, Self.settlingTime), Self.longestSettlingTime))
+    private func readLayers(after sign: DirectoryWatch.Sign) {
+        switch sign {
+        case .change:
+            readLayers(
+                after: min(max(layers.readingTime * 4, Self.settlingTime), Self.longestSettlingTime)
+            )
+        case .newFile: readLayers(after: Self.writingTime)
+        }
     }
 
-    private func watchLayers() {
+    /// Watches the places.
+    ///
+    /// - Returns: Why that is not possible; nil where it is.
+    private func watchLayers() -> LayerProblem? {
         let places = layers.places
         do throws(WatchFailure) {
             layers.watch = try DirectoryWatch(
                 [places.managed, places.recommended, places.vendor], on: connection.loop
-            ) { [unowned self] in
-                assumeIsolated { $0.readLayersWhenSettled() }
+            ) { [unowned self] sign in
+                assumeIsolated { $0.readLayers(after: sign) }
             }
-            layers.isUnwatched = false
+            return nil
         } catch {
             layers.watch = nil
-            guard !layers.isUnwatched else { return }
-            layers.isUnwatched = true
-            logger.warning(
-                """
-                The files of administrators and vendors cannot be watched \
-                (\(String(cString: strerror(error.number)))). They are read at the start and on \
-                SIGHUP; raise fs.inotify.max_user_instances.
-                """)
+            return .notWatched(places.managed, error.number)
         }
     }
 
     /// Brings every layer up to date with its files.
     ///
-    /// - Returns: Whether the database has taken everything.
-    private func updateLayers() async -> Bool {
+    /// - Returns: Whether all could be read that may be, and the database has taken everything.
+    private func updateLayers(_ watchProblem: LayerProblem?) async -> Bool {
         guard lastOutcome == nil else { return true }
-        let listing = LayerListing(of: layers.places)
-        for problem in listing.problems where !layers.problems.contains(problem) {
-            logger.warning("\(problem)")
-        }
-        layers.problems = listing.problems
-        var isComplete = true
         let generation = database.generation
+        var isComplete = true
         do {
-            try recallLayers()
+            // Nobody is served between a rescue and this: it may have brought an older value.
+            let isAnew = try recallLayers()
+            let listing = LayerListing(of: layers.places, remembering: layers.paths)
+            report(listing.problems + [watchProblem].compactMap(\.self))
             for domain in Set(listing.files.keys).union(layers.known.keys).sorted() {
                 guard lastOutcome == nil else { break }
                 do {
@@ -102,6 +101,8 @@ extension DefaultsObject {
                     isComplete = false
                     noteFailure(error)
                 }
+                // Others have their turn before the next.
+                if !isAnew { await Task.yield() }
             }
         } catch {
             isComplete = false
@@ -109,33 +110,32 @@ extension DefaultsObject {
         }
         if isComplete { layers.isRefused = false }
         if database.generation != generation { tidySoon() }
-        return isComplete
-    }
-
-    /// Says once why the database does not take what files say.
-    private func noteFailure(_ error: any Error) {
-        guard !layers.isRefused, lastOutcome == nil else { return }
-        layers.isRefused = true
-        logger.warning("What files say is not in force yet, and is tried again. \(error)")
+        return isComplete && !layers.isShortOfMeans
     }
 
     /// Learns from the database which files its layers are made of: at the first reading, and after
     /// the store was rescued.
-    private func recallLayers() throws {
+    ///
+    /// - Returns: Whether it was one of these.
+    private func recallLayers() throws -> Bool {
         let rescue = database.lastRescue?.time ?? 0
-        guard layers.rescue != rescue else { return }
-        layers.known = [:]
+        guard layers.rescue != rescue else { return false }
+        (layers.known, layers.lookedInto) = ([:], nil)
         for domain in try database.domainsOfFiles() {
             let record = try fileRecord(of: domain)
+            // What was recorded before a rescue may vouch for values that are lost.
+            let isValid = record?.rescue == rescue
             layers.known[domain] = FileLayers.Known(
-                files: record?.rescue == rescue ? record?.files ?? [] : [],
-                locks: LockTable(record?.patterns ?? []))
+                files: record?.files.map { ($0.path, isValid ? $0.digest : 0) } ?? [],
+                locks: LockTable(record?.locks ?? []))
         }
         layers.rescue = rescue
+        return true
     }
 
     /// The record of the files that a layer is made of; nil where there is none that makes sense.
     func fileRecord(of domain: Domain) throws(StorageError) -> FileRecord? {
+        if let known = layers.lookedInto, known.domain == domain { return known.record }
         do throws(StorageError) {
             return try database.value(domain, .fileRecord).flatMap { FileRecord($0.archive) }
         } catch {
@@ -145,135 +145,20 @@ extension DefaultsObject {
     }
 }
 
-// MARK: One layer of a domain
+// MARK: What the log is told
 
 extension DefaultsObject {
-    /// Has a layer be what its files say.
-    private func update(_ domain: Domain, madeOf files: [LayerFile]) async throws {
-        let found = files.compactMap(FoundFile.init)
-        let digests = found.map { FileRecord.File(path: $0.file.path, digest: $0.digest) }
-        let known = layers.known[domain]
-        // Since this was called the end may have come, after which there is no database.
-        guard lastOutcome == nil, digests != known?.files else { return }
-        let (change, state) = try difference(of: domain, from: found, digests)
-        var new = FileLayers.Known(
-            files: digests, locks: LockTable(state.record.patterns),
-            problems: state.problems)
-        do {
-            if let change { try await make(change, hasSameLocks: state.hasSameLocks) }
-        } catch let error as StorageError where error.isForGood {
-            new.locks = known?.locks ?? LockTable()
-            for file in digests { new.problems[file.path] = .notTaken(file.path, error) }
+    private func report(_ problems: [LayerProblem]) {
+        for problem in problems where !layers.problems.contains(problem) {
+            logger.log(level: layers.problemLevel, "\(problem)")
         }
-        report(new.problems, of: domain, unlike: known)
-        layers.known[domain] = found.isEmpty ? nil : new
-        // Others have their turn before the next.
-        await Task.yield()
+        layers.problems = Set(problems)
     }
 
-    /// What was found in the files of a layer.
-    private struct LayerState {
-        var record: FileRecord
-        var problems: [String: LayerProblem]
-        let hasSameLocks: Bool
+    /// Says once why the database does not take what files say.
+    private func noteFailure(_ error: any Error) {
+        guard !layers.isRefused, lastOutcome == nil else { return }
+        layers.isRefused = true
+        logger.warning("What files say is not in force yet, and is tried again. \(error)")
     }
-
-    /// What is to be changed for a layer to be what its files say; nil where nothing is.
-    private func difference(
-        of domain: Domain, from found: [FoundFile], _ digests: [FileRecord.File]
-    ) throws -> (ChangeProposal?, LayerState) {
-        let old = try fileRecord(of: domain)
-        let (merged, problems) = try merge(found, over: old, of: domain)
-        let files = digests.map { problems[$0.path] == nil ? $0 : .bad(at: $0.path) }
-        let record = merged.record(of: files, rescue: layers.rescue ?? 0)
-        let state = LayerState(
-            record: record, problems: problems,
-            hasSameLocks: old?.patterns ?? [] == record.patterns)
-        var set: [ChangeProposal.Assignment] = []
-        for key in merged.values.keys.sorted() {
-            guard let archive = merged.values[key], try differs(domain, key, from: archive) else {
-                continue
-            }
-            set.append(.init(key: key, archive: archive.bytes))
-        }
-        var removed = try database.keys(of: domain).filter { merged.values[$0] == nil }
-        if found.isEmpty {
-            if old != nil { removed.append(.fileRecord) }
-        } else if record != old {
-            set.append(.init(key: .fileRecord, archive: try record.archive()))
-        }
-        let change = ChangeProposal(domain: domain, set: set, removed: removed, origin: "")
-        return (change.changesNothing ? nil : change, state)
-    }
-
-    /// Merges what the files say; of a bad one what is in force.
-    private func merge(
-        _ found: [FoundFile], over old: FileRecord?, of domain: Domain
-    ) throws -> (MergedLayer, problems: [String: LayerProblem]) {
-        var merged = MergedLayer()
-        var problems: [String: LayerProblem] = [:]
-        for (index, file) in found.enumerated() {
-            do throws(LayerProblem) {
-                merged.add(try file.document(), from: index)
-            } catch {
-                problems[file.file.path] = error
-                guard let old else { continue }
-                try keep(file.file.path, of: old, in: domain, as: index, in: &merged)
-            }
-        }
-        return (merged, problems)
-    }
-
-    /// Adds what is in force from a file.
-    private func keep(
-        _ path: String, of old: FileRecord, in domain: Domain, as index: Int,
-        in merged: inout MergedLayer
-    ) throws {
-        for lock in old.locks where old.path(of: lock.file) == path {
-            merged.lock(lock.pattern, from: index)
-        }
-        let sources = Dictionary(
-            old.sources.compactMap { source in
-                (try? Key(source.key)).map { ($0, source.file) }
-            }, uniquingKeysWith: { $1 })
-        for key in try database.keys(of: domain) where old.path(of: sources[key] ?? 0) == path {
-            guard let stored = try database.value(domain, key) else { continue }
-            merged.set(key, to: try KeyedArchive(validating: stored.archive), from: index)
-        }
-    }
-
-    /// Makes a change of a layer.
-    ///
-    /// Of a file that was written anew and says the same nobody is told.
-    private func make(_ proposal: ChangeProposal, hasSameLocks: Bool) async throws {
-        let change = try await commitWhenThereIsRoom(proposal)
-        let isSilent =
-            hasSameLocks && change.set.allSatisfy { $0.key == .fileRecord }
-            && change.removed.allSatisfy { $0 == .fileRecord }
-        if isSilent { noteChange() } else { conclude(change) }
-        logger.info(
-            """
-            \(change.domain) was read from its files: \
-            \(change.set.count { $0.key != .fileRecord }) keys set, \
-            \(change.removed.count { $0 != .fileRecord }) removed.
-            """)
-    }
-
-    private func report(
-        _ problems: [String: LayerProblem], of domain: Domain, unlike known: FileLayers.Known?
-    ) {
-        for (path, problem) in problems.sorted(by: { $0.key < $1.key })
-        where known?.problems[path] != problem {
-            logger.warning(
-                "\(problem) What \(domain) has from this file stays as it was.")
-        }
-        for path in (known?.problems ?? [:]).keys.sorted() where problems[path] == nil {
-            logger.notice("\(path) can be read again, or is gone.")
-        }
-    }
-}
-
-extension StorageError {
-    /// Whether the same change is refused tomorrow, too.
-    fileprivate var isForGood: Bool { code == .changeTooLarge || code == .keyNamesTooLarge }
 }

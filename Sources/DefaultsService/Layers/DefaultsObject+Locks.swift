@@ -60,9 +60,9 @@ extension DefaultsObject {
     /// first with a lock.
     func pathOfLock(of key: Key, by managed: Domain) throws -> String {
         guard let record = try fileRecord(of: managed) else { return "" }
-        if try database.generation(managed, key) != nil { return record.source(of: key) }
-        let lock = record.locks.first { Lock($0.pattern)?.covers(key) == true }
-        return lock.map { record.path(of: $0.file) } ?? ""
+        layers.lookedInto = (managed, record)
+        let isSet = try database.generation(managed, key) != nil
+        return (isSet ? record.source(of: key) : record.firstLocking(key))?.description ?? ""
     }
 
     /// The keys and prefixes that a managed layer locks, each with its file: those without a value
@@ -71,11 +71,15 @@ extension DefaultsObject {
         guard layers.known[managed] != nil, let record = try fileRecord(of: managed) else {
             return []
         }
-        let sources = Dictionary(
-            record.sources.map { ($0.key, $0.file) }, uniquingKeysWith: { $1 })
-        let locks = record.locks.map { (pattern: $0.pattern, path: record.path(of: $0.file)) }
+        let sources = record.sources
+        let locks = record.files.flatMap { file in
+            file.locks.map { (pattern: $0, path: file.path.description) }
+        }
         let values = try database.keys(of: managed).map {
-            (pattern: $0.name, path: record.path(of: sources[$0.name] ?? 0))
+            (
+                pattern: $0.name,
+                path: (sources[$0] ?? record.files.first?.path)?.description ?? ""
+            )
         }
         return locks + values
     }

@@ -5,12 +5,13 @@ import Glibc
 /// Watches directories of files, those in them, and all that leads to them, by inotify(7).
 ///
 /// Invariants:
-/// 1. A file counts as changed when who wrote it closes it, or when it gets or loses its name: what
-///    is half written is not told.
+/// 1. A file counts as changed when who wrote it closes it, or when it gets another name or loses one.
+///    A new name may be that of a file that is being written, or of one that is a link to another's
+///    contents; that is told apart.
 /// 2. Of what lies on the way to a directory only its own fate is told and, where the way ends, the
 ///    arrival of what is missing: much else goes on in /etc.
 /// 3. Links are followed, and watched themselves.
-/// 4. What cannot be watched costs no more than itself.
+/// 4. A directory that cannot be read is watched from the one that it is in.
 ///
 /// It tells that something has changed, and not what: whoever is told makes a new watch and looks at
 /// everything, in this order.
@@ -22,7 +23,16 @@ final class DirectoryWatch {
         var names: Set<String>?
     }
 
+    /// What has happened.
+    enum Sign {
+        /// Something is another than before.
+        case change
+        /// There is a new file, which may still be written.
+        case newFile
+    }
+
     private let descriptor: Int32
+    private var failure: WatchFailure?
     private var watch: EventLoop.Watch?
     private var interests: [Int32: Interest] = [:]
 
@@ -31,15 +41,16 @@ final class DirectoryWatch {
     /// - Parameters:
     ///   - directories: Paths, of which nothing needs to be there.
     ///   - changed: Called on the loop, at least once after a change.
-    /// - Throws: The number of the error where the system has no more watches to give.
+    /// - Throws: Where the system has no more watches to give.
     init(
-        _ directories: [String], on loop: EventLoop, _ changed: @escaping () -> Void
+        _ directories: [String], on loop: EventLoop, _ changed: @escaping (Sign) -> Void
     ) throws(WatchFailure) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         guard descriptor >= 0 else { throw WatchFailure(number: errno) }
         for directory in directories { addDirectory(directory) }
+        if let failure { throw failure }
         watch = loop.watch(descriptor, for: .readable) { [unowned self] _ in
-            if tellsOfChange() { changed() }
+            if let sign = readSign() { changed(sign) }
         }
     }
 
@@ -66,9 +77,11 @@ extension DirectoryWatch {
 
     /// Watches a directory, the directories in it, and the targets of the links in them.
     private func addDirectory(_ path: String, isNested: Bool = false) {
-        guard let place = follow(path), let directory = opendir(place) else { return }
-        defer { closedir(directory) }
+        guard let place = follow(path) else { return }
+        // Also one whose names cannot be read now may be, later.
         add(place, Self.contents, names: nil)
+        guard let directory = opendir(place) else { return }
+        defer { closedir(directory) }
         while let entry = readdir(directory) {
             let kind = Int32(entry.pointee.d_type)
             let name = Self.name(of: entry)
@@ -111,7 +124,11 @@ extension DirectoryWatch {
                 if target.hasPrefix("/") { place = "" }
                 rest = (target.split(separator: "/").map(String.init) + rest)[...]
             case S_IFDIR:
-                add(next, Self.ownFate)
+                if !add(next, Self.ownFate | UInt32(IN_ATTRIB)) {
+                    add(
+                        place.isEmpty ? "/" : place, Self.arrivals | UInt32(IN_ATTRIB),
+                        names: [name])
+                }
                 place = Self.joined(place, name)
             default:
                 add(next, Self.fileFate)
@@ -144,14 +161,20 @@ extension DirectoryWatch {
         return String(decoding: buffer.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    private func add(_ path: String, _ events: UInt32, names: Set<String>? = []) {
+    /// - Returns: Whether it is watched.
+    @discardableResult
+    private func add(_ path: String, _ events: UInt32, names: Set<String>? = []) -> Bool {
         // The same directory may be on the way to one place and the end of the way to another.
         let number = inotify_add_watch(descriptor, path, events | UInt32(IN_MASK_ADD))
-        guard number >= 0 else { return }
+        guard number >= 0 else {
+            if errno == ENOSPC || errno == ENOMEM { failure = WatchFailure(number: errno) }
+            return false
+        }
         let known = interests[number]
         let isForAll = names == nil || (known != nil && known?.names == nil)
         interests[number] = Interest(
             path: path, names: isForAll ? nil : (known?.names ?? []).union(names ?? []))
+        return true
     }
 }
 
@@ -160,30 +183,32 @@ extension DirectoryWatch {
 extension DirectoryWatch {
     /// Reads what the system tells.
     ///
-    /// - Returns: Whether it is of interest.
-    private func tellsOfChange() -> Bool {
-        var isChange = false
+    /// - Returns: What is of interest; nil where nothing is.
+    private func readSign() -> Sign? {
+        var sign: Sign?
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { return isChange }
+            guard count > 0 else { return sign }
             var rest = buffer.prefix(count)
             while let event = Event(&rest) {
-                if isOfInterest(event) { isChange = true }
+                if let one = self.sign(of: event), sign != .change { sign = one }
             }
         }
     }
 
-    private func isOfInterest(_ event: Event) -> Bool {
-        if event.has(IN_Q_OVERFLOW) { return true }
-        guard !event.has(IN_IGNORED), let interest = interests[event.watch] else { return false }
-        guard !event.name.isEmpty else { return true }
-        if let names = interest.names { return names.contains(event.name) }
-        guard event.has(IN_CREATE), !event.has(IN_ISDIR) else { return true }
-        // A new file is told of again when it is written; a link is there at once.
+    private func sign(of event: Event) -> Sign? {
+        if event.has(IN_Q_OVERFLOW) { return .change }
+        guard !event.has(IN_IGNORED), let interest = interests[event.watch] else { return nil }
+        guard !event.name.isEmpty else { return .change }
+        if let names = interest.names { return names.contains(event.name) ? .change : nil }
+        guard event.has(IN_CREATE), !event.has(IN_ISDIR) else { return .change }
+        // Of a new file it is told again when it is written; of another name for one it is not.
         var status = stat()
-        return lstat("\(interest.path)/\(event.name)", &status) == 0
-            && (status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1)
+        let isFile =
+            lstat("\(interest.path)/\(event.name)", &status) == 0
+            && status.st_mode & S_IFMT == S_IFREG && status.st_nlink == 1
+        return isFile ? .newFile : .change
     }
 
     /// One record of inotify(7).

@@ -8,57 +8,70 @@ import KeyedArchive
 /// never vouches for values that are not there, and a start that finds the files as they were has
 /// nothing to read but them.
 struct FileRecord: Codable, Equatable {
-    /// A file that was found.
+    /// A file, and what the layer has from it.
     struct File: Codable, Equatable {
-        let path: String
-        /// The digest of its contents.
+        let path: FilePath
+        /// The digest of its contents; 0 for a bad one, so that the next start reads it and tells of it
+        /// again.
         let digest: UInt64
-
-        /// A file of which nothing is on record, so that the next start reads it and tells of it again.
-        static func bad(at path: String) -> File { File(path: path, digest: 0) }
+        /// What it locks by name or prefix.
+        var locks: [String] = []
+        /// The keys that are from it. Those of the first file are not named: all are that no other has.
+        var keys: [String] = []
+        /// What it says of keys that are from a later file: where that goes, this comes back, also while
+        /// the file cannot be read.
+        var hidden: [Hidden] = []
     }
 
-    /// A key, or a prefix and `*`, that a file locks.
-    struct Lock: Codable, Equatable {
-        let pattern: String
-        /// The place of the file among ``FileRecord/files``.
-        let file: Int
-    }
-
-    /// A key that a file has set.
-    struct Source: Codable, Equatable {
+    /// A value that is not in force.
+    struct Hidden: Codable, Equatable {
         let key: String
-        /// The place of the file among ``FileRecord/files``.
-        let file: Int
+        let archive: [UInt8]
     }
 
     /// The files, the weakest first.
     var files: [File] = []
-    var locks: [Lock] = []
-    /// Which keys are from another file than the first.
-    var sources: [Source] = []
     /// When the store was last rescued from damage, by `RescueRecord`: a record from before may vouch
     /// for values that are lost.
     var rescue: Int64 = 0
 
+    /// The files that keys are from, without those of the first file.
+    var sources: [Key: FilePath] {
+        var sources: [Key: FilePath] = [:]
+        for file in files {
+            for name in file.keys {
+                if let key = try? Key(name) { sources[key] = file.path }
+            }
+        }
+        return sources
+    }
+
     /// The file that a key's value is from.
-    func source(of key: Key) -> String {
-        let source = sources.first { $0.key.utf8.elementsEqual(key.name.utf8) }
-        return path(of: source?.file ?? 0)
+    func source(of key: Key) -> FilePath? {
+        let file = files.first { $0.keys.contains { $0.utf8.elementsEqual(key.name.utf8) } }
+        return (file ?? files.first)?.path
     }
 
-    /// What is locked.
-    var patterns: [DefaultsFiles.Lock] {
-        locks.compactMap { DefaultsFiles.Lock($0.pattern) }
+    /// What is locked, in the order of the files.
+    var locks: [Lock] {
+        files.flatMap { $0.locks.compactMap(Lock.init) }
     }
 
-    /// The path of a file by its place.
-    func path(of file: Int) -> String {
-        files.indices.contains(file) ? files[file].path : ""
+    /// The first file that locks a key by name or prefix.
+    func firstLocking(_ key: Key) -> FilePath? {
+        files.first { $0.locks.contains { Lock($0)?.covers(key) == true } }?.path
     }
 }
 
 extension FileRecord {
+    /// The record is larger than one that can be read again.
+    struct TooLarge: Error, CustomStringConvertible {
+        var description: String {
+            "What the files of the layer lock, and the names of the keys in them, are together more "
+                + "than there is room for."
+        }
+    }
+
     /// Reads a record; nil where it is none that this program writes, and the files are to be read
     /// again.
     init?(_ archive: [UInt8]) {
@@ -69,7 +82,11 @@ extension FileRecord {
     }
 
     /// The record as it is stored.
+    ///
+    /// - Throws: ``TooLarge``.
     func archive() throws -> [UInt8] {
-        try KeyedArchiveEncoder().encode(self).bytes
+        let bytes = try KeyedArchiveEncoder().encode(self).bytes
+        guard FileRecord(bytes) != nil else { throw TooLarge() }
+        return bytes
     }
 }

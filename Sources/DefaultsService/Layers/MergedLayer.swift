@@ -1,39 +1,75 @@
 import DefaultsFiles
 import DefaultsModel
-import DefaultsStorage
 import KeyedArchive
 
 /// What the files of one layer of a domain say together: of each key the last that has it, and all
 /// locks.
 struct MergedLayer {
-    private(set) var values: [Key: KeyedArchive] = [:]
-    private(set) var locks: [FileRecord.Lock] = []
-    /// The place of the file that each key is from.
-    private var sources: [Key: Int] = [:]
+    /// How many bytes of values that are not in force are remembered.
+    private static let mostHidden = 4 << 20
+
+    /// A value, and the place of the file that it is from.
+    private struct Entry {
+        let archive: KeyedArchive
+        let file: Int
+    }
+
+    private var entries: [Key: Entry] = [:]
+    /// Of each file what it locks.
+    private var locks: [Int: [String]] = [:]
+    /// Of each file what later ones have overlaid.
+    private var hidden: [Int: [FileRecord.Hidden]] = [:]
+    private var hiddenBytes = 0
+
+    /// The keys, in the order of their bytes.
+    var keys: [Key] { entries.keys.sorted() }
+
+    /// The value of a key; nil where no file has one.
+    func value(of key: Key) -> KeyedArchive? { entries[key]?.archive }
 
     /// Lays the next file over those before.
     mutating func add(_ document: LayerDocument, from file: Int) {
         for (key, archive) in document.values { set(key, to: archive, from: file) }
-        locks += document.locks.map { FileRecord.Lock(pattern: $0.pattern, file: file) }
+        locks[file] = document.locks.map(\.pattern)
     }
 
     /// Lays a value over those before.
     mutating func set(_ key: Key, to archive: KeyedArchive, from file: Int) {
-        values[key] = archive
-        sources[key] = file
+        if let below = entries.updateValue(Entry(archive: archive, file: file), forKey: key) {
+            hide(below, of: key)
+        }
     }
 
-    /// Adds a lock.
-    mutating func lock(_ pattern: String, from file: Int) {
-        locks.append(FileRecord.Lock(pattern: pattern, file: file))
+    /// Adds what a file locks.
+    mutating func lock(_ patterns: [String], from file: Int) {
+        locks[file] = patterns
+    }
+
+    private mutating func hide(_ entry: Entry, of key: Key) {
+        hiddenBytes += entry.archive.bytes.count
+        guard hiddenBytes <= Self.mostHidden else { return }
+        hidden[entry.file, default: []].append(
+            FileRecord.Hidden(key: key.name, archive: entry.archive.bytes))
     }
 
     /// The record of the layer.
-    func record(of files: [FileRecord.File], rescue: Int64) -> FileRecord {
-        FileRecord(
-            files: files, locks: locks,
-            sources: sources.filter { $0.value != 0 }.sorted { $0.key < $1.key }
-                .map { FileRecord.Source(key: $0.key.name, file: $0.value) },
-            rescue: rescue)
+    ///
+    /// - Parameter files: Their paths and digests.
+    func record(
+        of files: [(path: FilePath, digest: UInt64)], rescue: Int64
+    ) -> FileRecord {
+        var keys: [Int: [Key]] = [:]
+        for (key, entry) in entries where entry.file != 0 {
+            keys[entry.file, default: []].append(key)
+        }
+        return FileRecord(
+            files: files.enumerated().map { index, file in
+                FileRecord.File(
+                    path: file.path, digest: file.digest, locks: locks[index] ?? [],
+                    keys: (keys[index] ?? []).sorted().map(\.name),
+                    hidden: (hidden[index] ?? []).sorted {
+                        $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+                    })
+            }, rescue: rescue)
     }
 }

@@ -50,7 +50,8 @@ extension Daemon {
         guard !isEnding else { return database.close() }
         let writer = try database.makeWriter()
         let object = DefaultsObject(
-            connection: connection, database: database, writer: writer, places: places,
+            connection: connection, database: database, writer: writer,
+            layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
             logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()

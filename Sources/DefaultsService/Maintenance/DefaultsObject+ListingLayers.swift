@@ -12,12 +12,12 @@ extension DefaultsObject {
                         try array.writeStructure {
                             try $0.writeString(domain.layer.name)
                             try $0.writeString(domain.name)
-                            try $0.writeString(file.path)
+                            try $0.writeString(file.path.description)
                             try $0.writeString(known.problems[file.path]?.description ?? "")
                         }
                     }
                 }
-                for problem in layers.problems {
+                for problem in layers.problems.sorted(by: { $0.path < $1.path }) {
                     try array.writeStructure {
                         try $0.writeString("")
                         try $0.writeString("")

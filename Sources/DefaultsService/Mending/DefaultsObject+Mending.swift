@@ -45,14 +45,14 @@ extension DefaultsObject {
             return abandon(because: error)
         }
         (isFlushing, isRoomAwaited) = (false, false)
+        // First, as the rescue may have brought an older value of a layer that is made of files.
+        await readLayers()
         // Those who wait for the disk waited for a flush of the database before.
         let waiting = waiters
         waiters = []
         for waiter in waiting { waitUntilDurable(waiter.resume) }
         if database.needsFlush { noteChange() }
         await connection.resumePostponedCalls()
-        // A rescue may bring an older value of a layer that is made of files.
-        await readLayers()
     }
 
     /// - Returns: The domains that are not as they were; none where it was not possible.

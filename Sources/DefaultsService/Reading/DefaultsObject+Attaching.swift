@@ -1,4 +1,5 @@
 import DBus
+import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
@@ -48,7 +49,17 @@ extension DefaultsObject {
         let damaged = try write(selection.sent, of: domain, to: &fields)
         try fields.writeStrings((selection.large + damaged).map(\.name))
         let managed = try Domain(name: domain.name, layer: .managed)
-        try fields.writeStrings(locks(of: managed).map(\.pattern))
+        try fields.writeStrings(lockedNames(by: managed))
+    }
+
+    /// The keys and prefixes that a managed layer locks, as clients are told of them: a key that ends
+    /// as a prefix does is left out, as it would seem to lock others. The service refuses it all the
+    /// same.
+    private func lockedNames(by managed: Domain) throws -> [String] {
+        guard layers.mayHaveKeys(managed) else { return [] }
+        let values = try database.keys(of: managed).map(\.name)
+            .filter { $0.utf8.last != UInt8(ascii: "*") }
+        return try (fileRecord(of: managed)?.locks.map(\.pattern) ?? []) + values
     }
 
     /// Refuses a caller who is confined, or of whom nobody knows.

@@ -89,7 +89,7 @@ extension DefaultsObject {
         switch domain.layer {
         case .domain, .host: source = ""
         case .managed: source = try pathOfLock(of: key, by: domain)
-        case .system: source = try fileRecord(of: domain)?.source(of: key) ?? ""
+        case .system: source = try fileRecord(of: domain)?.source(of: key)?.description ?? ""
         }
         return Explanation(
             name: place.name, source: source, isLocked: isLocked, size: size ?? 0)

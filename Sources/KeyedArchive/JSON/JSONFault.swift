@@ -21,8 +21,16 @@ struct JSONFault: Error {
     /// The error with the place in `text`.
     func error(in text: [UInt8]) -> JSONError {
         let place = Self.place(of: offset, in: text)
+        let isComment = code == .syntax && Self.isComment(text.dropFirst(offset))
         return JSONError(
-            code: code, line: place.line, column: place.column, message: message, cause: cause)
+            code: code, line: place.line, column: place.column,
+            message: isComment ? "A comment stands here, and JSON has none." : message, cause: cause
+        )
+    }
+
+    /// Whether a comment begins here as other languages have it, which many a reader of JSON takes.
+    private static func isComment(_ rest: ArraySlice<UInt8>) -> Bool {
+        rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8)
     }
 
     /// The line and the column of a byte.

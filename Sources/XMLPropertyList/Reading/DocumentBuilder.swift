@@ -84,7 +84,7 @@ extension DocumentBuilder {
         if frames.isEmpty {
             frames.append(Frame(kind: name == "plist" ? .plist : .bare, place: place))
             if name == "plist" { return }
-            guard Self.isValue(name) else { throw .notPropertyList(at: place) }
+            guard Self.isValue(name) else { throw .notPropertyList(name, at: place) }
         }
         let frame = frames[frames.count - 1]
         guard name != "plist" else { throw .misplacedPlist(at: place) }
@@ -102,7 +102,7 @@ extension DocumentBuilder {
             scalar = (.key, place)
         default:
             guard let element = ScalarElement(rawValue: name) else {
-                throw .unknownElement(at: place)
+                throw .unknownElement(name, at: place)
             }
             try checkValue(in: frame, at: place)
             scalar = (element, place)

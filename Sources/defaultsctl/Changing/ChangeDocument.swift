@@ -42,9 +42,10 @@ struct ChangeDocument {
         }
     }
 
-    /// What is wrong with a domain, with the line that first names it.
+    /// What is wrong with a domain, with the line that first names it, or the key that is locked.
     func failure(of edits: DomainEdits, _ error: any Error) -> ToolError {
-        Self.failure(name, edits.line, error)
+        let line = (error as? LockedKey).flatMap { edits.lines[$0.key] } ?? edits.line
+        return Self.failure(name, line, error)
     }
 
     private static func failure(_ name: String, _ line: Int, _ error: any Error) -> ToolError {
@@ -93,7 +94,7 @@ struct ChangeDocument {
             domains.append(DomainEdits(of: domain, line: line))
             places[domain] = place
         }
-        try domains[place].add(edit, of: key, ifStillAt: generation)
+        try domains[place].add(edit, of: key, ifStillAt: generation, line: line)
     }
 
     /// What may stand before a verb.
@@ -109,6 +110,7 @@ struct ChangeDocument {
         switch error {
         case let failure as ShellWords.Failure: return "\(failure.message)."
         case let failure as ToolError: return failure.message
+        case let failure as LockedKey: return ToolError.locked(failure).message
         case let failure as DefaultsError: return failure.message
         default:
             let message = Defaultsctl.message(for: error)

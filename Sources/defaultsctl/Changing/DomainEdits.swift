@@ -7,6 +7,8 @@ struct DomainEdits {
     let domain: String
     /// The line of a document that first names the domain.
     let line: Int
+    /// The lines of a document that first name the keys.
+    private(set) var lines: [String: Int] = [:]
     /// Whether to wait until the change is on disk.
     var isDurable = false
     /// One edit a key, in the order in which the keys were first named.
@@ -27,11 +29,13 @@ struct DomainEdits {
 
     /// Adds an edit of a key, which is made after those that were added before.
     ///
-    /// - Parameter generation: The one that the key must still have, 0 where it must be absent; nil
-    ///   where that does not matter.
+    /// - Parameters:
+    ///   - generation: The one that the key must still have, 0 where it must be absent; nil where that
+    ///     does not matter.
+    ///   - line: The line of a document that it stands in.
     /// - Throws: `ToolError` where no key can be named so, or its generation is expected to be two.
     mutating func add(
-        _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil
+        _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil, line: Int = 0
     ) throws(ToolError) {
         guard 1...Self.mostKeyBytes ~= key.utf8.count, !key.utf8.contains(0) else {
             throw .noSuchKey(key)
@@ -47,6 +51,7 @@ struct DomainEdits {
         } else {
             edits[key] = edit
             keys.append(key)
+            lines[key] = line
         }
         if let generation { expected[key] = generation }
     }

@@ -41,7 +41,7 @@ struct Apply: AsyncParsableCommand {
                 try await edits.check(with: defaults)
             } catch let error as DefaultsError {
                 throw document.failure(of: edits, error)
-            } catch let error as ToolError {
+            } catch let error where error is ToolError || error is LockedKey {
                 throw document.failure(of: edits, error)
             }
         }

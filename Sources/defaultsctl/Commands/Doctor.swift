@@ -1,4 +1,5 @@
 import ArgumentParser
+import DefaultsFiles
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,7 +17,9 @@ struct Doctor: AsyncParsableCommand {
         let service = await ServiceCheck(places)
         var findings = EnvironmentCheck(places: places).findings()
         findings += service.findings
-        findings += LayerCheck(files: service.layerFiles).findings()
+        let layers =
+            service.layerFiles.map(LayerCheck.init) ?? LayerCheck(readingFrom: .standard)
+        findings += layers.findings()
         findings += InstallationCheck(places: places).findings()
         if let directory = service.directory ?? places.database {
             findings += StorageCheck(directory: directory, service: service.process).findings()

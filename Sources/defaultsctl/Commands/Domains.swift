@@ -24,6 +24,10 @@ struct Domains: ServiceCommand {
 
     @OptionGroup var host: HostOption
 
+    func check() throws {
+        guard !host.isGiven || !(managed || system) else { throw ToolError.hostOfLayer }
+    }
+
     func run(with defaults: RemoteDefaults) async throws {
         if managed || system { return try list.print(await domainsWithFiles(of: defaults)) }
         if list.isForPrograms || isatty(STDOUT_FILENO) == 1 {

@@ -5,8 +5,8 @@ struct Lint: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks files of the administrator's and the vendors' values.",
         discussion: """
-            A file is checked as the service reads it; a directory with all files in it, as one of the \
-            places. Without either, /etc/defaultsd/managed, /etc/xdg/defaultsd and \
+            A file is checked as the service reads it, - is standard input; a directory is checked with \
+            all files in it, as one of the places. Without either, /etc/defaultsd/managed, /etc/xdg/defaultsd and \
             /usr/share/defaultsd are checked. A file that is good prints nothing; else each line is
 
               FILE:LINE:COLUMN: error: what is wrong
@@ -16,7 +16,7 @@ struct Lint: ParsableCommand {
             defaultsd-managed(5) says what files are made of.
             """)
 
-    @Argument(help: "Files and directories.")
+    @Argument(help: "Files and directories, or - for standard input.")
     var file: [String] = []
 
     @Option(

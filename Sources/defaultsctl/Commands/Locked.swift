@@ -26,7 +26,7 @@ struct Locked: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         guard let key else { return try await list(of: defaults) }
         let isLocked = try await defaults.isLocked(key, in: domain)
-        let file = isLocked ? try await defaults.lockingFile(of: key, in: domain) : nil
+        let file = isLocked ? try await defaults.lock(of: key, in: domain)?.source : nil
         if json {
             let file = try file?.quoted ?? "null"
             try SafeOutput.print(

@@ -15,11 +15,9 @@ struct LiveNames: CompletionNames {
     func domains(of kind: CompletedDomains) async -> [String] {
         await ask { defaults in
             var names = try await defaults.domains()
-            if kind != .written {
-                // An older daemon has no files.
-                let files = (try? await defaults.layerFiles()) ?? []
-                names += Set(files.compactMap(\.domainWithLayer))
-            }
+            // An older daemon has no files. What they give a domain can be written over in its own.
+            let files = ((try? await defaults.layerFiles()) ?? []).compactMap(\.domainWithLayer)
+            names += kind == .written ? files.map { String($0.prefix { $0 != "@" }) } : files
             if kind == .searched { names = names.map { String($0.prefix { $0 != "@" }) } }
             return [GlobalDomain.name] + Set(names).subtracting([GlobalDomain.name]).sorted()
         }

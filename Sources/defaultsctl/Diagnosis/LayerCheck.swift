@@ -1,39 +1,67 @@
 import DefaultsClient
+import DefaultsFiles
+import DefaultsModel
 @preconcurrency import Glibc
 
 /// Looks at the files of the administrator and the vendors, and at who can write those that are
 /// mandatory.
 struct LayerCheck {
-    /// As the service has read them; nil where none answers.
-    let files: [RemoteLayerFile]?
+    /// The paths of the files, in the order in which they are told.
+    private let files: [String]
+    /// Those of them that are mandatory.
+    private let managedFiles: [String]
+    /// What is wrong with which.
+    private let complaints: [String]
 
-    private static let managedDirectory = "/etc/defaultsd/managed"
+    private static let managedDirectory = LayerPlaces.standard.managed
+
+    /// Takes the files as the service has read them.
+    init(_ files: [RemoteLayerFile]) {
+        self.files = files.map(\.path)
+        managedFiles = files.filter { $0.layer == .managed }.map(\.path)
+        complaints = files.compactMap(\.complaint)
+    }
+
+    /// Reads the files as the service would, where none answers.
+    init(readingFrom places: LayerPlaces) {
+        let listing = LayerListing(of: places)
+        let files = listing.files.values.joined().sorted { $0.path < $1.path }
+        self.files = files.map(\.path)
+        managedFiles = files.filter { $0.domain.layer == .managed }.map(\.path)
+        complaints = (listing.problems + files.compactMap(Self.problem)).map(\.description)
+    }
 
     func findings() -> [Finding] {
         [contents(), permissions()].compactMap(\.self)
     }
 
-    private func contents() -> Finding? {
-        guard let files else { return nil }
-        let bad = files.compactMap(\.complaint)
-        guard let first = bad.first else {
+    private static func problem(of file: LayerFile) -> LayerProblem? {
+        do throws(LayerProblem) {
+            _ = try LayerDocument(file.read(), of: file)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func contents() -> Finding {
+        guard let first = complaints.first else {
             return .ok(
                 "layers' files", files.isEmpty ? "There are none." : "\(files.count), all good")
         }
-        let others = bad.count > 1 ? " (and \(bad.count - 1) more are bad)" : ""
+        let others = complaints.count > 1 ? " (and \(complaints.count - 1) more are bad)" : ""
         return .problem(
             "layers' files", "\(first)\(others)",
-            "What was good of it before still holds. 'defaultsctl lint' shows all that is to be "
-                + "mended; tell who administers this machine.")
+            "What was good of it before, if anything, still holds. 'defaultsctl lint' shows all that "
+                + "is to be mended; tell who administers this machine.")
     }
 
     /// Whether only root can write what is mandatory.
     private func permissions() -> Finding? {
-        let paths = (files ?? []).filter { $0.layer == .managed }.map(\.path)
         var known: Set<String> = []
-        let directories = ([Self.managedDirectory] + paths.map(SystemFile.directory))
+        let directories = ([Self.managedDirectory] + managedFiles.map(SystemFile.directory))
             .filter { known.insert($0).inserted }
-        for path in directories + paths {
+        for path in directories + managedFiles {
             guard let status = SystemFile.status(of: path) else { continue }
             let quoted = ShellWord.quoted(path)
             if status.st_uid != 0 {

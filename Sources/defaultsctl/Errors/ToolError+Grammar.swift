@@ -28,6 +28,10 @@ extension ToolError {
     static let hostOfFile = ToolError(
         "A host is of a domain and its key, and a file has none; name both.", wrongLine)
 
+    static let hostOfLayer = ToolError(
+        "Files of the administrator and of vendors are for no host; leave out -currentHost or -host, "
+            + "or --managed and --system.", wrongLine)
+
     static func optionWithoutValue(_ option: String, of verb: Verb) -> ToolError {
         ToolError(
             "\(option) needs a value; see defaultsctl \(verb.rawValue) --help", wrongLine)

@@ -6,10 +6,11 @@ extension ToolError {
                 + "'@' and what follows, -currentHost and -host.", wrongLine)
     }
 
-    static func locked(_ key: String, in domain: String, by file: String) -> ToolError {
-        ToolError(
-            "The key '\(key.inBrief)' of \(domain.onOneLine) is locked by the administrator, in "
-                + "\(file.onOneLine). Nothing was changed.", refused)
+    static func locked(_ locked: LockedKey) -> ToolError {
+        let scope = locked.isForAllApplications ? " for all applications" : ""
+        return ToolError(
+            "The key '\(locked.key.inBrief)' of \(locked.domain.onOneLine) is locked\(scope) by the "
+                + "administrator, in \(locked.file.onOneLine). Nothing was changed.", refused)
     }
 
     static func readOnly(_ domain: String) -> ToolError {

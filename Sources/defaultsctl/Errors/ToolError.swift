@@ -26,6 +26,7 @@ struct ToolError: Error {
     init(_ error: any Error) {
         switch error {
         case let error as ToolError: self = error
+        case let error as LockedKey: self = .locked(error)
         case let error as DefaultsError: self.init(error.message, Self.refused)
         case let error as DBusError where Self.unreachable.contains(error.name):
             let reason =

@@ -12,6 +12,9 @@ struct HostOption: ParsableArguments {
     @Option(help: ArgumentHelp("Of another host, as -host before the verb.", valueName: "name"))
     var host: String?
 
+    /// Whether a host was named apart from a domain.
+    var isGiven: Bool { currentHost || host != nil }
+
     /// The names of the domains that have keys for the host, or for any host where none was named,
     /// without suffix; and with it, as calls take them.
     func domains(

@@ -4,15 +4,21 @@ import DefaultsProtocol
 
 /// Locks, before a change that is made in parts.
 extension RemoteDefaults {
-    /// The file that locks a key; nil where none does any more.
-    func lockingFile(of key: String, in domain: String) async throws -> String? {
-        try await explain(key, in: domain).first(where: \.isLocked)?.source
+    /// The layer that locks a key, with its file; nil where none does any more.
+    func lock(of key: String, in domain: String) async throws -> LayerEntry? {
+        do {
+            return try await explain(key, in: domain).first(where: \.isLocked)
+        } catch let error as DefaultsError where error.code == .notFound {
+            return nil
+        }
     }
 
     /// Refuses a change of keys of which one is locked, as the service does: of what is changed in
     /// several parts, none is to be made then.
     ///
     /// Where the tool is not told of locks, the service refuses what it must.
+    ///
+    /// - Throws: ``LockedKey`` with the first that is.
     func checkLocks(of keys: some Sequence<String>, in domain: String) async throws {
         let name = String(domain.prefix { $0 != "@" })
         let locks: [RemoteLock]
@@ -25,8 +31,10 @@ extension RemoteDefaults {
         }
         let index = LockIndex(locks)
         for key in keys {
-            if let lock = index.lock(of: key), try await isLocked(key, in: name) {
-                throw ToolError.locked(key, in: domain, by: lock.file)
+            if index.seemsToCover(key), let lock = try await lock(of: key, in: name) {
+                throw LockedKey(
+                    key: key, domain: domain, file: lock.source,
+                    isForAllApplications: lock.layer == .globalManaged)
             }
         }
     }

@@ -19,12 +19,22 @@ struct LintReport {
             return
         }
         for path in paths {
+            guard path != "-" else {
+                findings += Self.findingsInInput(as: place ?? .managed)
+                continue
+            }
             let place = place ?? LayerPlace(holding: path) ?? .managed
             findings +=
                 Self.isDirectory(path)
-                ? Self.findings(inDirectory: path, as: place)
+                ? Self.findings(inDirectory: Self.withoutSlashes(path), as: place)
                 : Self.findings(inFile: path, as: place)
         }
+    }
+
+    /// The path of a directory as names are put behind it.
+    private static func withoutSlashes(_ path: String) -> String {
+        let end = path.lastIndex { $0 != "/" }
+        return end.map { String(path[...$0]) } ?? "/"
     }
 
     /// A line for each.
@@ -44,7 +54,10 @@ struct LintReport {
         let listing = LayerListing(of: directory, as: place)
         var findings = listing.problems.map(LintFinding.init(listed:))
         findings += listing.remarks.map { LintFinding(.warning, $0) }
-        for file in listing.files.values.joined() { findings += Self.findings(in: file) }
+        let files = listing.files.values.joined()
+        for file in files { findings += Self.findings(in: file) }
+        let directories = Set([directory] + files.map { SystemFile.directory(of: $0.path) })
+        findings += directories.flatMap(access)
         return findings.sorted()
     }
 
@@ -59,6 +72,18 @@ struct LintReport {
         }
     }
 
+    /// Reads standard input: there is no name to be checked.
+    private static func findingsInInput(as place: LayerPlace) -> [LintFinding] {
+        let input = LayerFile(path: "standard input", domain: globalDomain(place.layer))
+        do throws(InputFile.Failure) {
+            // What is larger than any file is refused as such a file is.
+            return contents(
+                try InputFile.contents(of: "-", limit: LayerFile.maximumSize + 1 << 16), of: input)
+        } catch {
+            return [LintFinding(.error, .unreadable(input.path, error.message))]
+        }
+    }
+
     private static func globalDomain(_ layer: Layer) -> Domain {
         guard let domain = try? Domain(name: GlobalDomain.name, layer: layer) else {
             preconditionFailure("The global domain's name is that of no domain.")
@@ -67,12 +92,27 @@ struct LintReport {
     }
 
     private static func findings(in file: LayerFile) -> [LintFinding] {
+        let outside =
+            [file.nameRemark].compactMap(\.self).map { LintFinding(.warning, $0) }
+            + access(to: file.path)
         do throws(LayerProblem) {
-            let document = try LayerDocument(file.read(), of: file)
-            return document.remarks.map { LintFinding(.warning, $0) }.sorted()
+            return outside + contents(try file.read(), of: file)
+        } catch {
+            return outside + [LintFinding(.error, error)]
+        }
+    }
+
+    private static func contents(_ bytes: [UInt8], of file: LayerFile) -> [LintFinding] {
+        do throws(LayerProblem) {
+            return try LayerDocument(bytes, of: file).remarks
+                .map { LintFinding(.warning, $0) }.sorted()
         } catch {
             return [LintFinding(.error, error)]
         }
+    }
+
+    private static func access(to path: String) -> [LintFinding] {
+        LayerAccess.remarks(of: path).map { LintFinding(.warning, $0) }
     }
 
     private static func isDirectory(_ path: String) -> Bool {
