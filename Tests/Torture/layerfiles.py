@@ -1,11 +1,12 @@
 """Files of administrators and vendors as they are on disk, and what a daemon makes of them.
 
 The model of a layer follows the words of the manual: of each key the last file that has it, and all
-locks; from a bad file what is in force from it. What is in force depends on which versions of a file
-were read, so that a layer has several possible states while files change, and one when they are
-quiet and it was looked at.
+locks; of a bad file what it said before. That depends on which versions of a file were read, so that a
+layer has several possible states while files change; when they are quiet and it was looked at, all
+have the same in force.
 """
 
+import functools
 import itertools
 import json
 import os
@@ -46,30 +47,41 @@ Files = tuple[tuple[str, Contents | None], ...]
 """The files of a layer by their paths, the weakest first; None for one that is bad."""
 
 
+InForce = tuple[frozenset[tuple[str, tuple[str, str]]], tuple[tuple[str, str], ...]]
+"""Values and locks, each with the file that it is from."""
+
+
 @dataclass(frozen=True)
 class State:
-    """What is in force in a layer: values and locks, each with the file that it is from."""
+    """What a layer is made of: what its files last said, the weakest first."""
 
-    values: frozenset[tuple[str, tuple[str, str]]] = frozenset()
-    locks: tuple[tuple[str, str], ...] = ()
+    said: tuple[tuple[str, Contents], ...] = ()
 
     def after(self, files: Files) -> "State":
-        """What is in force when these were read."""
-        values, locks = {}, []
-        for path, contents in files:
-            if contents is None:
-                values |= {key: held for key, held in self.values if held[1] == path}
-                locks += [lock for lock in self.locks if lock[1] == path]
-            else:
-                values |= {key: (value, path) for key, value in contents.values}
-                locks += [(pattern, path) for pattern in contents.locks]
-        return State(frozenset(values.items()), tuple(locks))
+        """What it is made of when these were read."""
+        known = dict(self.said)
+        return State(tuple(
+            (path, known[path] if contents is None else contents)
+            for path, contents in files if contents is not None or path in known))
+
+    @functools.cached_property
+    def values(self) -> dict[str, tuple[str, str]]:
+        """What is in force: of each key the last that has it, and the file."""
+        return {key: (value, path) for path, contents in self.said
+                for key, value in contents.values}
+
+    @functools.cached_property
+    def locks(self) -> list[tuple[str, str]]:
+        return [(pattern, path) for path, contents in self.said for pattern in contents.locks]
+
+    @property
+    def in_force(self) -> InForce:
+        return frozenset(self.values.items()), tuple(self.locks)
 
     def lock_of(self, key: str) -> str | None:
         """The file that locks a key."""
-        for held, (_, path) in self.values:
-            if held == key:
-                return path
+        if key in self.values:
+            return self.values[key][1]
         return next((path for pattern, path in self.locks if covers(pattern, key)), None)
 
 
@@ -93,9 +105,12 @@ class Layer:
 
     @property
     def state(self) -> State:
-        """What is in force, where that is known."""
-        state, = self.states
-        return state
+        """One that has in force what all have, where that is known."""
+        return next(iter(self.states))
+
+    def has_in_force(self, found: InForce) -> None:
+        """Notes what was found."""
+        self.states = {state for state in self.states if state.in_force == found}
 
     def may_read(self, *views: Files) -> None:
         """Notes what may have been seen, each of it any number of times in any order."""

@@ -15,7 +15,7 @@ from contextlib import closing
 from desktop import BUS, BUS_OBJECT, ERROR, MAINTENANCE, Daemon, Desktop, Ended, Refused
 from gi.repository import GLib
 from ground import Ground, Outcome
-from layerfiles import DOMAINS, GLOBAL, KEYS, Layer, LayerFiles, State
+from layerfiles import DOMAINS, GLOBAL, KEYS, InForce, Layer, LayerFiles, State
 from ledger import Found
 from life import Fate, Life
 
@@ -266,14 +266,15 @@ class Rounds:
         found = {}
         for layer in self.files.layers.values():
             found[layer.spelling] = self._state(layer)
-            if found[layer.spelling] not in layer.states:
+            expected = {state.in_force for state in layer.states}
+            if found[layer.spelling] not in expected:
                 return (f"{layer.spelling} has {found[layer.spelling]}, which is none of\n"
-                        + "\n".join(f"  {state}" for state in layer.states) + "\n")
+                        + "\n".join(f"  {each}" for each in expected) + "\n")
         for layer in self.files.layers.values():
-            layer.states = {found[layer.spelling]}
+            layer.has_in_force(found[layer.spelling])
         return ""
 
-    def _state(self, layer: Layer) -> State:
+    def _state(self, layer: Layer) -> InForce:
         """What is in force in a layer, as far as it is told."""
         values = {}
         for key, value in self._read(layer.spelling).items():
@@ -281,7 +282,7 @@ class Rounds:
             paths = [path for name, path, _, _ in rows if name == layer.name]
             values[key] = (json.dumps(value), paths[0] if paths else "")
         locks = self._locks(layer.domain) if layer.name == "managed" else []
-        return State(frozenset(values.items()), tuple(locks[:len(locks) - len(values)]))
+        return frozenset(values.items()), tuple(locks[:len(locks) - len(values)])
 
     def _locks(self, domain: str) -> list[tuple[str, str]]:
         """What ListLocks tells, without what it tells of the global domain besides."""
@@ -318,7 +319,7 @@ class Rounds:
         for name, layer, of in search_list(domain):
             if layer in ("managed", "system"):
                 state = self.files.layers[layer, of].state
-                value, source = dict(state.values).get(key, (None, ""))
+                value, source = state.values.get(key, (None, ""))
                 source = state.lock_of(key) or "" if layer == "managed" else source
             else:
                 value = self.values[of + ("@host" if layer == "host" else "")].get(key)
