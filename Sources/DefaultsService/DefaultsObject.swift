@@ -77,7 +77,6 @@ public actor DefaultsObject {
 
     /// Begins to answer calls.
     public func start() async {
-        await connection.identifyCallers()
         await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)

@@ -48,7 +48,7 @@ struct FileReadingTests {
         try folder.link("nowhere", to: "gone")
         try folder.link("loop", to: "loop")
         #expect(try problem(folder.file("gone")).code == .notFound)
-        #expect(try problem(folder.file("nowhere")).code == .notFound)
+        #expect(try problem(folder.file("nowhere")).code == .unreadable)
         #expect(try problem(folder.file("loop")).code == .unreadable)
         #expect(try problem(folder.file("a\u{0}b")).code == .notFound)
     }

@@ -158,8 +158,33 @@ struct ListingTests {
         try folder.link("managed", to: "nowhere")
         let listing = listing(of: folder)
         #expect(listing.files.isEmpty)
-        #expect(listing.problems.map(\.path) == ["\(folder.path)/vendor"])
-        #expect(listing.problems.map(\.code) == [.unreadable])
+        #expect(
+            listing.problems.map(\.path) == ["\(folder.path)/vendor", "\(folder.path)/managed"])
+        #expect(listing.problems.map(\.code) == [.unreadable, .unreadable])
+    }
+
+    @Test func `A directory that cannot be read has the files that it had`() throws {
+        let folder = try Folder()
+        try folder.write(to: "vendor", "recommended/org.example.A.json")
+        let path = folder.path
+        let before = [
+            "\(path)/vendor/org.example.A.json", "\(path)/vendor/org.example.A.d/1.json",
+            "\(path)/vendor/org.example.A.d/0.plist", "\(path)/managed/org.example.A.json",
+            "\(path)/recommended/org.example.B.json",
+        ]
+        let listing = LayerListing(
+            of: LayerPlaces(
+                managed: "\(path)/managed", recommended: "\(path)/recommended",
+                vendor: "\(path)/vendor"), remembering: before)
+        let domain = try Domain(name: "org.example.A", layer: .system)
+        #expect(
+            listing.files.mapValues { $0.map(\.path) } == [
+                domain: [
+                    "\(path)/vendor/org.example.A.json", "\(path)/vendor/org.example.A.d/0.plist",
+                    "\(path)/vendor/org.example.A.d/1.json",
+                    "\(path)/recommended/org.example.A.json",
+                ]
+            ])
     }
 
     @Test func `A loop of links in the place of drop-ins is told`() throws {

@@ -49,6 +49,38 @@ import Testing
         #expect(output == "nothing lost\n")
     }
 
+    @Test func `One who calls first while a daemon takes over is no stranger to it`() throws {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonHandOver)
+            bus = connect()
+            call(bus, "SetValue", "(ssv)", "org.example.App", "key", GLib.Variant("i", 1))
+            old = replace(bus)
+            call(bus, "GetValue", "(ss)", "org.example.App", "key")
+            # The next one has the name, and not the database as long as this one is stopped.
+            os.kill(old.pid, signal.SIGSTOP)
+            new = replace(bus)
+            loop, early = GLib.MainLoop(), connect()
+            def answered(bus, result):
+                # Those of whom nobody knows are told nothing by this method.
+                try: print(len(bus.call_finish(result).unpack()), "facts")
+                except GLib.Error as error: print(error.message)
+                loop.quit()
+            early.call(name, path, "org.defaultsd.Maintenance1", "GetStatistics", None, None, 0, -1,
+                       None, answered)
+            early.flush_sync()
+            # A round trip, after which the bus has passed it on.
+            owner(early)
+            os.kill(old.pid, signal.SIGCONT)
+            loop.run()
+            assert old.wait() == 0
+            new.terminate()
+            assert new.wait() == 0
+            """, Desktop.programs + "/defaultsd", desktop.bus.address
+        ).requireOutput()
+        #expect(output == "1 facts\n")
+    }
+
     @Test func `Without another daemon --replace serves as any`() throws {
         let daemon = try ChildProcess(
             [Desktop.programs + "/defaultsd", "--replace"], environment: desktop.environment)

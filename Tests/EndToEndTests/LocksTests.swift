@@ -125,6 +125,22 @@ import Testing
         monitor.send(SIGTERM)
     }
 
+    @Test func `What a token did is told again, whatever is locked by then`() throws {
+        func apply() -> String {
+            desktop.call(
+                "ApplyValues", Self.app, "{'Later': <1>}", "@as []", "@a{st} {}",
+                "{'token': <'once'>}"
+            ).output
+        }
+        let first = apply()
+        try desktop.write(
+            #"{"$locked": ["Later", "\u0600*"]}"#, to: "org.example.App.json", in: .managed)
+        try wait { desktop.call("IsLocked", Self.app, "Later").output == "(true,)\n" }
+        #expect(apply() == first && first.hasPrefix("(uint64"))
+        // A prefix is bytes: this character and what stands behind it look like one.
+        #expect(desktop.call("IsLocked", Self.app, "\u{600}x").output == "(true,)\n")
+    }
+
     @Test(arguments: ["managed", "system"])
     func `What is made of files is read only`(layer: String) throws {
         let domain = "\(Self.app)@\(layer)"

@@ -210,6 +210,7 @@ class Desktop:
              # The machine's own is nothing to try this on.
              "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.directory}/system-bus"}
         self.daemons: list[Daemon] = []
+        self.logs = itertools.count(1)
         self.clients: list[Client] = []
         self.daemon: Daemon | None = None
         shown = "\n".join(f'  <limit name="{name}">{limits[name]}</limit>' for name in limits)
@@ -277,7 +278,7 @@ class Desktop:
         to become the program in its own process. With `serves` false nothing is waited for.
         Raises Ended where the daemon ends instead.
         """
-        log = self.directory / f"log-{len(self.daemons) + 1}"
+        log = self.directory / f"log-{next(self.logs)}"
         with log.open("wb") as output:
             process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", *wrapper, f"{self.ground.programs}/defaultsd",

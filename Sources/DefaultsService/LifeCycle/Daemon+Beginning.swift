@@ -17,6 +17,8 @@ extension Daemon {
         connection.assumeIsolated { connection in
             // A peer calls as soon as it is connected, and whoever sees a name as soon as it is seen.
             connection.holdCalls()
+            // Nor is one of whom nobody has asked who it is ever known.
+            connection.identifyCallers()
             connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
             connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
         }

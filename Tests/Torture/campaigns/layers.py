@@ -150,7 +150,7 @@ class Rounds:
             self.told += f"\n  {self.files.change(layer, is_watched)}"
             if is_served and self.chance.random() < 0.5:
                 self._set()
-            # It reads the files 100 ms after the first sign.
+            # It reads the files a moment after the first sign.
             self.desktop.pass_time(self.chance.choice((0, 0, 0.02, 0.1, self.life.within(0.2))))
 
     def _hand_over(self, old: Daemon, changes: Iterator[Layer]) -> None:
