@@ -84,6 +84,7 @@ extension DefaultsObject {
     ///
     /// - Returns: Whether all could be read that may be, and the database has taken everything.
     private func updateLayers(_ watchProblem: LayerProblem?) async -> Bool {
+        guard lastOutcome == nil else { return true }
         let generation = database.generation
         var isComplete = true
         do {
@@ -156,7 +157,7 @@ extension DefaultsObject {
 
     /// Says once why the database does not take what files say.
     private func noteFailure(_ error: any Error) {
-        guard !layers.isRefused else { return }
+        guard !layers.isRefused, lastOutcome == nil else { return }
         layers.isRefused = true
         logger.warning("What files say is not in force yet, and is tried again. \(error)")
     }

@@ -129,6 +129,8 @@ extension DefaultsObject {
     /// before.
     func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws -> ChangeSet {
         while true {
+            // The end may have come since this was called: nothing is to be suspended in between.
+            guard lastOutcome == nil else { throw DefaultsError.isEnding }
             do {
                 return try commit(proposal)
             } catch is RoomAwaited {
