@@ -49,7 +49,7 @@ extension XMLPropertyListError {
     private static func tag(_ name: String) -> String {
         let longest = 40
         let start = name.unicodeScalars.prefix(longest)
-        return "<\(start)\(start.endIndex < name.endIndex ? "…" : "")>"
+        return "<\(String(start))\(start.endIndex < name.endIndex ? "…" : "")>"
     }
 
     static func attribute(at place: XMLPlace) -> XMLPropertyListError {

@@ -37,7 +37,7 @@ enum FileName {
     private static func isLeftover(_ name: String) -> Bool {
         name.utf8.first == UInt8(ascii: ".") || name.utf8.starts(with: "README".utf8)
             || leftoverSuffixes.contains { stem(of: name, $0) != nil }
-            || name.split(separator: ".").last?.hasPrefix("dpkg-") == true
+            || name.split(separator: ".").dropFirst().last?.hasPrefix("dpkg-") == true
     }
 
     private static func stem(of name: String, _ suffix: String) -> String? {

@@ -16,7 +16,9 @@ struct FileRecord: Codable, Equatable {
         let digest: UInt64
         /// What it locks by name or prefix.
         var locks: [String] = []
-        /// The keys that are from it. Those of the first file are not named: all are that no other has.
+        /// The keys that are from it.
+        ///
+        /// Those of the first file are not named: all are that no other has.
         var keys: [String] = []
         /// What it says of keys that are from a later file: where that goes, this comes back, also while
         /// the file cannot be read.

@@ -52,9 +52,10 @@ extension DefaultsObject {
         try fields.writeStrings(lockedNames(by: managed))
     }
 
-    /// The keys and prefixes that a managed layer locks, as clients are told of them: a key that ends
-    /// as a prefix does is left out, as it would seem to lock others. The service refuses it all the
-    /// same.
+    /// The keys and prefixes that a managed layer locks, as clients are told of them.
+    ///
+    /// A key that ends as a prefix does is left out, as it would seem to lock others. The service
+    /// refuses it all the same.
     private func lockedNames(by managed: Domain) throws -> [String] {
         guard layers.mayHaveKeys(managed) else { return [] }
         let values = try database.keys(of: managed).map(\.name)

@@ -76,9 +76,8 @@ struct LintReport {
     private static func findingsInInput(as place: LayerPlace) -> [LintFinding] {
         let input = LayerFile(path: "standard input", domain: globalDomain(place.layer))
         do throws(InputFile.Failure) {
-            // What is larger than any file is refused as such a file is.
             return contents(
-                try InputFile.contents(of: "-", limit: LayerFile.maximumSize + 1 << 16), of: input)
+                try InputFile.contents(of: "-", limit: LayerFile.maximumSize), of: input)
         } catch {
             return [LintFinding(.error, .unreadable(input.path, error.message))]
         }
