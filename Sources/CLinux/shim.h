@@ -3,7 +3,6 @@
 #define DEFAULTSD_CLINUX_SHIM_H
 
 #include <malloc.h>       /* mallopt and malloc_trim, which are GNU's own */
-#include <fcntl.h>        /* O_CLOEXEC, below */
 #include <pthread.h>      /* the stack of a thread, below */
 #include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
 #include <sys/inotify.h> /* changes of directories as a descriptor */
@@ -21,9 +20,10 @@ static inline void clinux_name_this_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-/* dup3(2) is declared for _GNU_SOURCE only. With close-on-exec set. */
+/* dup3(2) is declared for _GNU_SOURCE only. With close-on-exec set: EFD_CLOEXEC is O_CLOEXEC, whose
+ * header also has struct stat, and then Swift cannot tell whether that is Glibc's or ours. */
 static inline int clinux_dup3(int descriptor, int number) {
-    return (int)syscall(SYS_dup3, descriptor, number, O_CLOEXEC);
+    return (int)syscall(SYS_dup3, descriptor, number, EFD_CLOEXEC);
 }
 
 /* memfd_create(2) is declared for _GNU_SOURCE only. With close-on-exec set. */
