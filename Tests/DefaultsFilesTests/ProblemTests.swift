@@ -44,7 +44,7 @@ struct ProblemTests {
         Case("{\"\(String(repeating: "k", count: 1025))\": 2}", .badKey, 1, 2, "1025 bytes"),
         Case("{\n\"$lock\": []}", .badKey, 2, 1, "'$lock' begins with $"),
         Case("{\"$class\": \"A\"}", .badKey, 1, 2, "begins with $"),
-        Case("{\"a\": {\n \"$foo\": 1}}", .badValue, 2, 2, "The key '$foo' begins with $"),
+        Case("{\"a\": {\n \"$foo\": 1}}", .badValue, 2, 2, "A key begins with $"),
         Case("{\"a\": {\"$\\u0007\": 1}}", .badValue, 1, 8, "A key begins with $"),
         Case("// Mail\n{}", .syntax, 1, 1, "JSON has none"),
         Case("\n  /* Mail */ {}", .syntax, 2, 3, "JSON has none"),

@@ -252,11 +252,11 @@ import Testing
     @Test func `A restored backup makes what came after it incomplete`() throws {
         desktop.call("SetValue", "org.example.App", "a", "<1>")
         desktop.call("Synchronize")
-        try desktop.killDaemon(SIGTERM)
+        try desktop.stopDaemon()
         let backup = desktop.directory.path + "/backup.db"
         try FileManager.default.copyItem(atPath: desktop.databasePath, toPath: backup)
         desktop.call("SetValue", "org.example.App", "b", "<1>")
-        try desktop.killDaemon(SIGTERM)
+        try desktop.stopDaemon()
         try FileManager.default.removeItem(atPath: desktop.databasePath)
         try FileManager.default.copyItem(atPath: backup, toPath: desktop.databasePath)
         let answer = desktop.call("GetChanges", "org.example.App", "3").output

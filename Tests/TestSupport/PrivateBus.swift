@@ -58,6 +58,8 @@ public final class PrivateBus: Sendable {
         "max_incoming_bytes": 1_000_000_000, "max_incoming_unix_fds": 250_000_000,
         "max_outgoing_bytes": 1_000_000_000, "max_outgoing_unix_fds": 250_000_000,
         "max_message_size": 1_000_000_000,
+        // In milliseconds: a test that is kept waiting by others is no stranger to its bus.
+        "auth_timeout": 3_600_000,
         "max_connections_per_user": 100_000, "max_match_rules_per_connection": 50_000,
         "max_names_per_connection": 50_000, "max_replies_per_connection": 50_000,
     ]

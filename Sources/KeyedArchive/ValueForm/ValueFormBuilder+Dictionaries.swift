@@ -10,7 +10,7 @@ extension ValueFormBuilder {
         case "$classdef": throw .classRecord
         case "$class", "$value", "$bytes", "$data", "$date", "$real", "$top": return
         default:
-            guard key.isFieldName else { throw .unknownKey(key) }
+            guard key.isFieldName else { throw .unknownKey }
         }
     }
 

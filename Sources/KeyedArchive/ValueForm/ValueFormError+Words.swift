@@ -2,22 +2,12 @@ internal import PropertyList
 
 /// What this module says when it refuses a value.
 extension ValueFormError {
-    static func unknownKey(_ key: Text) -> ValueFormError {
-        ValueFormError(
-            .unknownKey,
-            "\(title(of: key)) begins with $ and is none of $class, $value, $data, $bytes, $date, "
-                + "$real and $top. A dictionary with such a key is written as NSDictionary with "
-                + "NS.keys and NS.objects; the field $x of an object as $$x.")
-    }
-
-    /// A key in a sentence: what is mistyped is short and plain, and all else may be data.
-    private static func title(of key: Text) -> String {
-        let longest = 40
-        guard key.byteCount <= longest, let name = key.string,
-            name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return "A key" }
-        return "The key '\(name)'"
-    }
+    // A key is part of the value, so it is not repeated.
+    static let unknownKey = ValueFormError(
+        .unknownKey,
+        "A key begins with $ and is none of $class, $value, $data, $bytes, $date, $real and $top. "
+            + "A dictionary with such a key is written as NSDictionary with NS.keys and "
+            + "NS.objects; the field $x of an object as $$x.")
 
     static let misplacedKey = ValueFormError(
         .unknownKey, "A key that begins with $ has no meaning beside the other keys.")
