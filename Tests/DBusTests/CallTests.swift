@@ -27,7 +27,7 @@ import TestSupport
     }
 
     private func wait(
-        for callee: Connection, from caller: Connection, timeout: Duration? = .seconds(25)
+        for callee: Connection, from caller: Connection, timeout: Duration?
     ) async throws {
         try await caller.call(callee.uniqueName, "/", "a.Silence", "Wait", timeout: timeout)
     }
