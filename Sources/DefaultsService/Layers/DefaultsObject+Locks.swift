@@ -17,13 +17,15 @@ extension DefaultsObject {
     }
 
     /// Refuses to change keys, the layer itself first.
-    func checkWritable(_ domain: Domain, _ keys: some Sequence<Key>) throws {
+    ///
+    /// - Parameter keys: Gathered only where something is locked.
+    func checkWritable(_ domain: Domain, _ keys: @autoclosure () throws -> [Key]) throws {
         guard domain.layer.isWritable else {
             throw DefaultsError(lockedLayer: domain, in: layers.places)
         }
         let managed = layersThatLock(domain)
         guard !managed.isEmpty else { return }
-        for key in keys {
+        for key in try keys() {
             if let lock = try lock(of: key, by: managed) {
                 throw DefaultsError(locked: key, of: domain, by: lock, on: hosts)
             }
