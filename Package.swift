@@ -75,7 +75,9 @@ let package = Package(
                 "DefaultsModel", "DefaultsStorage", "DefaultsFiles", "DefaultsProtocol", "DBus",
                 "KeyedArchive", "CLinux", logging,
             ]),
-        module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
+        module(
+            "DefaultsClient",
+            ["DefaultsProtocol", "KeyedArchive", "DBus", "OpenStepPropertyList"]),
         module("DefaultsFoundation", ["KeyedArchive", "PropertyList", "CLinux"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
@@ -97,6 +99,9 @@ let package = Package(
         .executableTarget(
             name: "SetArchiver", dependencies: ["DefaultsFoundation", "KeyedArchive"],
             path: "Tests/SetArchiver", swiftSettings: strict),
+        .executableTarget(
+            name: "ClientProgram", dependencies: ["DefaultsClient", "DBus"],
+            path: "Tests/ClientProgram", swiftSettings: strict),
         .executableTarget(
             name: "PageReader", dependencies: ["CDBus"], path: "Tests/PageReader",
             cSettings: [

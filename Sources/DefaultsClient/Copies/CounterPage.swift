@@ -1,0 +1,58 @@
+import DBus
+import Glibc
+import Synchronization
+
+/// The counters by which a process sees that its copies are current, mapped as the contract says at
+/// `Attach`.
+final class CounterPage: @unchecked Sendable {
+    // Only read here, and only as atomic words.
+    private let base: UnsafeRawPointer
+    private let size: Int
+
+    /// Words before the slots.
+    private static let header = 16
+
+    /// Maps a page; nil where it is none that this version knows.
+    init?(_ file: FileDescriptor) {
+        let size = lseek(file.number, 0, SEEK_END)
+        let word = MemoryLayout<UInt64>.size
+        guard size >= off_t(Self.header * word), let size = Int(exactly: size) else { return nil }
+        guard let base = mmap(nil, size, PROT_READ, MAP_SHARED, file.number, 0), base != MAP_FAILED
+        else { return nil }
+        self.base = UnsafeRawPointer(base)
+        self.size = size
+        let slots = self.base.load(fromByteOffset: word, as: UInt64.self)
+        guard self.base.load(as: UInt64.self) == 1, slots <= UInt64(size / word - Self.header)
+        else {
+            return nil
+        }
+    }
+
+    deinit {
+        munmap(UnsafeMutableRawPointer(mutating: base), size)
+    }
+
+    /// Whether the page has been given up, and tells of nothing any more: there is another one.
+    var isVoid: Bool { base.load(fromByteOffset: 16, as: UInt64.self) == .max }
+
+    /// The word of a slot; nil where there is no such slot.
+    func counter(ofSlot slot: UInt32) -> Counter? {
+        let offset = (Self.header + Int(slot)) * MemoryLayout<UInt64>.size
+        guard offset + MemoryLayout<UInt64>.size <= size else { return nil }
+        return Counter(page: self, word: base + offset)
+    }
+}
+
+/// A word of a page, and the page that it is on.
+struct Counter {
+    private let page: CounterPage
+    private let word: UnsafePointer<Atomic<UInt64>>
+
+    fileprivate init(page: CounterPage, word: UnsafeRawPointer) {
+        self.page = page
+        self.word = word.assumingMemoryBound(to: Atomic<UInt64>.self)
+    }
+
+    /// The generation of the last change to any domain of the slot.
+    var value: UInt64 { word.pointee.load(ordering: .acquiring) }
+}
