@@ -10,7 +10,7 @@ extension DefaultsKeys {
     static let count = DefaultsKey("Count", default: 0)
 }
 
-setvbuf(stdout, nil, _IOLBF, 0)
+setlinebuf(fdopen(1, "w"))
 let arguments = CommandLine.arguments
 let defaults = Defaults(domain: arguments[2], arguments: [])
 switch arguments[1] {
