@@ -78,7 +78,8 @@ let package = Package(
         module(
             "DefaultsClient",
             ["DefaultsProtocol", "KeyedArchive", "DBus", "OpenStepPropertyList"]),
-        module("DefaultsFoundation", ["KeyedArchive", "PropertyList", "CLinux"]),
+        module(
+            "DefaultsFoundation", ["DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
@@ -118,6 +119,9 @@ let package = Package(
             ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
+        tests(
+            "DefaultsClientTests",
+            ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),
         tests(
             "DefaultsFilesTests",
