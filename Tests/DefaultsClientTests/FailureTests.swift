@@ -13,7 +13,7 @@ import Testing
         #expect(failure.keys == ["Loudness"])
         #expect(failure.domain == "org.example.Test")
         #expect((failure.error as? ClientError)?.code == .locked)
-        defaults.reset(.loudness, in: .host)
+        defaults.apply(in: .host) { $0[.loudness] = 9 }
         #expect(await failures.next()?.domain == "org.example.Test@host")
     }
 

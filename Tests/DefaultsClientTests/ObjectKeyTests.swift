@@ -110,7 +110,7 @@ extension DefaultsKeys {
         #expect(defaults[.stranger] == nil)
         let failure = try #require(await failures.next())
         #expect(failure.action == .read)
-        #expect((failure.error as? ObjectCodingError)?.code == .classNotAllowed)
+        #expect((failure.error as? ObjectCodingError)?.code == .classNotFound)
         #expect(throws: ObjectCodingError.self) { try defaults.value(of: .stranger) }
     }
 
