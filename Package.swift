@@ -22,6 +22,13 @@ func program(_ name: String, _ dependencies: [Target.Dependency], exclude: [Stri
         name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
+/// A program that shows how applications use the library.
+func example(_ name: String, _ dependencies: [Target.Dependency] = ["DefaultsClient"]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/Examples/\(name)",
+        swiftSettings: strict)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
@@ -89,6 +96,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
+        example("Accounts"),
+        example("BooksOwned"),
+        example("GameOptions"),
+        example("Library", ["DefaultsClient", "KeyedArchive"]),
+        example("ScaryBugs"),
+
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "CodecProperties",
@@ -138,7 +151,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader",
+                "PageReader", "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
             ]),
     ]
 )
