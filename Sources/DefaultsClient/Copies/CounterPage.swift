@@ -35,10 +35,10 @@ final class CounterPage: @unchecked Sendable {
     /// Whether the page has been given up, and tells of nothing any more: there is another one.
     var isVoid: Bool { base.load(fromByteOffset: 16, as: UInt64.self) == .max }
 
-    /// The word of a slot; nil where there is no such slot.
-    func counter(ofSlot slot: UInt32) -> Counter? {
-        let offset = (Self.header + Int(slot)) * MemoryLayout<UInt64>.size
-        guard offset + MemoryLayout<UInt64>.size <= size else { return nil }
+    /// The counter that is a word of the page, as `Attach` numbers it; nil where there is none.
+    func counter(atWord slot: UInt32) -> Counter? {
+        let offset = Int(slot) * MemoryLayout<UInt64>.size
+        guard Int(slot) >= Self.header, offset + MemoryLayout<UInt64>.size <= size else { return nil }
         return Counter(page: self, word: base + offset)
     }
 }
