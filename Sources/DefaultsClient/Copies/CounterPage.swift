@@ -38,15 +38,20 @@ final class CounterPage: @unchecked Sendable {
     /// The counter that is a word of the page, as `Attach` numbers it; nil where there is none.
     func counter(atWord slot: UInt32) -> Counter? {
         let offset = Int(slot) * MemoryLayout<UInt64>.size
-        guard Int(slot) >= Self.header, offset + MemoryLayout<UInt64>.size <= size else { return nil }
+        guard Int(slot) >= Self.header, offset + MemoryLayout<UInt64>.size <= size else {
+            return nil
+        }
         return Counter(page: self, word: base + offset)
     }
 }
 
 /// A word of a page, and the page that it is on.
 struct Counter {
+    /// Where the word is, as long as the page lives.
+    typealias Word = UnsafePointer<Atomic<UInt64>>
+
     private let page: CounterPage
-    private let word: UnsafePointer<Atomic<UInt64>>
+    let word: Word
 
     fileprivate init(page: CounterPage, word: UnsafeRawPointer) {
         self.page = page
@@ -54,5 +59,7 @@ struct Counter {
     }
 
     /// The generation of the last change to any domain of the slot.
-    var value: UInt64 { word.pointee.load(ordering: .acquiring) }
+    var value: UInt64 { Self.value(of: word) }
+
+    static func value(of word: Word) -> UInt64 { word.pointee.load(ordering: .acquiring) }
 }

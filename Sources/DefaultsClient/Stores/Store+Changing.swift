@@ -8,8 +8,7 @@ extension Store {
     @usableFromInline
     func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
         reporting([key.name], in: .domain) {
-            let archive = try key.coding.encode(value)
-            try change(key.name, to: archive.map { Entry($0, value, key) }, in: .domain)
+            try change(key.name, to: Entry(value, of: key), in: .domain)
         }
     }
 
@@ -98,7 +97,7 @@ extension Store {
                 value = try readValue(of: key)
             }
             try body(&value)
-            let entry = try key.coding.encode(value).map { Entry($0, value, key) }
+            let entry = try Entry(value, of: key)
             do {
                 _ = try await commit(
                     [key.name: entry], expected: [key.name: generation], in: layer)
@@ -125,9 +124,10 @@ extension Store {
 }
 
 extension Entry {
-    /// The entry of a value that was just encoded.
-    convenience init<Value>(_ archive: KeyedArchive, _ value: Value, _ key: DefaultsKey<Value>) {
-        self.init(.archive(archive.bytes))
+    /// The entry of a value; nil where its key says that there is none.
+    convenience init?<Value>(_ value: Value, of key: DefaultsKey<Value>) throws {
+        guard let bytes = try key.coding.bytes(of: value) else { return nil }
+        self.init(.archive(bytes))
         if key.coding.isShared { decoded = Decoded(value) }
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What an application reads and writes of one domain: the search list over copies and its own layers.
 ///
 /// There is one for each domain of a service, whoever asks for it. Everything that changes is used
@@ -16,6 +18,8 @@ final class Store: @unchecked Sendable {
     private var arguments: [String: Entry]
     private var registered: [String: Entry] = [:]
     private var observers: [Observer] = []
+    /// What of it was read last; under a lock of its own.
+    private let hot = Mutex(HotValues())
     /// Those who are told of what went wrong.
     let failures = Broadcast<DefaultsFailure>()
 
@@ -41,14 +45,20 @@ final class Store: @unchecked Sendable {
 
     /// The decoded value of a key, if it is at hand: nothing has changed since it was read last.
     @usableFromInline
-    func held(_ key: DefaultsKeys) -> AnyObject? {
+    func held(_ key: DefaultsKeys) -> AnyDecoded? {
         guard !Fork.isChild else { return nil }
-        return lock.reading {
-            guard isCurrent, let found = found[key.name] else { return nil }
-            guard let entry = found.entry else { return key.fallback }
-            guard let decoded = entry.decoded, ObjectIdentifier(type(of: decoded)) == key.holder
+        return hot.withLock { $0.value(of: key) } ?? warm(key)
+    }
+
+    /// The decoded value of a key, if there is one, from now on among those that are read fast.
+    private func warm(_ key: DefaultsKeys) -> AnyDecoded? {
+        lock.reading {
+            guard isCurrent, let found = found[key.name],
+                let value = found.entry == nil ? key.fallback : found.entry?.decoded,
+                ObjectIdentifier(type(of: value)) == key.holder
             else { return nil }
-            return decoded
+            hot.withLock { $0.put(value, for: key, own: own, global) }
+            return value
         }
     }
 
@@ -176,6 +186,7 @@ extension Store {
 
     /// Looks anew for keys that have changed, and tells the observers; under the lock.
     func note(_ names: some Collection<String>, _ before: [String: Found], isOwn: Bool) {
+        hot.withLock { $0.removeAll() }
         for name in names { found[name] = nil }
         for (name, old) in before {
             let new = look(name)
