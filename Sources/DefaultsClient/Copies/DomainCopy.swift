@@ -28,6 +28,8 @@ final class DomainCopy: @unchecked Sendable {
     /// The generation of the database at which the layers were read, or that of a later change of
     /// ours that nobody else's came before; 0 before the first time.
     private(set) var generation: UInt64 = 0
+    /// The generation of the database at which the layers were read.
+    private var readGeneration: UInt64 = 0
     /// The generation of the newest change by others that a signal has told of.
     private(set) var foreignGeneration: UInt64 = 0
     /// The word of the page that tells of this domain; nil where there is no page.
@@ -142,6 +144,7 @@ extension DomainCopy {
         change(names, isOwn: false) { self.layers = layers }
         locks = reading.locks ?? locks
         generation = reading.generation
+        readGeneration = reading.generation
         if foreignGeneration <= generation { foreignNames = [] }
         self.counter = counter
         return true
@@ -160,6 +163,10 @@ extension DomainCopy {
     /// - Parameter names: The keys; none where they are too many to name.
     func noteForeignChange(_ generation: UInt64, of names: [String]) {
         foreignGeneration = max(foreignGeneration, generation)
+        // The signal of a change that waited for the disk comes after later ones of ours.
+        if generation > readGeneration && generation <= self.generation {
+            self.generation = readGeneration
+        }
         if names.isEmpty || (foreignNames?.count ?? 0) + names.count > Self.mostForeignNames {
             foreignNames = nil
         } else {
@@ -179,6 +186,7 @@ extension DomainCopy {
         counter = nil
         refusal = nil
         generation = 0
+        readGeneration = 0
         foreignGeneration = 0
         foreignNames = nil
     }
