@@ -14,6 +14,8 @@
 final class DomainCopy: @unchecked Sendable {
     /// The name of the domain, without a suffix.
     let name: String
+    /// What the application has registered for the case that no layer has a key.
+    var registered: [String: Entry] = [:]
     /// What the service has, by layer and key.
     private(set) var layers = [[String: Entry]](repeating: [:], count: CopyLayer.allCases.count)
     /// What the administrator has locked; nil where it is not known.
@@ -100,7 +102,7 @@ final class DomainCopy: @unchecked Sendable {
     }
 
     /// Makes a change of what stores find for some keys, and tells them (4).
-    private func change(_ names: some Collection<String>, isOwn: Bool, _ body: () -> Void) {
+    func change(_ names: some Collection<String>, isOwn: Bool, _ body: () -> Void) {
         let stores = liveStores
         let before = stores.map { $0.held(names) }
         body()
@@ -230,8 +232,8 @@ extension DomainCopy {
 
     /// The batch that is to be sent, now sent; nil where there is none, or one is on its way.
     func takeNextToSend() -> Batch? {
-        guard let first = batches.first, !first.isSent else { return nil }
-        first.isSent = true
+        guard let first = batches.first, !first.isOnItsWay else { return nil }
+        first.send()
         return first
     }
 
@@ -262,6 +264,6 @@ extension DomainCopy {
 
     /// What became of the first batch is not known, or it did not get there: it is sent once more.
     func sendAgain() {
-        batches.first?.isSent = false
+        batches.first?.isOnItsWay = false
     }
 }
