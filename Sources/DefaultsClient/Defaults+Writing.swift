@@ -11,9 +11,7 @@ extension Defaults {
     public func set<Value>(
         _ value: Value, for key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain
     ) throws {
-        let archive = try key.coding.encode(value)
-        try store.change(
-            key.name, to: archive.map { Entry($0, value, key) }, in: layer)
+        try store.change(key.name, to: Entry(value, of: key), in: layer)
     }
 
     /// Removes what a layer has for a key, so that a weaker layer holds, or the key's default.
@@ -73,8 +71,9 @@ extension Defaults {
     /// - Parameter layer: `domain`, `host`, `global` or `global-host`.
     /// - Returns: The generation of the change.
     /// - Throws: The refusal, a `DefaultsError` or ``ClientError``; what cannot be archived; and what
-    ///   `build` throws. Nothing has changed then. `CancellationError` where the task is cancelled,
-    ///   though the change goes on its way all the same.
+    ///   `build` throws. Nothing has changed then. ``ClientError`` with `unreachable` where there was no
+    ///   answer for 30 s, and `CancellationError` where the task is cancelled: the change goes on its
+    ///   way all the same.
     @discardableResult
     public func commit(
         in layer: DefaultsLayer = .domain,
@@ -154,8 +153,7 @@ public struct DefaultsChanges {
 
     private mutating func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
         do {
-            entries.updateValue(
-                try key.coding.encode(value).map { Entry($0, value, key) }, forKey: key.name)
+            entries.updateValue(try Entry(value, of: key), forKey: key.name)
         } catch {
             failures.append(
                 DefaultsFailure(

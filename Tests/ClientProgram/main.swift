@@ -33,6 +33,6 @@ case "bench":
         print("flush", t3)
     }
 case "watch":
-    for await change in defaults.changes(of: .count) { print(change) }
+    for await change in defaults.changes(of: .count) { print(change); fflush(nil) }
 default: print("?")
 }

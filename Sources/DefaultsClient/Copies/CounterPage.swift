@@ -35,18 +35,23 @@ final class CounterPage: @unchecked Sendable {
     /// Whether the page has been given up, and tells of nothing any more: there is another one.
     var isVoid: Bool { base.load(fromByteOffset: 16, as: UInt64.self) == .max }
 
-    /// The word of a slot; nil where there is no such slot.
-    func counter(ofSlot slot: UInt32) -> Counter? {
-        let offset = (Self.header + Int(slot)) * MemoryLayout<UInt64>.size
-        guard offset + MemoryLayout<UInt64>.size <= size else { return nil }
+    /// The counter that is a word of the page, as `Attach` numbers it; nil where there is none.
+    func counter(atWord slot: UInt32) -> Counter? {
+        let offset = Int(slot) * MemoryLayout<UInt64>.size
+        guard Int(slot) >= Self.header, offset + MemoryLayout<UInt64>.size <= size else {
+            return nil
+        }
         return Counter(page: self, word: base + offset)
     }
 }
 
 /// A word of a page, and the page that it is on.
 struct Counter {
+    /// Where the word is, as long as the page lives.
+    typealias Word = UnsafePointer<Atomic<UInt64>>
+
     private let page: CounterPage
-    private let word: UnsafePointer<Atomic<UInt64>>
+    let word: Word
 
     fileprivate init(page: CounterPage, word: UnsafeRawPointer) {
         self.page = page
@@ -54,5 +59,7 @@ struct Counter {
     }
 
     /// The generation of the last change to any domain of the slot.
-    var value: UInt64 { word.pointee.load(ordering: .acquiring) }
+    var value: UInt64 { Self.value(of: word) }
+
+    static func value(of word: Word) -> UInt64 { word.pointee.load(ordering: .acquiring) }
 }

@@ -15,7 +15,7 @@ final class Entry: @unchecked Sendable {
 
     let content: Content
     /// The value as the key that was last asked for has it: a ``Decoded`` of its type.
-    var decoded: AnyObject?
+    var decoded: AnyDecoded?
     /// Whether the application has been told that this is no value of its key.
     var isReported = false
 
@@ -50,9 +50,15 @@ extension Entry? {
     }
 }
 
-/// A decoded value, which is passed about without its type.
+/// A decoded value without its type.
+///
+/// It never changes, and is kept only where the value may be given to all threads.
 @usableFromInline
-final class Decoded<Value> {
+class AnyDecoded: @unchecked Sendable {}
+
+/// A decoded value.
+@usableFromInline
+final class Decoded<Value>: AnyDecoded, @unchecked Sendable {
     @usableFromInline let value: Value
 
     init(_ value: Value) {

@@ -19,9 +19,9 @@ public class DefaultsKeys: @unchecked Sendable {
     /// The class of what keeps a decoded value of the key.
     let holder: ObjectIdentifier
     /// What keeps the default, where all who read it may be given the same.
-    @usableFromInline let fallback: AnyObject?
+    @usableFromInline let fallback: AnyDecoded?
 
-    init(name: String, holder: ObjectIdentifier, fallback: AnyObject?) {
+    init(name: String, holder: ObjectIdentifier, fallback: AnyDecoded?) {
         self.name = name
         self.holder = holder
         self.fallback = fallback

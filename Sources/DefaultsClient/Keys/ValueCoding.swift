@@ -22,6 +22,12 @@ public struct ValueCoding<Value>: Sendable {
         self.init(encode: encode, decode: decode, isShared: false)
     }
 
+    /// The bytes of the archive of a value.
+    func bytes(of value: Value) throws -> [UInt8]? {
+        if isShared, let bytes = ScalarArchives.bytes(of: value) { return bytes }
+        return try encode(value)?.bytes
+    }
+
     init(
         encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
         decode: @escaping @Sendable (KeyedArchive) throws -> Value, isShared: Bool

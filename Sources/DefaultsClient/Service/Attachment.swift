@@ -52,7 +52,7 @@ struct Attachment: Sendable {
 
     /// The word that tells of a domain's changes.
     func counter(of name: String, on page: CounterPage?) -> Counter? {
-        domains[name].flatMap { page?.counter(ofSlot: $0.slot) }
+        domains[name].flatMap { page?.counter(atWord: $0.slot) }
     }
 }
 

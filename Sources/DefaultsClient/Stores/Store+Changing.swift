@@ -4,12 +4,13 @@ import KeyedArchive
 extension Store {
     /// How much may wait to be sent, in bytes, of a domain.
     static let largestBacklog = 64 << 20
+    /// How long a change is waited for. It goes on its way all the same.
+    private static let patience = Duration.seconds(30)
 
     @usableFromInline
     func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
         reporting([key.name], in: .domain) {
-            let archive = try key.coding.encode(value)
-            try change(key.name, to: archive.map { Entry($0, value, key) }, in: .domain)
+            try change(key.name, to: Entry(value, of: key), in: .domain)
         }
     }
 
@@ -33,7 +34,7 @@ extension Store {
             if copy.isNoChange(entry, forKey: key, in: copyLayer) { return false }
             try admit([key], Batch.size(of: entry, key), in: copy)
             copy.enqueue(entry, forKey: key, in: copyLayer)
-            return copy.batches.count == 1 && !copy.batches[0].isSent
+            return copy.batches.first?.isOnItsWay == false
         }
         if isNew { service.send(from: copy) }
     }
@@ -77,7 +78,7 @@ extension Store {
     ) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
         try apply(entries, expected: expected, in: layer) { outcome.resume($0) }
-        return try await outcome.value()
+        return try await outcome.value(within: Self.patience)
     }
 
     func update<Value>(
@@ -89,7 +90,7 @@ extension Store {
         let attempts = 100
         for _ in 0..<attempts {
             // Our own changes that are on their way come first, or they would be a conflict.
-            try await flush(within: .seconds(30))
+            try await flush(within: Self.patience)
             let (bytes, generation) = try await service.read(key.name, in: spelling)
             var value: Value
             if let bytes {
@@ -98,7 +99,7 @@ extension Store {
                 value = try readValue(of: key)
             }
             try body(&value)
-            let entry = try key.coding.encode(value).map { Entry($0, value, key) }
+            let entry = try Entry(value, of: key)
             do {
                 _ = try await commit(
                     [key.name: entry], expected: [key.name: generation], in: layer)
@@ -125,9 +126,10 @@ extension Store {
 }
 
 extension Entry {
-    /// The entry of a value that was just encoded.
-    convenience init<Value>(_ archive: KeyedArchive, _ value: Value, _ key: DefaultsKey<Value>) {
-        self.init(.archive(archive.bytes))
+    /// The entry of a value; nil where its key says that there is none.
+    convenience init?<Value>(_ value: Value, of key: DefaultsKey<Value>) throws {
+        guard let bytes = try key.coding.bytes(of: value) else { return nil }
+        self.init(.archive(bytes))
         if key.coding.isShared { decoded = Decoded(value) }
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What an application reads and writes of one domain: the search list over copies and its own layers.
 ///
 /// There is one for each domain of a service, whoever asks for it. Everything that changes is used
@@ -14,8 +16,9 @@ final class Store: @unchecked Sendable {
     /// What was found, so that it is looked for once.
     private var found: [String: Found] = [:]
     private var arguments: [String: Entry]
-    private var registered: [String: Entry] = [:]
     private var observers: [Observer] = []
+    /// What of it was read last; under a lock of its own.
+    private let hot = Mutex(HotValues())
     /// Those who are told of what went wrong.
     let failures = Broadcast<DefaultsFailure>()
 
@@ -41,14 +44,20 @@ final class Store: @unchecked Sendable {
 
     /// The decoded value of a key, if it is at hand: nothing has changed since it was read last.
     @usableFromInline
-    func held(_ key: DefaultsKeys) -> AnyObject? {
+    func held(_ key: DefaultsKeys) -> AnyDecoded? {
         guard !Fork.isChild else { return nil }
-        return lock.reading {
-            guard isCurrent, let found = found[key.name] else { return nil }
-            guard let entry = found.entry else { return key.fallback }
-            guard let decoded = entry.decoded, ObjectIdentifier(type(of: decoded)) == key.holder
+        return hot.withLock { $0.value(of: key) } ?? warm(key)
+    }
+
+    /// The decoded value of a key, if there is one, from now on among those that are read fast.
+    private func warm(_ key: DefaultsKeys) -> AnyDecoded? {
+        lock.reading {
+            guard isCurrent, let found = found[key.name],
+                let value = found.entry == nil ? key.fallback : found.entry?.decoded,
+                ObjectIdentifier(type(of: value)) == key.holder
             else { return nil }
-            return decoded
+            hot.withLock { $0.put(value, for: key, own: own, global) }
+            return value
         }
     }
 
@@ -78,7 +87,7 @@ final class Store: @unchecked Sendable {
             case .arguments:
                 if let entry = arguments[name] { return Found(entry: entry, layer: .arguments) }
             case .registered:
-                if let entry = registered[name] { return Found(entry: entry, layer: .registered) }
+                if let entry = own.registered[name] { return Found(entry: entry, layer: .registered) }
             }
         }
         return Found()
@@ -110,7 +119,7 @@ final class Store: @unchecked Sendable {
                 case .arguments where layer == .arguments:
                     return Found(entry: arguments[name], layer: layer)
                 case .registered where layer == .registered:
-                    return Found(entry: registered[name], layer: layer)
+                    return Found(entry: own.registered[name], layer: layer)
                 default: continue
                 }
             }
@@ -131,7 +140,7 @@ final class Store: @unchecked Sendable {
                     names.formUnion(copy.names(in: copyLayer))
                 case .arguments: if layer == .arguments { names.formUnion(arguments.keys) }
                 case .registered:
-                    if layer == nil || layer == .registered { names.formUnion(registered.keys) }
+                    if layer == nil || layer == .registered { names.formUnion(own.registered.keys) }
                 }
             }
         }
@@ -142,9 +151,9 @@ final class Store: @unchecked Sendable {
     /// Gives keys a value for the case that no other layer has one.
     func register(_ entries: [String: Entry?]) {
         lock.withLock {
-            let before = held(entries.keys)
-            for (name, entry) in entries { registered[name] = entry }
-            note(entries.keys, before, isOwn: true)
+            own.change(entries.keys, isOwn: true) {
+                for (name, entry) in entries { own.registered[name] = entry }
+            }
         }
     }
 }
@@ -176,6 +185,7 @@ extension Store {
 
     /// Looks anew for keys that have changed, and tells the observers; under the lock.
     func note(_ names: some Collection<String>, _ before: [String: Found], isOwn: Bool) {
+        hot.withLock { $0.removeAll() }
         for name in names { found[name] = nil }
         for (name, old) in before {
             let new = look(name)
