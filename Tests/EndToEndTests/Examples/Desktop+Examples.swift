@@ -15,12 +15,12 @@ extension Desktop {
         run([Desktop.builtProgram(name)] + arguments)
     }
 
-    /// What the bus carries while something is done, message by message.
+    /// What the bus carries while something is done.
     ///
     /// It is listened to by dbus-monitor, which is known to be there, and to have seen the last
     /// message, by signals before and after.
-    func traffic(during body: () throws -> Void) throws -> Data {
-        let file = directory.path + "/traffic"
+    func traffic(during body: () throws -> Void) throws -> Traffic {
+        let file = directory.path + "/monitored"
         let monitor = try ChildProcess(
             ["dbus-monitor", "--session", "--binary"], environment: environment,
             output: .file(file))
@@ -28,35 +28,39 @@ extension Desktop {
         try body()
         let end = try heard("TrafficEnds", in: file)
         monitor.send(SIGTERM)
-        return try Data(contentsOf: URL(filePath: file))[start..<end]
+        let bytes = try Data(contentsOf: URL(filePath: file))[start..<end]
+        let traffic = Traffic(path: directory.path + "/traffic", size: bytes.count)
+        try bytes.write(to: URL(filePath: traffic.path))
+        return traffic
     }
 
     /// Emits a signal until the monitor has written it.
     ///
     /// - Returns: Where it stands in the file.
     private func heard(_ signal: String, in file: String) throws -> Int {
-        var place: Range<Data.Index>?
+        var place: Int?
         try wait {
             try run(
                 "gdbus", "emit", "--session", "--object-path", "/", "--signal",
                 "org.example.Test.\(signal)"
             ).requireOutput()
-            place = try Data(contentsOf: URL(filePath: file)).range(of: Data(signal.utf8))
+            let found = run("grep", "--text", "--byte-offset", "--only-matching", signal, file)
+            place = Int(found.output.prefix { $0 != ":" })
             return place != nil
         }
-        return try #require(place).upperBound
+        return try #require(place)
     }
 }
 
-extension Data {
-    /// How often a text stands in the bytes.
+/// Messages that a bus has carried, in a file.
+struct Traffic {
+    let path: String
+    /// Of all messages together, in bytes.
+    let size: Int
+
+    /// How often a text stands in the messages.
     func count(of text: String) -> Int {
-        var count = 0
-        var rest = self[...]
-        while let place = rest.range(of: Data(text.utf8)) {
-            count += 1
-            rest = rest[place.upperBound...]
-        }
-        return count
+        ProgramResult.run(["grep", "--text", "--only-matching", text, path]).output
+            .split(separator: "\n").count
     }
 }
