@@ -26,21 +26,19 @@
 public struct Secret<Value: Codable & Sendable>: Sendable {
     /// The key of the secret.
     public let key: SecretKey<Value>
-    private let ownSecrets: Secrets?
+    /// The store that the secret is in.
+    public let secrets: Secrets
 
     /// A property for a secret.
     ///
     /// - Parameters:
     ///   - key: Its key.
-    ///   - secrets: The store that it is in; ``Secrets/standard`` where none is given, and always the
-    ///     one of the moment.
-    public init(_ key: SecretKey<Value>, in secrets: Secrets? = nil) {
+    ///   - secrets: The store that it is in: the application's own, as it is now, unless told
+    ///     otherwise.
+    public init(_ key: SecretKey<Value>, in secrets: Secrets = .standard) {
         self.key = key
-        ownSecrets = secrets
+        self.secrets = secrets
     }
-
-    /// The store that the secret is in.
-    public var secrets: Secrets { ownSecrets ?? .standard }
 
     /// The value as last read or set; a new one is seen at once, and stored in the background.
     public var wrappedValue: Value {
@@ -75,7 +73,7 @@ extension Secret {
 
     /// The errors of changes of this secret that were stored in the background.
     public var errors: SecretsErrors {
-        SecretsErrors(feed: secrets.changes.errors, key: key.name)
+        SecretsErrors(feed: secrets.store.errors, key: key.name)
     }
 }
 

@@ -9,10 +9,10 @@ extension Secrets {
     @discardableResult
     public func value<Value>(for key: SecretKey<Value>) async throws -> Value {
         try await naming(key) { name in
-            try await changes.settle(key.name)
-            let newest = changes.newest(of: key.name)
-            let value = try await vault.read(name)?.decoded(as: Value.self, name)
-            changes.note(value ?? key.defaultValue, for: key.name, asOf: newest)
+            try await store.settle(key.name)
+            let settled = store.settled(key.name)
+            let value = try await store.vault.read(name)?.decoded(as: Value.self, name)
+            store.note(value ?? key.defaultValue, for: key.name, asOf: settled)
             return value ?? key.defaultValue
         }
     }
@@ -25,7 +25,7 @@ extension Secrets {
     public func set<Value>(_ value: Value, for key: SecretKey<Value>) async throws {
         try await naming(key) { name in
             let secret = try StoredSecret.encoding(value, as: name)
-            try await changes.store(secret, showing: value, for: key.name)
+            try await store.store(secret, showing: value, for: key.name)
         }
     }
 
@@ -35,15 +35,15 @@ extension Secrets {
     /// Of a removal that fails, the same holds as of ``set(_:for:)``.
     public func remove<Value>(_ key: SecretKey<Value>) async throws {
         try await naming(key) { _ in
-            try await changes.store(nil, showing: key.defaultValue, for: key.name)
+            try await store.store(nil, showing: key.defaultValue, for: key.name)
         }
     }
 
     /// Whether the keyring has a secret, after what was set before; the user is never asked.
     public func isSet<Value>(_ key: SecretKey<Value>) async throws -> Bool {
         try await naming(key) { name in
-            try await changes.settle(key.name)
-            return try await vault.contains(name)
+            try await store.settle(key.name)
+            return try await store.vault.contains(name)
         }
     }
 
@@ -54,16 +54,16 @@ extension Secrets {
     /// - Throws: ``SecretsError`` where a change that was made in the background, since the last such
     ///   call, is not stored: the first by the names of the keys. ``errors`` tells all.
     public func save() async throws {
-        let keys = changes.keys
-        for key in keys { try await changes.settle(key) }
-        let failures = keys.compactMap { changes.takeFailure(of: $0) }
+        let keys = store.keys
+        for key in keys { try await store.settle(key) }
+        let failures = keys.compactMap { store.takeFailure(of: $0) }
         if let failure = failures.first { throw failure }
     }
 
     /// Waits until what was set for a key is stored, as ``save()`` does for all.
     public func save<Value>(_ key: SecretKey<Value>) async throws {
-        try await changes.settle(key.name)
-        if let failure = changes.takeFailure(of: key.name) { throw failure }
+        try await store.settle(key.name)
+        if let failure = store.takeFailure(of: key.name) { throw failure }
     }
 
     /// Unlocks the keyring that secrets are stored in, where it is locked: the user is asked.
@@ -71,13 +71,13 @@ extension Secrets {
     /// There is no need to call it before others, which do the same; it is for an app that asks when
     /// it suits the user.
     public func unlock() async throws {
-        try await explaining(nil) { try await vault.unlock() }
+        try await explaining(nil) { try await store.vault.unlock() }
     }
 
     /// Whether the keyring that secrets are stored in is locked; not where the user has none yet.
     public var isLocked: Bool {
         get async throws {
-            try await explaining(nil) { try await vault.isLocked() }
+            try await explaining(nil) { try await store.vault.isLocked() }
         }
     }
 

@@ -1,4 +1,5 @@
 public import DBus
+internal import Glibc
 internal import Synchronization
 
 /// The secrets of one domain, which the user's keyring keeps.
@@ -28,95 +29,104 @@ internal import Synchronization
 /// as the store.
 ///
 /// [1]: https://specifications.freedesktop.org/secret-service/latest/
-public final class Secrets: Sendable {
-    /// The domain, the app's ID as a rule.
-    public let domain: String
-
-    let vault: any SecretVault
-    let changes: SecretChanges
+public struct Secrets: Sendable {
+    let store: SecretStore
 
     /// The secrets of a domain in the user's keyring.
     ///
-    /// It never fails and never waits: the keyring is looked for when the first secret is.
+    /// It never fails and never waits: the keyring is looked for when the first secret is. All
+    /// `Secrets` of a domain that are there at the same time are the same, whoever makes them, and may
+    /// be used by all threads.
     ///
     /// - Parameters:
     ///   - domain: The domain: not empty, and without a NUL character; the app's ID as a rule.
-    ///   - bus: The bus that the keyring is on.
+    ///   - bus: The bus that the keyring is on, the user's session bus unless told otherwise.
     ///   - timeout: The longest that the bus and the service are waited for with each question; the
     ///     user is waited for without a bound.
-    public convenience init(
-        domain: String, bus: Address = .session, timeout: Duration = .seconds(25)
+    public init(
+        domain: String, on bus: Address = .session, timeout: Duration = .seconds(25)
     ) {
-        self.init(domain: domain, vault: KeyringVault(on: bus, timeout: timeout))
+        store = .shared(SecretStore.Place(domain: domain, bus: bus, timeout: timeout))
     }
 
-    init(domain: String, vault: any SecretVault) {
-        self.domain = domain
-        self.vault = vault
-        changes = SecretChanges(domain: domain, vault: vault)
+    init(store: SecretStore) {
+        self.store = store
     }
 
-    /// Secrets in memory, which end with the store; for the tests of apps.
+    /// The name of the domain.
+    public var domain: String { store.domain }
+
+    /// Secrets in the memory of this process, for tests: the same in everything but that no keyring
+    /// has them.
     ///
     /// ```swift
-    /// let login = LoginModel(secrets: .inMemory(domain: "org.example.Game"))
+    /// let login = Login(secrets: .inMemory())
     /// ```
-    public static func inMemory(domain: String) -> Secrets {
-        Secrets(domain: domain, vault: MemoryVault())
+    ///
+    /// Each call makes new ones, which end with the last reference to them.
+    public static func inMemory(domain: String = "org.example.Test") -> Secrets {
+        Secrets(store: SecretStore(domain: domain, vault: MemoryVault()))
     }
 
-    /// The secrets that ``Secret`` stands for where it names no others.
+    // MARK: The application's own
+
+    private static let chosen = Mutex<Secrets?>(nil)
+
+    /// The application's secrets, which ``Secret`` uses where it is told no others.
     ///
-    /// At first their domain is the name of the program's file. An app with an ID sets them when it
-    /// starts, and a test its own:
+    /// An application says once, at the beginning of `main`, which they are:
     ///
     /// ```swift
     /// Secrets.standard = Secrets(domain: "org.example.Game")
     /// ```
+    ///
+    /// Where it does not, the domain has the ID of the Flatpak that the program runs in, and otherwise
+    /// the name of the program's file.
     public static var standard: Secrets {
         get {
-            standardSecrets.withLock { standard in
-                let secrets = standard ?? Secrets(domain: programName)
-                standard = secrets
+            chosen.withLock { chosen in
+                let secrets = chosen ?? Secrets(domain: programIdentity)
+                chosen = secrets
                 return secrets
             }
         }
-        set { standardSecrets.withLock { $0 = newValue } }
+        set { chosen.withLock { $0 = newValue } }
     }
 
-    private static let standardSecrets = Mutex<Secrets?>(nil)
-
-    private static var programName: String {
-        CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "program"
+    private static var programIdentity: String {
+        if let id = getenv("FLATPAK_ID").map({ String(cString: $0) }), !id.isEmpty { return id }
+        return CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "program"
     }
+
+    // MARK: Without waiting
 
     /// A secret as last read or set, without waiting.
     ///
-    /// Before it was read it is the key's default, see ``isLoaded(_:)``. A value that is set is seen
-    /// at once and stored in the background, in order; where the keyring refuses it, ``errors`` tells,
+    /// Before it was read or set it is the key's default; ``isLoaded(_:)`` tells. A value that is set
+    /// is seen at once, and stored in the background, in order. Where that fails, ``errors`` tells,
     /// the next ``save()`` throws, and the value is again what it was before.
     public subscript<Value>(key: SecretKey<Value>) -> Value {
-        get { changes.shown(key.name, as: Value.self) ?? key.defaultValue }
-        set { setInBackground(newValue, for: key) }
+        get { store.shown(key.name, as: Value.self) ?? key.defaultValue }
+        nonmutating set { setInBackground(newValue, for: key) }
     }
 
     private func setInBackground<Value>(_ value: Value, for key: SecretKey<Value>) {
         do throws(SecretsError) {
             let name = try SecretName(domain: domain, key: key.name)
             let secret = try StoredSecret.encoding(value, as: name)
-            changes.add(secret, showing: value, for: key.name)
+            store.add(secret, showing: value, for: key.name)
         } catch {
-            changes.report(error, for: key.name)
+            store.report(error, for: key.name)
         }
     }
 
     /// Whether a secret was read or set, so that the subscript tells it.
     public func isLoaded<Value>(_ key: SecretKey<Value>) -> Bool {
-        changes.shown(key.name, as: Value.self) != nil
+        store.shown(key.name, as: Value.self) != nil
     }
 
     /// The errors of changes that were stored in the background.
-    public var errors: SecretsErrors { SecretsErrors(feed: changes.errors, key: nil) }
+    public var errors: SecretsErrors { SecretsErrors(feed: store.errors, key: nil) }
 }
 
 extension Secrets: CustomStringConvertible, CustomReflectable {

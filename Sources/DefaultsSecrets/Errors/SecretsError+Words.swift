@@ -114,7 +114,7 @@ extension SecretsError {
                 .badReply,
                 "what was asked or answered does not have the form that the specification gives it"
             )
-        case let name where name.isOfWhatHasGone:
+        case .disconnected, .noReply:
             (
                 .interrupted,
                 "the bus, or the program that keeps secrets, ended before it had answered, twice; "
