@@ -54,6 +54,13 @@ public final class SecretKey<Value: Codable & Sendable>: SecretKeys, @unchecked 
     }
 }
 
+extension SecretKey {
+    /// What is read where a value was set: nil removes the secret, and then it is the default.
+    func shown(_ value: Value, storedAs secret: StoredSecret?) -> Value {
+        secret == nil ? defaultValue : value
+    }
+}
+
 extension SecretKey: CustomStringConvertible, CustomReflectable {
     /// The name.
     public var description: String { name }

@@ -25,7 +25,8 @@ extension Secrets {
     public func set<Value>(_ value: Value, for key: SecretKey<Value>) async throws {
         try await naming(key) { name in
             let secret = try StoredSecret.encoding(value, as: name)
-            try await store.store(secret, showing: value, for: key.name)
+            try await store.store(
+                secret, showing: key.shown(value, storedAs: secret), for: key.name)
         }
     }
 

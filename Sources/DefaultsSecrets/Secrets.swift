@@ -114,7 +114,7 @@ public struct Secrets: Sendable {
         do throws(SecretsError) {
             let name = try SecretName(domain: domain, key: key.name)
             let secret = try StoredSecret.encoding(value, as: name)
-            store.add(secret, showing: value, for: key.name)
+            store.add(secret, showing: key.shown(value, storedAs: secret), for: key.name)
         } catch {
             store.report(error, for: key.name)
         }

@@ -1,8 +1,9 @@
 import DBus
-import DefaultsSecrets
 import Foundation
 import Glibc
 import TestSupport
+
+@testable import DefaultsSecrets
 
 /// A real gnome-keyring-daemon on a bus of its own, with a home of its own, and a user who answers
 /// its questions as told.
@@ -54,10 +55,11 @@ final class Keyring: Sendable {
         try home.write(user.name, to: "prompter")
     }
 
-    /// A store that nobody shares.
+    /// Secrets that share nothing with any others but the keyring.
     func secrets(_ domain: String = "org.example.Game") -> Secrets {
         // A machine that is busy is no reason for an error.
-        Secrets(domain: domain, on: .address(bus.address), timeout: .seconds(3600))
+        let vault = KeyringVault(on: .address(bus.address), timeout: .seconds(3600))
+        return Secrets(store: SecretStore(domain: domain, vault: vault))
     }
 
     /// Tells what the user does with the next question.

@@ -112,14 +112,3 @@ struct LockedKeyringTests {
         try await secrets.save()
     }
 }
-
-/// Expects an error of a kind.
-func expect(
-    _ code: SecretsError.Code, sourceLocation: SourceLocation = #_sourceLocation,
-    from body: () async throws -> Void
-) async {
-    let error = await #expect(throws: SecretsError.self, sourceLocation: sourceLocation) {
-        try await body()
-    }
-    #expect(error?.code == code, "\(error as Any)", sourceLocation: sourceLocation)
-}

@@ -16,7 +16,7 @@ internal import DBus
 actor KeyringVault: SecretVault {
     private let bus: Address
     private let timeout: Duration
-    private let prompts = PromptQueue()
+    nonisolated let prompts = PromptQueue()
     /// The session, from the moment on that somebody opens it.
     private var session: Task<KeyringSession, any Error>?
 

@@ -15,6 +15,9 @@ final class PromptQueue: Sendable {
 
     private let state = Mutex(State())
 
+    /// How many wait for their turn.
+    var count: Int { state.withLock { $0.waiting.count } }
+
     /// The result of a method that may have to ask the user.
     ///
     /// - Parameters:

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The way of changes to the keyring, one at a time.
 extension SecretStore {
     func add(_ change: SecretChange, for key: String, to state: inout State) {

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Waiting for changes.
 extension SecretStore {
     /// Suspends the task until somebody resumes the continuation, or it is cancelled.
