@@ -148,6 +148,20 @@ struct ChangesTests {
         #expect(secrets[.password] == "new")
     }
 
+    @Test func `a read that begins while a change is on its way shows nothing`() async throws {
+        var scripted = Scripted()
+        let (secrets, store) = (scripted.secrets, scripted.secrets.store)
+        secrets[.password] = "new"
+        let settled = store.settled("Password")
+        #expect(await scripted.question() == "store Password 'new'")
+        await scripted.vault.answer()
+        try await secrets.save()
+        store.note("old", for: "Password", asOf: settled)
+        #expect(secrets[.password] == "new")
+        store.note("elsewhere", for: "Password", asOf: store.settled("Password"))
+        #expect(secrets[.password] == "elsewhere")
+    }
+
     @Test func `a change outlives the last reference to its store`() async throws {
         let vault = ScriptedVault()
         var questions = vault.questions.makeAsyncIterator()

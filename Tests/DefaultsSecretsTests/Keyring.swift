@@ -12,10 +12,13 @@ import TestSupport
 final class Keyring: Sendable {
     /// Why it cannot run here; nil where it can.
     static let obstacle: String? = {
-        for program in ["gnome-keyring-daemon", "secret-tool", "gdbus", "python3"] {
-            guard ProgramResult.run(["sh", "-c", "command -v \(program)"]).status == 0 else {
-                return "\(program) is not installed"
-            }
+        // That it is there does not say that it may run: its file has a capability.
+        let needed = [
+            ["gnome-keyring-daemon", "--version"], ["python3", "-c", User.loading],
+            ["sh", "-c", "command -v secret-tool"], ["gdbus", "help"],
+        ]
+        for command in needed where ProgramResult.run(command).status != 0 {
+            return "\(command.joined(separator: " ")) does not work here"
         }
         return nil
     }()

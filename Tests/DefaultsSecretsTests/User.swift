@@ -55,16 +55,25 @@ final class User: Sendable {
         return program.lines?.next()
     }
 
+    /// Loads libgcr, of the one version or the other.
+    static let loading = """
+        import ctypes, sys
+        try: gcr = ctypes.CDLL("libgcr-base-3.so.1")
+        except OSError: gcr = ctypes.CDLL("libgcr-4.so.4")
+        """
+
+    /// Reads deeds, and tells them to libgcr.
+    ///
     /// https://gnome.pages.gitlab.gnome.org/gcr/gcr-3/class.MockPrompter.html
     private static let script = """
-        import ctypes, sys
-        gcr = ctypes.CDLL("libgcr-base-3.so.1")
+        \(loading)
         gcr.gcr_mock_prompter_start.restype = ctypes.c_char_p
         print(gcr.gcr_mock_prompter_start().decode(), flush=True)
         for line in sys.stdin:
             deed, _, password = line.rstrip("\\n").partition(" ")
             answer = 0
-            gcr.gcr_mock_prompter_set_delay_msec(3600000 if deed == "hesitate" else 0)
+            if deed == "hesitate": gcr.gcr_mock_prompter_set_delay_msec(3600000)
+            elif deed != "expecting": gcr.gcr_mock_prompter_set_delay_msec(0)
             if deed == "password":
                 gcr.gcr_mock_prompter_expect_password_ok(password.encode(), None)
             elif deed == "expecting":

@@ -53,7 +53,8 @@ extension SecretsError {
         case .noBus(let cause):
             self.init(
                 .noBus, domain: domain, name,
-                "the bus of the session cannot be reached. Secrets need a desktop session",
+                "the bus of the session cannot be reached (\(cause.message)); secrets need a desktop "
+                    + "session",
                 cause: cause)
         case .connectionTimedOut(let bound):
             self.init(
