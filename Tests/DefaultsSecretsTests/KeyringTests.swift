@@ -68,7 +68,7 @@ struct KeyringTests {
         #expect(try await keyring.secrets().value(for: .token) == "secret 3")
         let found = await keyring.run(["secret-tool", "search", "--all", "key", "Token"])
         #expect(found.output.contains("[/3]") == false)
-        #expect(found.output.components(containing: "secret = ") == ["secret = secret 3"])
+        #expect(found.output.lines(with: "secret = ") == ["secret = secret 3"])
     }
 
     @Test func `secret-tool reads what is stored, and its list names domain and key`() async throws
@@ -97,6 +97,32 @@ struct KeyringTests {
         // And is replaced, not doubled.
         try await secrets.set("ours", for: .token)
         #expect(try await keyring.secrets().value(for: .token) == "ours")
+    }
+
+    @Test func `a secret in another collection is replaced, too, and removed`() async throws {
+        let keyring = try Keyring()
+        let secrets = keyring.secrets()
+        func storeElsewhere() async throws {
+            _ = try await keyring.run(
+                [
+                    "secret-tool", "store", "--collection", "session", "--label", "mine",
+                    "xdg:schema", "org.defaultsd.Secret", "domain", "org.example.Game", "key",
+                    "Token",
+                ], input: "elsewhere"
+            ).requireOutput()
+        }
+        func stored() async throws -> [String] {
+            try await keyring.run(["secret-tool", "search", "--all", "key", "Token"])
+                .requireOutput().lines(with: "secret = ").sorted()
+        }
+        try await storeElsewhere()
+        #expect(try await secrets.value(for: .token) == "elsewhere")
+        try await secrets.set("ours", for: .token)
+        #expect(try await stored() == ["secret = ours"])
+        try await storeElsewhere()
+        #expect(try await stored() == ["secret = elsewhere", "secret = ours"])
+        try await secrets.remove(.token)
+        #expect(try await secrets.isSet(.token) == false)
     }
 
     @Test func `text where an object is wanted is an error that does not quote it`() async throws {
@@ -137,7 +163,7 @@ struct KeyringTests {
 
 extension String {
     /// The lines that hold a text.
-    func components(containing text: String) -> [String] {
+    func lines(with text: String) -> [String] {
         split(separator: "\n").map(String.init).filter { $0.contains(text) }
     }
 }
