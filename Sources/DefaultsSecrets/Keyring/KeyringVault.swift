@@ -85,18 +85,29 @@ actor KeyringVault: SecretVault {
 // MARK: Steps
 
 extension KeyringVault {
-    /// Does something in a session, and once more in a new one where the first has gone.
+    /// Does something in a session, and once more in a new one where something has gone.
     private func attempt<Result: Sendable>(
+        _ body: @Sendable (KeyringSession) async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await once(body)
+        } catch let error as DBusError {
+            guard error.name.isOfWhatHasGone else { throw error }
+            return try await once(body)
+        }
+    }
+
+    /// Does something in the session; who comes after an error gets a new one.
+    private func once<Result: Sendable>(
         _ body: @Sendable (KeyringSession) async throws -> Result
     ) async throws -> Result {
         let opening = openSession()
         do {
             return try await body(try await opening.value)
-        } catch let error as DBusError {
-            guard error.name.isOfWhatHasGone else { throw error }
-            forget(opening)
+        } catch {
+            if session == opening { session = nil }
+            throw error
         }
-        return try await body(try await openSession().value)
     }
 
     /// The session, which is opened for all who want one meanwhile.
@@ -108,13 +119,7 @@ extension KeyringVault {
             return try await KeyringSession(on: line, timeout: timeout)
         }
         session = opening
-        // Who comes next tries again.
-        Task { if case .failure = await opening.result { forget(opening) } }
         return opening
-    }
-
-    private func forget(_ opening: Task<KeyringSession, any Error>) {
-        if session == opening { session = nil }
     }
 
     /// The collection that new secrets go into, which is made where the user has none yet.
@@ -145,16 +150,9 @@ extension KeyringVault {
     }
 
     private func delete(_ item: ObjectPath, in session: KeyringSession) async throws {
-        do {
-            try await prompts.result(of: session) {
-                try await session.delete(item)
-            } read: { _ in
-            }
-        } catch let error as DBusError {
-            // Gone already, as it is to be.
-            guard [.noSuchObject, .unknownObject, .unknownMethod].contains(error.name) else {
-                throw error
-            }
+        try await prompts.result(of: session) {
+            try await session.delete(item)
+        } read: { _ in
         }
     }
 }
