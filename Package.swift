@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "DefaultsFoundation", targets: ["DefaultsFoundation"]),
+        .library(name: "DefaultsSecrets", targets: ["DefaultsSecrets"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
     ],
     dependencies: [
@@ -79,6 +80,7 @@ let package = Package(
             "DefaultsClient",
             ["DefaultsProtocol", "KeyedArchive", "DBus", "OpenStepPropertyList"]),
         module("DefaultsFoundation", ["KeyedArchive", "PropertyList", "CLinux"]),
+        module("DefaultsSecrets", ["DBus", "KeyedArchive"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
@@ -119,6 +121,7 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsFilesTests",
             [
