@@ -134,7 +134,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader",
+                "PageReader", "ClientProgram",
             ]),
     ]
 )
