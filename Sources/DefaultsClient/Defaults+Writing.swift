@@ -71,8 +71,9 @@ extension Defaults {
     /// - Parameter layer: `domain`, `host`, `global` or `global-host`.
     /// - Returns: The generation of the change.
     /// - Throws: The refusal, a `DefaultsError` or ``ClientError``; what cannot be archived; and what
-    ///   `build` throws. Nothing has changed then. `CancellationError` where the task is cancelled,
-    ///   though the change goes on its way all the same.
+    ///   `build` throws. Nothing has changed then. ``ClientError`` with `unreachable` where there was no
+    ///   answer for 30 s, and `CancellationError` where the task is cancelled: the change goes on its
+    ///   way all the same.
     @discardableResult
     public func commit(
         in layer: DefaultsLayer = .domain,

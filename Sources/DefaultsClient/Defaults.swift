@@ -37,7 +37,9 @@ public struct Defaults: Sendable {
     public init(
         domain: String, on bus: Address = .session, arguments: [String] = CommandLine.arguments
     ) {
-        self.init(store: BusService.at(bus).store(of: domain, arguments: arguments))
+        // Of a forked process nothing is asked but the defaults of keys.
+        let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus)
+        self.init(store: service.store(of: domain, arguments: arguments))
     }
 
     init(store: Store) {

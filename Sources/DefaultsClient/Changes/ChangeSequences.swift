@@ -93,6 +93,7 @@ final class ChangeFeed: Sendable {
     }
 
     deinit {
+        guard !Fork.isChild else { return }
         store.lock.reading { store.remove(observer) }
     }
 }

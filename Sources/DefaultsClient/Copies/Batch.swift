@@ -18,8 +18,10 @@ final class Batch: @unchecked Sendable {
     let token: String
     /// The bytes that it keeps in memory.
     private(set) var size = 0
-    /// Whether it has been sent, and takes nothing more.
-    var isSent = false
+    /// Whether it has been sent, and was not answered yet.
+    var isOnItsWay = false
+    /// Whether it was ever sent: then its token stands for what it has, and it takes nothing more.
+    private(set) var isSent = false
     private var waiting: [(Outcome) -> Void] = []
 
     /// More changes than these are sent as another batch: what is merged is to be answered soon.
@@ -41,6 +43,12 @@ final class Batch: @unchecked Sendable {
     func takes(changeOf layer: CopyLayer) -> Bool {
         !isSent && !isTransaction && self.layer == layer && size < Self.largestMerge.size
             && changes.count < Self.largestMerge.changes
+    }
+
+    /// Notes that it is sent.
+    func send() {
+        isSent = true
+        isOnItsWay = true
     }
 
     /// Takes one more change, which replaces an earlier one of its key.

@@ -14,6 +14,8 @@
 final class DomainCopy: @unchecked Sendable {
     /// The name of the domain, without a suffix.
     let name: String
+    /// What the application has registered for the case that no layer has a key.
+    var registered: [String: Entry] = [:]
     /// What the service has, by layer and key.
     private(set) var layers = [[String: Entry]](repeating: [:], count: CopyLayer.allCases.count)
     /// What the administrator has locked; nil where it is not known.
@@ -28,6 +30,8 @@ final class DomainCopy: @unchecked Sendable {
     /// The generation of the database at which the layers were read, or that of a later change of
     /// ours that nobody else's came before; 0 before the first time.
     private(set) var generation: UInt64 = 0
+    /// The generation of the database at which the layers were read.
+    private var readGeneration: UInt64 = 0
     /// The generation of the newest change by others that a signal has told of.
     private(set) var foreignGeneration: UInt64 = 0
     /// The word of the page that tells of this domain; nil where there is no page.
@@ -98,7 +102,7 @@ final class DomainCopy: @unchecked Sendable {
     }
 
     /// Makes a change of what stores find for some keys, and tells them (4).
-    private func change(_ names: some Collection<String>, isOwn: Bool, _ body: () -> Void) {
+    func change(_ names: some Collection<String>, isOwn: Bool, _ body: () -> Void) {
         let stores = liveStores
         let before = stores.map { $0.held(names) }
         body()
@@ -142,6 +146,7 @@ extension DomainCopy {
         change(names, isOwn: false) { self.layers = layers }
         locks = reading.locks ?? locks
         generation = reading.generation
+        readGeneration = reading.generation
         if foreignGeneration <= generation { foreignNames = [] }
         self.counter = counter
         return true
@@ -160,6 +165,10 @@ extension DomainCopy {
     /// - Parameter names: The keys; none where they are too many to name.
     func noteForeignChange(_ generation: UInt64, of names: [String]) {
         foreignGeneration = max(foreignGeneration, generation)
+        // The signal of a change that waited for the disk comes after later ones of ours.
+        if generation > readGeneration && generation <= self.generation {
+            self.generation = readGeneration
+        }
         if names.isEmpty || (foreignNames?.count ?? 0) + names.count > Self.mostForeignNames {
             foreignNames = nil
         } else {
@@ -179,6 +188,7 @@ extension DomainCopy {
         counter = nil
         refusal = nil
         generation = 0
+        readGeneration = 0
         foreignGeneration = 0
         foreignNames = nil
     }
@@ -222,8 +232,8 @@ extension DomainCopy {
 
     /// The batch that is to be sent, now sent; nil where there is none, or one is on its way.
     func takeNextToSend() -> Batch? {
-        guard let first = batches.first, !first.isSent else { return nil }
-        first.isSent = true
+        guard let first = batches.first, !first.isOnItsWay else { return nil }
+        first.send()
         return first
     }
 
@@ -254,6 +264,6 @@ extension DomainCopy {
 
     /// What became of the first batch is not known, or it did not get there: it is sent once more.
     func sendAgain() {
-        batches.first?.isSent = false
+        batches.first?.isOnItsWay = false
     }
 }

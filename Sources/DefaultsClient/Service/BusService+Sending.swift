@@ -48,7 +48,7 @@ extension BusService {
         _ batch: Batch, of copy: DomainCopy, _ outcome: Result<UInt64, any Error>, _ attachment: Int
     ) {
         // Whoever answered: what it says of a batch holds, as the next daemon knows its token.
-        guard lock.reading({ copy.batches.first === batch && batch.isSent }) else { return }
+        guard lock.reading({ copy.batches.first === batch && batch.isOnItsWay }) else { return }
         switch outcome {
         case .success(let generation):
             lock.withLock {

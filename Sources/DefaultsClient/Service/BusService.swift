@@ -45,7 +45,7 @@ final class BusService: Service, @unchecked Sendable {
 
     private static let services = Mutex<[Address: BusService]>([:])
 
-    /// The service at a bus.
+    /// The service at a bus. Not in a forked process, where its locks may be held for ever.
     static func at(_ bus: Address) -> BusService {
         Fork.watch()
         return services.withLock { services in

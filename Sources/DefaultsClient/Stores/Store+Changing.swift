@@ -4,6 +4,8 @@ import KeyedArchive
 extension Store {
     /// How much may wait to be sent, in bytes, of a domain.
     static let largestBacklog = 64 << 20
+    /// How long a change is waited for. It goes on its way all the same.
+    private static let patience = Duration.seconds(30)
 
     @usableFromInline
     func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
@@ -32,7 +34,7 @@ extension Store {
             if copy.isNoChange(entry, forKey: key, in: copyLayer) { return false }
             try admit([key], Batch.size(of: entry, key), in: copy)
             copy.enqueue(entry, forKey: key, in: copyLayer)
-            return copy.batches.count == 1 && !copy.batches[0].isSent
+            return copy.batches.first?.isOnItsWay == false
         }
         if isNew { service.send(from: copy) }
     }
@@ -76,7 +78,7 @@ extension Store {
     ) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
         try apply(entries, expected: expected, in: layer) { outcome.resume($0) }
-        return try await outcome.value()
+        return try await outcome.value(within: Self.patience)
     }
 
     func update<Value>(
@@ -88,7 +90,7 @@ extension Store {
         let attempts = 100
         for _ in 0..<attempts {
             // Our own changes that are on their way come first, or they would be a conflict.
-            try await flush(within: .seconds(30))
+            try await flush(within: Self.patience)
             let (bytes, generation) = try await service.read(key.name, in: spelling)
             var value: Value
             if let bytes {

@@ -16,7 +16,6 @@ final class Store: @unchecked Sendable {
     /// What was found, so that it is looked for once.
     private var found: [String: Found] = [:]
     private var arguments: [String: Entry]
-    private var registered: [String: Entry] = [:]
     private var observers: [Observer] = []
     /// What of it was read last; under a lock of its own.
     private let hot = Mutex(HotValues())
@@ -88,7 +87,7 @@ final class Store: @unchecked Sendable {
             case .arguments:
                 if let entry = arguments[name] { return Found(entry: entry, layer: .arguments) }
             case .registered:
-                if let entry = registered[name] { return Found(entry: entry, layer: .registered) }
+                if let entry = own.registered[name] { return Found(entry: entry, layer: .registered) }
             }
         }
         return Found()
@@ -120,7 +119,7 @@ final class Store: @unchecked Sendable {
                 case .arguments where layer == .arguments:
                     return Found(entry: arguments[name], layer: layer)
                 case .registered where layer == .registered:
-                    return Found(entry: registered[name], layer: layer)
+                    return Found(entry: own.registered[name], layer: layer)
                 default: continue
                 }
             }
@@ -141,7 +140,7 @@ final class Store: @unchecked Sendable {
                     names.formUnion(copy.names(in: copyLayer))
                 case .arguments: if layer == .arguments { names.formUnion(arguments.keys) }
                 case .registered:
-                    if layer == nil || layer == .registered { names.formUnion(registered.keys) }
+                    if layer == nil || layer == .registered { names.formUnion(own.registered.keys) }
                 }
             }
         }
@@ -152,9 +151,9 @@ final class Store: @unchecked Sendable {
     /// Gives keys a value for the case that no other layer has one.
     func register(_ entries: [String: Entry?]) {
         lock.withLock {
-            let before = held(entries.keys)
-            for (name, entry) in entries { registered[name] = entry }
-            note(entries.keys, before, isOwn: true)
+            own.change(entries.keys, isOwn: true) {
+                for (name, entry) in entries { own.registered[name] = entry }
+            }
         }
     }
 }
