@@ -43,6 +43,7 @@ let package = Package(
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "DefaultsFoundation", targets: ["DefaultsFoundation"]),
+        .library(name: "DefaultsSecrets", targets: ["DefaultsSecrets"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
     ],
     dependencies: [
@@ -87,6 +88,7 @@ let package = Package(
             ["DefaultsProtocol", "KeyedArchive", "DBus", "OpenStepPropertyList"]),
         module(
             "DefaultsFoundation", ["DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
+        module("DefaultsSecrets", ["DBus", "KeyedArchive"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
@@ -136,6 +138,7 @@ let package = Package(
             "DefaultsClientTests",
             ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsFilesTests",
             [
@@ -151,7 +154,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
+                "PageReader", "ClientProgram", "Accounts", "BooksOwned", "GameOptions", "Library",
+                "ScaryBugs",
             ]),
     ]
 )
