@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -18,13 +19,27 @@ import Testing
         desktop.run([Self.program] + words)
     }
 
-    @Test func `Each step is run once by processes that start at the same time`() throws {
+    @Test func `Each step is run once by processes that are all in the first one at a time`() throws
+    {
         let steps = 40
+        let gate = desktop.directory.path + "/gate"
+        // Open for both, so that nobody waits for the other end.
+        guard mkfifo(gate, 0o600) == 0, case let pipe = open(gate, O_RDWR | O_CLOEXEC), pipe >= 0
+        else { throw CocoaError(.fileWriteUnknown) }
+        defer { close(pipe) }
         let programs = try (0..<4).map { _ in
-            try desktop.start(Self.program, "count", Self.domain, "\(steps)")
+            try ChildProcess(
+                [Self.program, "race", Self.domain, "\(steps)"], environment: desktop.environment,
+                input: gate, output: .lines)
         }
+        for program in programs { #expect(program.lines?.next() == "ready") }
+        // More than enough: who runs the step again waits again.
+        let bytes = [UInt8](repeating: 0, count: 1000)
+        #expect(write(pipe, bytes, bytes.count) == bytes.count)
         for program in programs {
-            #expect(program.lines?.next() == "\(steps)")
+            var lines: [String] = []
+            while let line = program.lines?.next() { lines.append(line) }
+            #expect(lines.last == "\(steps)")
             #expect(program.waitUntilExit() == 0)
         }
         #expect(try read("Counter") == "\(steps)")

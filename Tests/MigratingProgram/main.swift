@@ -5,6 +5,7 @@ import Foundation
 // A program that brings its defaults up to date, for tests in several processes:
 //
 //     MigratingProgram count DOMAIN STEPS [STEP]   each step adds 1 to Counter; it dies in STEP
+//     MigratingProgram race DOMAIN STEPS           waits for a byte in step 1, which it has begun
 //     MigratingProgram store NAME                  stores values in Foundation's UserDefaults
 //     MigratingProgram import DOMAIN NAME          takes them over
 //     MigratingProgram player DOMAIN               shows the player
@@ -37,13 +38,24 @@ extension DefaultsKeys {
     static let player = DefaultsKey<Player?>("Player", ofClass: Player.self)
 }
 
-func count(upTo last: Int, dyingIn fatal: Int?) -> [DefaultsMigration] {
+/// Steps of which each adds one, and something that each does first.
+func count(
+    upTo last: Int, _ begin: @escaping @Sendable (_ version: Int) -> Void
+) -> [DefaultsMigration] {
     (1...last).map { version in
         DefaultsMigration(to: version) { changes in
-            if version == fatal { kill(getpid(), SIGKILL) }
             changes[.counter] += 1
+            begin(version)
         }
     }
+}
+
+/// Tells that it is at a place, and waits for a byte on standard input or its end.
+func waitToGoOn() {
+    print("ready")
+    fflush(nil)
+    var byte: UInt8 = 0
+    read(0, &byte, 1)
 }
 
 func store(in name: String) throws {
@@ -68,8 +80,15 @@ let words = Array(CommandLine.arguments.dropFirst())
 do {
     switch (words.first, words.count) {
     case ("count", 3...):
-        let steps = count(
-            upTo: Int(words[2]) ?? 1, dyingIn: words.dropFirst(3).first.flatMap { Int($0) })
+        let fatal = words.dropFirst(3).first
+        let steps = count(upTo: Int(words[2]) ?? 1) { version in
+            if "\(version)" == fatal { kill(getpid(), SIGKILL) }
+        }
+        print(try await Defaults(domain: words[1]).migrate(steps))
+    case ("race", 3):
+        let steps = count(upTo: Int(words[2]) ?? 1) { version in
+            if version == 1 { waitToGoOn() }
+        }
         print(try await Defaults(domain: words[1]).migrate(steps))
     case ("store", 2):
         try store(in: words[1])

@@ -38,8 +38,9 @@ extension Store {
         return lock.reading { own.generation }
     }
 
-    /// Throws where the domain was never read: what it has is not known. Where it is older than it
-    /// should be, that is a conflict later on.
+    /// Throws where the domain was never read: what it has is not known.
+    ///
+    /// Where what was read is older than it should be, that is a conflict later on.
     private func checkReachable() throws {
         let (state, isKnown) = lock.reading { (service.state, own.isLoaded || own.isCurrent) }
         if case .unreachable(let reason) = state { throw ClientError.unreachable(reason) }
