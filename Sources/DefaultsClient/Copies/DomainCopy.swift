@@ -26,6 +26,7 @@ final class DomainCopy: @unchecked Sendable {
     private(set) var backlog = 0
     /// The stores that look into this copy.
     private var stores: [WeakStore] = []
+    private var tidyCount = 8
 
     /// The generation of the database at which the layers were read, or that of a later change of
     /// ours that nobody else's came before; 0 before the first time.
@@ -40,8 +41,10 @@ final class DomainCopy: @unchecked Sendable {
     private var foreignNames: Set<String>?
     /// Whether the service has been asked for the layers, and has not answered.
     var isRefreshing = false
-    /// Those who wait for the layers to be read.
+    /// Those who wait for the layers to be asked for, and for the answer to that.
     var waiting: [() -> Void] = []
+    /// Those who wait for the answer that is on its way.
+    private var waitingForAnswer: [() -> Void] = []
 
     init(name: String) {
         self.name = name
@@ -59,6 +62,9 @@ final class DomainCopy: @unchecked Sendable {
         guard let counter else { return isLoaded && foreignGeneration <= generation }
         return counter.value <= generation
     }
+
+    /// Whether the page tells of a change that is not here: there is a service that others reach.
+    var isOutdated: Bool { counter.map { $0.value > generation } ?? false }
 
     /// What a layer has for a key, as this process has left it.
     func entry(_ name: String, in layer: CopyLayer) -> Entry? {
@@ -88,7 +94,11 @@ final class DomainCopy: @unchecked Sendable {
 
     /// Notes a store, and forgets those that have gone.
     func add(_ store: Store) {
-        stores.removeAll { $0.store == nil }
+        if stores.count >= tidyCount {
+            stores.removeAll { $0.store == nil }
+            // Not each time, as very many may look into the domain of all applications.
+            tidyCount = 2 * stores.count + 8
+        }
         stores.append(WeakStore(store: store))
     }
 
@@ -107,6 +117,33 @@ final class DomainCopy: @unchecked Sendable {
         let before = stores.map { $0.held(names) }
         body()
         for (store, before) in zip(stores, before) { store.note(names, before, isOwn: isOwn) }
+    }
+}
+
+// MARK: Being asked for
+
+extension DomainCopy {
+    /// Notes that the service is asked for the layers now.
+    func beginRefresh() {
+        isRefreshing = true
+        waitingForAnswer += waiting
+        waiting = []
+    }
+
+    /// Those whose wait ends with the answer that came: it was asked for after they began. That holds
+    /// for all where nothing has changed since.
+    func takeAnswered() -> [() -> Void] {
+        isCurrent ? takeWaiting() : take(&waitingForAnswer)
+    }
+
+    /// All who wait.
+    func takeWaiting() -> [() -> Void] {
+        take(&waitingForAnswer) + take(&waiting)
+    }
+
+    private func take(_ waiters: inout [() -> Void]) -> [() -> Void] {
+        defer { waiters = [] }
+        return waiters
     }
 }
 
@@ -239,6 +276,11 @@ extension DomainCopy {
 
     /// The first batch is the service's.
     func acknowledge(_ generation: UInt64) {
+        if isLoaded && generation <= readGeneration {
+            // An earlier reply was lost: what was read since has the changes, or what others have
+            // made of them.
+            return change(batches[0].changes.keys, isOwn: false) { _ = removeFirst() }
+        }
         let batch = removeFirst()
         // The value stays the same for all who look, so nobody is told.
         for (name, entry) in batch.changes { layers[batch.layer.rawValue][name] = entry }

@@ -9,21 +9,22 @@ extension BusService {
     /// Asks for copies that are not current.
     func refresh(_ copies: [DomainCopy]) {
         let stale = lock.withLock {
-            let stale = copies.filter { !$0.isCurrent }
-            if stale.isEmpty { for copy in copies { endWaits(for: copy) } }
-            return stale
+            copies.filter { copy in
+                guard copy.isCurrent else { return true }
+                end(copy.takeWaiting())
+                return false
+            }
         }
-        guard connection != nil, !stale.isEmpty else { return }
-        attach(stale)
+        guard !stale.isEmpty else { return }
+        if connection == nil { connect() } else { attach(stale) }
     }
 
     /// Asks for whole domains, where that is not under way already.
     func attach(_ copies: [DomainCopy]) {
         let asked = lock.reading {
-            copies.filter { copy in
-                defer { copy.isRefreshing = true }
-                return !copy.isRefreshing
-            }
+            let asked = copies.filter { !$0.isRefreshing }
+            for copy in asked { copy.beginRefresh() }
+            return asked
         }
         var rest = asked[...]
         while !rest.isEmpty {
@@ -51,19 +52,34 @@ extension BusService {
 
     private func take(_ answer: Attachment, for copies: [DomainCopy]) {
         let page = page(answer.page)
-        let outdated = lock.withLock {
+        let unanswered = lock.withLock {
             copies.filter { copy in
-                copy.isRefreshing = false
-                let isTaken = copy.take(
-                    answer.reading(of: copy.name), counter: answer.counter(of: copy.name, on: page))
-                if isTaken { endWaits(for: copy) }
-                return !isTaken
+                !take(
+                    answer.reading(of: copy.name), counter: answer.counter(of: copy.name, on: page),
+                    for: copy)
             }
         }
-        retryDelay = Self.firstRetry
-        enter(page == nil ? .following : .current)
-        attach(outdated)
+        hasAnswered(page == nil ? .following : .current)
+        attach(unanswered)
         askAgain(for: copies)
+    }
+
+    /// Gives a copy what was read; under the lock.
+    ///
+    /// - Returns: False where it has to be read once more: it was older than what is known already, or
+    ///   somebody waits who came after it was asked for.
+    private func take(_ reading: DomainCopy.Reading, counter: Counter?, for copy: DomainCopy) -> Bool {
+        copy.isRefreshing = false
+        guard copy.take(reading, counter: counter) else { return false }
+        end(copy.takeAnswered())
+        return copy.waiting.isEmpty
+    }
+
+    /// Notes that all is well with the service.
+    private func hasAnswered(_ state: DefaultsState) {
+        retryDelay = Self.firstRetry
+        hasFailed = false
+        enter(state)
     }
 
     /// Asks once more for copies that somebody else has changed meanwhile, where that is watched.
@@ -95,12 +111,11 @@ extension BusService {
             lock.withLock {
                 for copy in copies {
                     copy.refuse(reading: error)
-                    endWaits(for: copy)
+                    end(copy.takeWaiting())
                 }
             }
-            enter(.current)
+            hasAnswered(isConfined ? .following : .current)
         default:
-            lock.withLock { for copy in copies { endWaits(for: copy) } }
             failed(error, attachment: attachment)
         }
     }
@@ -146,17 +161,13 @@ extension BusService {
     private func takeRead(
         _ copy: DomainCopy, _ layers: [CopyLayer: [String: Entry]], at generation: UInt64
     ) {
-        let isTaken = lock.withLock {
-            copy.isRefreshing = false
-            let isTaken = copy.take(
-                DomainCopy.Reading(layers: layers, locks: nil, generation: generation), counter: nil
-            )
-            if isTaken { endWaits(for: copy) }
-            return isTaken
+        let isAnswered = lock.withLock {
+            take(
+                DomainCopy.Reading(layers: layers, locks: nil, generation: generation),
+                counter: nil, for: copy)
         }
-        retryDelay = Self.firstRetry
-        enter(.following)
-        if isTaken { askAgain(for: [copy]) } else { attach([copy]) }
+        hasAnswered(.following)
+        if isAnswered { askAgain(for: [copy]) } else { attach([copy]) }
     }
 
     // MARK: Calls

@@ -14,7 +14,8 @@ extension BusService {
             self.connection = connection
             retryDelay = Self.firstRetry
             followed = []
-            followNewDomains()
+            for copy in lock.reading({ table.copies.values.map { $0 } }) { follow(copy.name) }
+            meet()
         } catch {
             enter(.unreachable("There is no way to the bus: \(error)."))
             retry { $0.connect() }
@@ -31,14 +32,15 @@ extension BusService {
 
     private func disconnected() {
         connection = nil
-        detach()
+        forgetCalls()
         enter(.unreachable("The bus has ended."))
         retry { $0.connect() }
     }
 
     /// Tries something again later, and later still the next time.
     private func retry(_ body: @escaping @Sendable (BusService) -> Void) {
-        loop?.schedule(after: retryDelay) { body(self) }
+        nextRetry?.cancel()
+        nextRetry = loop?.schedule(after: retryDelay) { body(self) }
         retryDelay = min(retryDelay * 2, Self.lastRetry)
     }
 
@@ -48,34 +50,35 @@ extension BusService {
         }
         // The page tells of no more changes than before while nobody serves: what is held is current.
         guard !owner.isEmpty else { return }
-        detach()
+        meet()
+    }
+
+    /// Begins with a daemon of which nothing is known yet.
+    private func meet() {
+        forgetCalls()
+        mapped = nil
+        isConfined = false
+        hasFailed = false
+        lock.reading { for copy in table.copies.values { copy.detach() } }
+        enter(.connecting)
         attachAll()
     }
 
-    /// Forgets how current the copies are.
-    private func detach() {
+    /// Takes no more answers to calls that are on their way.
+    ///
+    /// What is held stays, with the page that tells how current it is: others may have a service again
+    /// before this process knows of it.
+    private func forgetCalls() {
         attachment += 1
-        mapped = nil
-        isConfined = false
-        lock.withLock {
-            for copy in table.copies.values {
-                copy.detach()
-                copy.isRefreshing = false
-            }
-        }
+        lock.reading { for copy in table.copies.values { copy.isRefreshing = false } }
     }
 
     // MARK: Domains
 
-    /// Begins to follow the domains that have come since.
-    func followNewDomains() {
+    /// Begins with domains that have come since.
+    func begin(_ copies: [DomainCopy]) {
         guard connection != nil else { return }
-        let copies = lock.reading { table.copies.values.filter { !followed.contains($0.name) } }
-        guard !copies.isEmpty else { return }
-        for copy in copies {
-            followed.insert(copy.name)
-            follow(copy.name)
-        }
+        for copy in copies { follow(copy.name) }
         attach(copies)
         for copy in copies { sendNext(of: copy) }
     }
@@ -85,6 +88,7 @@ extension BusService {
     /// The sender is not part of the rule here, as its owner may be another in a moment: what somebody
     /// else might send in its name is a hint to ask the service, and nothing more.
     private func follow(_ domain: String) {
+        guard followed.insert(domain).inserted else { return }
         let rule = MatchRule(
             path: Contract.objectPath, interface: Contract.interface, member: Contract.changed.name,
             arguments: [0: domain])
@@ -118,10 +122,19 @@ extension BusService {
 
     // MARK: Failures
 
-    /// Notes that the service does not answer, and tries again where no signal would tell.
+    /// Asks again where a call was lost.
+    ///
+    /// At once for the first time, as a daemon that has ended is started by the next call; later, and
+    /// where no signal would tell, when that was in vain.
     func failed(_ error: any Error, attachment: Int) {
         guard attachment == self.attachment, connection != nil else { return }
+        forgetCalls()
+        guard hasFailed else {
+            hasFailed = true
+            return attachAll()
+        }
         enter(.unreachable("\(error)"))
+        let attachment = self.attachment
         retry { service in
             guard attachment == service.attachment, service.connection != nil else { return }
             service.attachAll()

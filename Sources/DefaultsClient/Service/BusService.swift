@@ -24,8 +24,8 @@ final class BusService: Service, @unchecked Sendable {
     // Under the lock.
     private(set) var table = StoreTable()
     private(set) var state = DefaultsState.connecting
-    /// Those who wait for the first answer of the service.
-    private var waitingForState: [() -> Void] = []
+    /// Whether a read has waited for an answer in vain, and none has come since.
+    private var isSilent = false
 
     // The loop's thread alone.
     var connection: Connection?
@@ -33,6 +33,10 @@ final class BusService: Service, @unchecked Sendable {
     var isConfined = false
     var mapped: CounterPage?
     var retryDelay = BusService.firstRetry
+    var nextRetry: EventLoop.Timer?
+    /// Whether the last call was lost: with a daemon that has ended, perhaps.
+    var hasFailed = false
+    /// The domains whose changes the connection is told of.
     var followed: Set<String> = []
 
     /// How long a read waits for the service.
@@ -76,32 +80,45 @@ final class BusService: Service, @unchecked Sendable {
     // MARK: What stores ask for
 
     func store(of domain: String, arguments: [String]) -> Store {
-        let (store, isNew) = lock.withLock {
+        let (store, new) = lock.withLock {
             let (store, new) = table.store(of: domain, service: self, arguments: arguments)
-            return (store, !new.isEmpty)
+            return (store, new)
         }
-        if isNew { onLoop { $0.followNewDomains() } }
+        if !new.isEmpty { onLoop { $0.begin(new) } }
         return store
     }
 
     func makeCurrent(_ copies: [DomainCopy]) {
         // Here nobody else would read the answer.
         guard let loop, !loop.isCurrent else { return }
-        let answer = Latch()
-        let mustWait = lock.withLock {
-            if case .unreachable = state { return false }
-            if state == .connecting {
-                waitingForState.append(answer.open)
-            } else {
-                let stale = copies.filter { !$0.isCurrent }
-                guard let last = stale.last else { return false }
-                last.waiting.append(answer.open)
-            }
-            return true
+        let latches = lock.withLock {
+            mayAnswer(copies) ? copies.filter { !$0.isCurrent }.map(waitForAnswer) : []
         }
-        guard mustWait else { return }
+        guard !latches.isEmpty else { return }
         onLoop { $0.refresh(copies) }
-        answer.wait(atMost: Self.patience)
+        let clock = ContinuousClock()
+        let end = clock.now + Self.patience
+        for latch in latches {
+            guard latch.wait(atMost: end - clock.now) else { return noteSilence() }
+        }
+    }
+
+    /// Whether it is worthwhile to wait for the service; under the lock.
+    private func mayAnswer(_ copies: [DomainCopy]) -> Bool {
+        guard case .unreachable = state else { return true }
+        return !isSilent && copies.contains(where: \.isOutdated)
+    }
+
+    private func waitForAnswer(about copy: DomainCopy) -> Latch {
+        let latch = Latch()
+        copy.waiting.append(latch.open)
+        return latch
+    }
+
+    /// Sees to it that no other read waits in vain.
+    private func noteSilence() {
+        lock.withLock { isSilent = true }
+        enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
     }
 
     func send(from copy: DomainCopy) {
@@ -110,26 +127,23 @@ final class BusService: Service, @unchecked Sendable {
 
     // MARK: The state
 
-    /// Notes how it is with the service, and lets those go on who wait to know it.
+    /// Notes how it is with the service, and lets those go on who would wait for it in vain.
     func enter(_ new: DefaultsState) {
         lock.withLock {
+            if case .unreachable = new { endWaits() } else { isSilent = false }
             guard state != new else { return }
             state = new
             lock.whenFree { [states] in states.tell(new) }
-            guard new != .connecting else { return }
-            for waiter in waitingForState { lock.whenFree(waiter) }
-            waitingForState = []
-            if case .unreachable = new { endWaits() }
         }
     }
 
     /// Lets those go on who wait for copies that cannot be read now; under the lock.
     private func endWaits() {
-        for copy in table.copies.values { endWaits(for: copy) }
+        for copy in table.copies.values { end(copy.takeWaiting()) }
     }
 
-    func endWaits(for copy: DomainCopy) {
-        for waiter in copy.waiting { lock.whenFree(waiter) }
-        copy.waiting = []
+    /// Has those who wait go on when the lock is free.
+    func end(_ waiters: [() -> Void]) {
+        for waiter in waiters { lock.whenFree(waiter) }
     }
 }

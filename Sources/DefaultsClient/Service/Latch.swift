@@ -11,11 +11,13 @@ final class Latch: Sendable {
     }
 
     /// Blocks the thread until the latch is open, though not for longer than a time.
-    func wait(atMost bound: Duration) {
-        let (seconds, attoseconds) = bound.components
-        guard bound > .zero else { return }
+    ///
+    /// - Returns: Whether it is open.
+    @discardableResult
+    func wait(atMost bound: Duration) -> Bool {
+        let (seconds, attoseconds) = max(bound, .zero).components
         let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-        _ = semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds))
+        return semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
     }
 }
 
