@@ -24,7 +24,8 @@ MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 org.defaultsd.Defaults1.
 # beside us.
 BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
-TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh
+TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
+	gnome-keyring libsecret-tools
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
 .PHONY: all build demo check lint test torture fuzz bench install uninstall clean setup setup-run setup-test setup-bench

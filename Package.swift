@@ -22,6 +22,13 @@ func program(_ name: String, _ dependencies: [Target.Dependency], exclude: [Stri
         name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
+/// A program that shows how applications use the library.
+func example(_ name: String, _ dependencies: [Target.Dependency] = ["DefaultsClient"]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/Examples/\(name)",
+        swiftSettings: strict)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
@@ -36,6 +43,7 @@ let package = Package(
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "DefaultsFoundation", targets: ["DefaultsFoundation"]),
+        .library(name: "DefaultsSecrets", targets: ["DefaultsSecrets"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
     ],
     dependencies: [
@@ -78,7 +86,9 @@ let package = Package(
         module(
             "DefaultsClient",
             ["DefaultsProtocol", "KeyedArchive", "DBus", "OpenStepPropertyList"]),
-        module("DefaultsFoundation", ["KeyedArchive", "PropertyList", "CLinux"]),
+        module(
+            "DefaultsFoundation", ["DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
+        module("DefaultsSecrets", ["DBus", "KeyedArchive"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
@@ -87,6 +97,12 @@ let package = Package(
                 "KeyedArchive", "PropertyList", "XMLPropertyList", "OpenStepPropertyList", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
+
+        example("Accounts"),
+        example("BooksOwned"),
+        example("GameOptions"),
+        example("Library", ["DefaultsClient", "KeyedArchive"]),
+        example("ScaryBugs"),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
@@ -118,7 +134,11 @@ let package = Package(
             ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
+        tests(
+            "DefaultsClientTests",
+            ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsFilesTests",
             [
@@ -134,7 +154,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram",
+                "PageReader", "ClientProgram", "Accounts", "BooksOwned", "GameOptions", "Library",
+                "ScaryBugs",
             ]),
     ]
 )

@@ -39,16 +39,24 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - rule: Which signals. Without a bus its sender is not looked at.
+    ///   - isAsked: Whether the bus is asked for all of them, or ``ask(for:)`` asks for some.
     ///   - handler: Called with each; it may call this connection.
     /// - Throws: ``DBusError``, of the name `Disconnected`.
     /// - Precondition: The rule's sender is nil, unique, or the bus: no other's owner is looked up.
     public func onSignal(
-        _ rule: MatchRule, _ handler: @escaping (Signal) -> Void
+        _ rule: MatchRule, isAsked: Bool = true, _ handler: @escaping (Signal) -> Void
     ) throws {
         precondition(rule.followedSender == nil, "Only a stream follows a name's owner.")
         var rule = rule
         if link.isDirect { rule.sender = nil }
         _ = subscriptions.add(rule, .handler(handler))
+        if isAsked { try ask(for: rule) }
+    }
+
+    /// Has the bus send signals that ``onSignal(_:isAsked:_:)`` takes by a wider rule.
+    ///
+    /// - Throws: ``DBusError``, of the name `Disconnected`.
+    public func ask(for rule: MatchRule) throws {
         guard !link.isDirect else { return }
         try tellBus("AddMatch", rule)
     }

@@ -26,45 +26,43 @@ final class DomainCopy: @unchecked Sendable {
     private(set) var backlog = 0
     /// The stores that look into this copy.
     private var stores: [WeakStore] = []
-    private var tidyCount = 8
 
     /// The generation of the database at which the layers were read, or that of a later change of
     /// ours that nobody else's came before; 0 before the first time.
     private(set) var generation: UInt64 = 0
     /// The generation of the database at which the layers were read.
     private var readGeneration: UInt64 = 0
-    /// The generation of the newest change by others that a signal has told of.
-    private(set) var foreignGeneration: UInt64 = 0
+    /// What signals have told of changes by others, by layer.
+    private var foreign: [CopyLayer: ForeignChanges] = [:]
     /// The word of the page that tells of this domain; nil where there is no page.
     private(set) var counter: Counter?
-    /// The keys that signals have told of since the layers were read; nil where it may be any.
-    private var foreignNames: Set<String>?
-    /// Whether the service has been asked for the layers, and has not answered.
-    var isRefreshing = false
-    /// Those who wait for the layers to be asked for, and for the answer to that.
-    var waiting: [() -> Void] = []
-    /// Those who wait for the answer that is on its way.
-    private var waitingForAnswer: [() -> Void] = []
+    /// Whether the service does not let it be read: it is no name of a domain, for one.
+    private var isRefused = false
+
+    /// How often the service was asked.
+    private var questions: UInt64 = 0
+    /// Whether it has been asked, and has not answered.
+    private var isAsked = false
+    /// Those who wait for an answer, each to a question after the one that was the last when they came.
+    private var waiting: [(question: UInt64, resume: () -> Void)] = []
 
     init(name: String) {
         self.name = name
     }
-
-    /// Why the service does not let it be read: it is no name of a domain, for one.
-    private(set) var refusal: (any Error)?
 
     /// Whether it has been read at all.
     var isLoaded: Bool { generation > 0 }
 
     /// Whether a read may rely on the layers (1).
     var isCurrent: Bool {
-        if refusal != nil { return true }
-        guard let counter else { return isLoaded && foreignGeneration <= generation }
+        if isRefused { return true }
+        guard let counter else { return isLoaded && newestForeign <= generation }
         return counter.value <= generation
     }
 
-    /// Whether the page tells of a change that is not here: there is a service that others reach.
-    var isOutdated: Bool { counter.map { $0.value > generation } ?? false }
+    private var newestForeign: UInt64 {
+        foreign.values.reduce(0) { max($0, $1.generation) }
+    }
 
     /// What a layer has for a key, as this process has left it.
     func entry(_ name: String, in layer: CopyLayer) -> Entry? {
@@ -94,11 +92,7 @@ final class DomainCopy: @unchecked Sendable {
 
     /// Notes a store, and forgets those that have gone.
     func add(_ store: Store) {
-        if stores.count >= tidyCount {
-            stores.removeAll { $0.store == nil }
-            // Not each time, as very many may look into the domain of all applications.
-            tidyCount = 2 * stores.count + 8
-        }
+        stores.removeAll { $0.store == nil }
         stores.append(WeakStore(store: store))
     }
 
@@ -120,33 +114,6 @@ final class DomainCopy: @unchecked Sendable {
     }
 }
 
-// MARK: Being asked for
-
-extension DomainCopy {
-    /// Notes that the service is asked for the layers now.
-    func beginRefresh() {
-        isRefreshing = true
-        waitingForAnswer += waiting
-        waiting = []
-    }
-
-    /// Those whose wait ends with the answer that came: it was asked for after they began. That holds
-    /// for all where nothing has changed since.
-    func takeAnswered() -> [() -> Void] {
-        isCurrent ? takeWaiting() : take(&waitingForAnswer)
-    }
-
-    /// All who wait.
-    func takeWaiting() -> [() -> Void] {
-        take(&waitingForAnswer) + take(&waiting)
-    }
-
-    private func take(_ waiters: inout [() -> Void]) -> [() -> Void] {
-        defer { waiters = [] }
-        return waiters
-    }
-}
-
 // MARK: What the service has
 
 extension DomainCopy {
@@ -160,74 +127,182 @@ extension DomainCopy {
         var generation: UInt64
     }
 
-    /// Takes what the service has.
+    /// Takes whole layers.
     ///
-    /// - Returns: False where it is older than what is here, and has to be read once more.
+    /// - Returns: Whether they are as new as the question; not where a change of ours has overtaken the
+    ///   answer.
     func take(_ reading: Reading, counter: Counter?) -> Bool {
         guard reading.generation >= generation else { return false }
         var names: Set<String> = []
         var layers = layers
         for (layer, entries) in reading.layers {
-            let old = layers[layer.rawValue]
-            names.formUnion(old.keys.filter { entries[$0] == nil })
-            layers[layer.rawValue] = entries
-            for (name, entry) in entries {
-                if let held = old[name], isUnchanged(held, entry, name) {
-                    // It stays, with what was decoded of it.
-                    layers[layer.rawValue][name] = held
-                } else {
-                    names.insert(name)
-                }
-            }
+            names.formUnion(replace(layer, with: entries, in: &layers))
         }
         change(names, isOwn: false) { self.layers = layers }
         locks = reading.locks ?? locks
-        generation = reading.generation
-        readGeneration = reading.generation
-        if foreignGeneration <= generation { foreignNames = [] }
         self.counter = counter
+        isRead(at: reading.generation)
         return true
     }
 
+    /// Takes what has changed in some layers after a generation.
+    ///
+    /// - Returns: Whether all layers are as new as the question now; not where a signal has told by now
+    ///   that another layer has changed, or a change of ours has overtaken the answers.
+    func take(_ changes: [LayerChanges], since: UInt64) -> Bool {
+        guard let end = changes.map(\.generation).min(), end >= generation else { return false }
+        var names: Set<String> = []
+        var layers = layers
+        for changes in changes {
+            guard changes.isPart else {
+                names.formUnion(replace(changes.layer, with: changes.entries, in: &layers))
+                continue
+            }
+            for (name, entry) in changes.entries {
+                if let held = layers[changes.layer.rawValue][name],
+                    isUnchanged(held, entry, name, changes.layer)
+                {
+                    continue
+                }
+                layers[changes.layer.rawValue][name] = entry
+                names.insert(name)
+            }
+            for name in changes.removed where layers[changes.layer.rawValue][name] != nil {
+                layers[changes.layer.rawValue][name] = nil
+                names.insert(name)
+            }
+        }
+        change(names, isOwn: false) { self.layers = layers }
+        let asked = Set(changes.map(\.layer))
+        let others = foreign.filter { !asked.contains($0.key) && $0.value.generation > since }
+        guard others.isEmpty else { return false }
+        isRead(at: end)
+        return true
+    }
+
+    private func isRead(at generation: UInt64) {
+        self.generation = max(self.generation, generation)
+        readGeneration = max(readGeneration, generation)
+        foreign = foreign.filter { $0.value.generation > generation }
+    }
+
+    /// Puts a whole layer in the place of the one that is held.
+    ///
+    /// - Returns: The keys whose values are others.
+    private func replace(
+        _ layer: CopyLayer, with entries: [String: Entry], in layers: inout [[String: Entry]]
+    ) -> Set<String> {
+        let old = layers[layer.rawValue]
+        var names = Set(old.keys.filter { entries[$0] == nil })
+        layers[layer.rawValue] = entries
+        for (name, entry) in entries {
+            if let held = old[name], isUnchanged(held, entry, name, layer) {
+                // It stays, with what was decoded of it.
+                layers[layer.rawValue][name] = held
+            } else {
+                names.insert(name)
+            }
+        }
+        return names
+    }
+
     /// Whether a value is the one that is held. Of a large one the signals tell.
-    private func isUnchanged(_ held: Entry, _ entry: Entry, _ name: String) -> Bool {
-        if case (.large, .large) = (held.content, entry.content), let foreignNames {
-            return !foreignNames.contains(name)
+    private func isUnchanged(
+        _ held: Entry, _ entry: Entry, _ name: String, _ layer: CopyLayer
+    ) -> Bool {
+        if case (.large, .large) = (held.content, entry.content), isLoaded {
+            return foreign[layer]?.mayHave(name) != true
         }
         return held.isSame(as: entry)
     }
 
-    /// Notes a change by others.
-    ///
-    /// - Parameter names: The keys; none where they are too many to name.
-    func noteForeignChange(_ generation: UInt64, of names: [String]) {
-        foreignGeneration = max(foreignGeneration, generation)
+    /// Notes a change by others that a signal tells of.
+    func noteForeignChange(_ change: DefaultsChange) {
+        guard let layer = CopyLayer.allCases.first(where: { "\($0)" == change.layer }) else {
+            return
+        }
         // The signal of a change that waited for the disk comes after later ones of ours.
-        if generation > readGeneration && generation <= self.generation {
-            self.generation = readGeneration
+        if change.generation > readGeneration && change.generation <= generation {
+            generation = readGeneration
         }
-        if names.isEmpty || (foreignNames?.count ?? 0) + names.count > Self.mostForeignNames {
-            foreignNames = nil
-        } else {
-            foreignNames?.formUnion(names)
-        }
+        foreign[layer, default: ForeignChanges()].add(change)
     }
 
-    private static let mostForeignNames = 1024
-
-    /// Notes that it cannot be read from this service.
-    func refuse(reading error: any Error) {
-        refusal = error
-    }
-
-    /// Forgets how current it is: the service has gone, or another one has come.
+    /// Notes that the service has gone, or that another one has come.
     func detach() {
         counter = nil
-        refusal = nil
+        isRefused = false
         generation = 0
         readGeneration = 0
-        foreignGeneration = 0
-        foreignNames = nil
+        foreign = [:]
+        isAsked = false
+        batches.first?.isOnItsWay = false
+    }
+}
+
+// MARK: Asking the service
+
+extension DomainCopy {
+    /// Whether it is enough to ask for what has changed, or all has to be read: at first, and where the
+    /// administrator may have locked something.
+    var canCatchUp: Bool { isLoaded && foreign[.managed] == nil }
+
+    /// The layers in which others may have changed something.
+    var changedLayers: [CopyLayer] {
+        CopyLayer.allCases.filter { $0 == .domain || foreign[$0] != nil }
+    }
+
+    /// Has a closure called when the service has answered a question that is still to be asked.
+    func wait(_ resume: @escaping () -> Void) {
+        waiting.append((questions, resume))
+    }
+
+    /// Begins to ask; false where that is under way.
+    func beginAsking() -> Bool {
+        guard !isAsked else { return false }
+        isAsked = true
+        questions += 1
+        return true
+    }
+
+    /// Ends a question that was not answered.
+    func cancelAsking() {
+        isAsked = false
+    }
+
+    /// Ends a question, and lets those go on who waited for its answer.
+    ///
+    /// - Parameter isRead: Whether the layers are as new as the question.
+    /// - Returns: Whether to ask again: somebody came later, or wants to be told of every change.
+    func endAsking(isRead: Bool, _ lock: Guard) -> Bool {
+        isAsked = false
+        guard isRead else { return true }
+        if isCurrent {
+            endWaits(lock)
+            return false
+        }
+        for waiter in waiting where waiter.question < questions { lock.whenFree(waiter.resume) }
+        waiting.removeAll { $0.question < questions }
+        return !waiting.isEmpty || isObserved
+    }
+
+    /// Lets all go on who wait, if it is current by now.
+    func endWaitsIfCurrent(_ lock: Guard) -> Bool {
+        guard isCurrent else { return false }
+        endWaits(lock)
+        return true
+    }
+
+    /// Lets all go on who wait.
+    func endWaits(_ lock: Guard) {
+        for waiter in waiting { lock.whenFree(waiter.resume) }
+        waiting = []
+    }
+
+    /// Notes that it cannot be read from this service.
+    func refuseReading(_ lock: Guard) {
+        isRefused = true
+        endWaits(lock)
     }
 }
 
@@ -275,20 +350,24 @@ extension DomainCopy {
     }
 
     /// The first batch is the service's.
+    ///
+    /// - Parameter generation: The one that its answer tells. It is an old one where the batch was sent
+    ///   again because an answer was lost; what was read since is newer.
     func acknowledge(_ generation: UInt64) {
-        if isLoaded && generation <= readGeneration {
-            // An earlier reply was lost: what was read since has the changes, or what others have
-            // made of them.
-            return change(batches[0].changes.keys, isOwn: false) { _ = removeFirst() }
+        guard let batch = batches.first else { return }
+        guard generation > readGeneration else {
+            return change(batch.changes.keys, isOwn: false) { _ = removeFirst() }
         }
-        let batch = removeFirst()
-        // The value stays the same for all who look, so nobody is told.
-        for (name, entry) in batch.changes { layers[batch.layer.rawValue][name] = entry }
-        // Whoever else changed the domain before this has been told of by now, as signals and replies
+        _ = removeFirst()
+        // The values stay the same for all who look, so nobody is told.
+        for (name, entry) in batch.changes {
+            layers[batch.layer.rawValue][name] = entry?.isLarge == true ? Entry(.large) : entry
+        }
+        let large = batch.changes.filter { $0.value?.isLarge == true }
+        if !large.isEmpty { for store in liveStores { store.forget(large.keys) } }
+        // Whoever else changed the domain before this has been told of by now, as signals and answers
         // come in the order in which the service sent them.
-        if isLoaded && foreignGeneration <= self.generation {
-            self.generation = max(self.generation, generation)
-        }
+        if isLoaded && newestForeign <= self.generation { self.generation = generation }
     }
 
     /// The service has refused the first batch: what it changed is as before.
@@ -307,5 +386,28 @@ extension DomainCopy {
     /// What became of the first batch is not known, or it did not get there: it is sent once more.
     func sendAgain() {
         batches.first?.isOnItsWay = false
+    }
+}
+
+/// What signals have told of one layer's changes by others, since it was read.
+private struct ForeignChanges {
+    private(set) var generation: UInt64 = 0
+    /// The keys; nil where they are too many to name.
+    private var names: Set<String>? = []
+
+    private static let mostNames = 1024
+
+    mutating func add(_ change: DefaultsChange) {
+        generation = max(generation, change.generation)
+        let added = change.changed + change.removed
+        guard let known = names, !added.isEmpty, known.count + added.count <= Self.mostNames else {
+            names = nil
+            return
+        }
+        names = known.union(added)
+    }
+
+    func mayHave(_ name: String) -> Bool {
+        names?.contains(name) ?? true
     }
 }

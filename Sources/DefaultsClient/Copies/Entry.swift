@@ -1,3 +1,5 @@
+import DefaultsProtocol
+
 /// A value that a process has a copy of, or knows to be there.
 ///
 /// Used under the lock of its service (`@unchecked Sendable`): `decoded` and `isReported` change, the
@@ -27,6 +29,9 @@ final class Entry: @unchecked Sendable {
     var size: Int {
         if case .archive(let bytes) = content { bytes.count } else { 0 }
     }
+
+    /// Whether it is so large that the service only names it, and does not send it with others.
+    var isLarge: Bool { size > Limits.maximumBulkEntrySize }
 
     /// Whether two are the same value, byte by byte; a large one is like no other.
     func isSame(as other: Entry) -> Bool {

@@ -9,7 +9,7 @@ enum AtExit {
     }()
 
     /// Has a closure called at the end, which must return within a second.
-    static func send(_ action: @escaping @Sendable () -> Void) {
+    static func call(_ action: @escaping @Sendable () -> Void) {
         _ = registration
         actions.withLock { $0.append(action) }
     }

@@ -1,5 +1,7 @@
 import DBus
 import DefaultsProtocol
+import Dispatch
+import Synchronization
 
 /// What is asked for while somebody waits.
 extension BusService {
@@ -101,20 +103,31 @@ extension BusService {
         guard let loop, !loop.isCurrent else {
             throw ClientError.unreachable("This thread is the one that would have to answer.")
         }
-        let latch = Latch()
+        let answered = DispatchSemaphore(value: 0)
         let answer = Answer<Value>()
         onLoop { service in
             body(service) { outcome in
                 answer.set(outcome)
-                latch.open()
+                answered.signal()
             }
         }
-        latch.wait(atMost: Self.patience)
+        _ = answered.wait(timeout: .now() + .seconds(Int(Self.patience.components.seconds)))
         guard let outcome = answer.outcome else { throw ClientError.noAnswer(after: Self.patience) }
         do {
             return try outcome.get()
         } catch let error as DBusError {
             throw ClientError.unreachable("\(error).")
         }
+    }
+}
+
+/// What an answer brought, for the thread that waits for it.
+private final class Answer<Value: Sendable>: Sendable {
+    private let held = Mutex<Result<Value, any Error>?>(nil)
+
+    var outcome: Result<Value, any Error>? { held.withLock { $0 } }
+
+    func set(_ outcome: Result<Value, any Error>) {
+        held.withLock { $0 = outcome }
     }
 }

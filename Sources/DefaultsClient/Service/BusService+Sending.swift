@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import Dispatch
 
 /// How changes get to the service; on the loop's thread.
 extension BusService {
@@ -51,6 +52,7 @@ extension BusService {
         guard lock.reading({ copy.batches.first === batch && batch.isOnItsWay }) else { return }
         switch outcome {
         case .success(let generation):
+            noteAnswer()
             lock.withLock {
                 copy.acknowledge(generation)
                 end(batch, outcome)
@@ -64,7 +66,7 @@ extension BusService {
             // serves next; another attachment has seen to that already.
             guard attachment == self.attachment else { return }
             lock.reading { copy.sendAgain() }
-            failed(error, attachment: attachment)
+            lost(error, attachment)
         }
     }
 
@@ -105,17 +107,13 @@ extension BusService {
     /// Waits until all has been answered, or a second is over.
     func flushAtExit() {
         guard !Fork.isChild, let loop, !loop.isCurrent else { return }
-        let latches = lock.withLock {
-            if case .unreachable = state { return [] as [Latch] }
-            return table.copies.values.compactMap { copy -> Latch? in
-                guard let last = copy.batches.last else { return nil }
-                let latch = Latch()
-                last.whenDone { _ in latch.open() }
-                return latch
-            }
+        let answered = DispatchSemaphore(value: 0)
+        let waits = lock.withLock {
+            let unsent = table.copies.values.compactMap(\.batches.last)
+            for batch in unsent { batch.whenDone { _ in answered.signal() } }
+            return unsent.count
         }
-        let clock = ContinuousClock()
-        let end = clock.now + .seconds(1)
-        for latch in latches { latch.wait(atMost: end - clock.now) }
+        let end = DispatchTime.now() + .seconds(1)
+        for _ in 0..<waits where answered.wait(timeout: end) == .timedOut { return }
     }
 }

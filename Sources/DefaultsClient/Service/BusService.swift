@@ -7,8 +7,11 @@ import Synchronization
 // 1. One thread, the loop's, talks with the bus; whoever else wants something hands it over. Nothing
 //    of the application runs there but what is told of changes at once.
 // 2. The lock is held for moments only, never while something is waited for.
-// 3. No wait is without a bound.
-// 4. What comes from a daemon that is not the one of now changes no copy: each attachment has a number.
+// 3. No wait is without a bound, and where the service is unreachable nothing is waited for at all.
+// 4. Who waits for a copy is let go by the answer to a question that was sent after they came, or
+//    when the service turns out to be unreachable.
+// 5. What is answered to a question of an earlier attachment changes no copy: an attachment ends with
+//    the daemon that was asked, and with the connection.
 
 /// The daemon at a bus, as one process reaches it.
 ///
@@ -17,35 +20,36 @@ import Synchronization
 final class BusService: Service, @unchecked Sendable {
     let lock = Guard()
     let states = Broadcast<DefaultsState>()
-    let bus: Address
+    private let bus: Address
     /// Nil where the process has no thread or descriptor to spare.
     let loop: EventLoop?
 
     // Under the lock.
     private(set) var table = StoreTable()
     private(set) var state = DefaultsState.connecting
-    /// Whether a read has waited for an answer in vain, and none has come since.
-    private var isSilent = false
+    /// The domains that the bus has not been asked to tell of.
+    private var unfollowed: [DomainCopy] = []
 
     // The loop's thread alone.
-    var connection: Connection?
-    var attachment = 0
+    private(set) var connection: Connection?
+    /// The number of the attachment; see the invariants.
+    private(set) var attachment = 0
+    /// Whether the service does not let this process have the page.
     var isConfined = false
+    /// The page of this attachment.
     var mapped: CounterPage?
-    var retryDelay = BusService.firstRetry
-    var nextRetry: EventLoop.Timer?
-    /// Whether the last call was lost: with a daemon that has ended, perhaps.
-    var hasFailed = false
-    /// The domains whose changes the connection is told of.
-    var followed: Set<String> = []
+    private var retryDelay = BusService.firstRetry
+    private var retryTimer: EventLoop.Timer?
+    /// How many calls were lost, one after the other.
+    private var losses = 0
 
-    /// How long a read waits for the service.
+    /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
     /// How long until a bus that is not there is tried again, at first and at last.
-    static let firstRetry = Duration.milliseconds(100)
-    static let lastRetry = Duration.seconds(30)
-
-    // MARK: One for each bus
+    private static let firstRetry = Duration.milliseconds(100)
+    private static let lastRetry = Duration.seconds(30)
+    /// So many calls that were lost are sent again at once: a daemon that dies is followed by another.
+    private static let mostLosses = 3
 
     private static let services = Mutex<[Address: BusService]>([:])
 
@@ -56,7 +60,7 @@ final class BusService: Service, @unchecked Sendable {
             if let service = services[bus] { return service }
             let service = BusService(bus)
             services[bus] = service
-            AtExit.send { service.flushAtExit() }
+            AtExit.call { service.flushAtExit() }
             return service
         }
     }
@@ -77,73 +81,168 @@ final class BusService: Service, @unchecked Sendable {
         loop?.perform { body(self) }
     }
 
-    // MARK: What stores ask for
-
     func store(of domain: String, arguments: [String]) -> Store {
-        let (store, new) = lock.withLock {
+        let (store, isNew) = lock.withLock {
             let (store, new) = table.store(of: domain, service: self, arguments: arguments)
-            return (store, new)
+            unfollowed += new
+            return (store, !new.isEmpty)
         }
-        if !new.isEmpty { onLoop { $0.begin(new) } }
+        if isNew { onLoop { $0.followNewDomains() } }
         return store
-    }
-
-    func makeCurrent(_ copies: [DomainCopy]) {
-        // Here nobody else would read the answer.
-        guard let loop, !loop.isCurrent else { return }
-        let latches = lock.withLock {
-            mayAnswer(copies) ? copies.filter { !$0.isCurrent }.map(waitForAnswer) : []
-        }
-        guard !latches.isEmpty else { return }
-        onLoop { $0.refresh(copies) }
-        let clock = ContinuousClock()
-        let end = clock.now + Self.patience
-        for latch in latches {
-            guard latch.wait(atMost: end - clock.now) else { return noteSilence() }
-        }
-    }
-
-    /// Whether it is worthwhile to wait for the service; under the lock.
-    private func mayAnswer(_ copies: [DomainCopy]) -> Bool {
-        guard case .unreachable = state else { return true }
-        return !isSilent && copies.contains(where: \.isOutdated)
-    }
-
-    private func waitForAnswer(about copy: DomainCopy) -> Latch {
-        let latch = Latch()
-        copy.waiting.append(latch.open)
-        return latch
-    }
-
-    /// Sees to it that no other read waits in vain.
-    private func noteSilence() {
-        lock.withLock { isSilent = true }
-        enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
     }
 
     func send(from copy: DomainCopy) {
         onLoop { $0.sendNext(of: copy) }
     }
 
-    // MARK: The state
-
-    /// Notes how it is with the service, and lets those go on who would wait for it in vain.
+    /// Notes how it is with the service, and lets those go on who wait in vain.
     func enter(_ new: DefaultsState) {
         lock.withLock {
-            if case .unreachable = new { endWaits() } else { isSilent = false }
             guard state != new else { return }
             state = new
             lock.whenFree { [states] in states.tell(new) }
+            guard case .unreachable = new else { return }
+            for copy in table.copies.values { copy.endWaits(lock) }
+        }
+    }
+}
+
+// MARK: The connection, on the loop's thread
+
+extension BusService {
+    private func connect() {
+        guard let loop, connection == nil else { return }
+        do {
+            let connection = try Connection(to: bus, on: loop)
+            try connection.assumeIsolated { connection in
+                connection.onDisconnect { [weak self] in self?.disconnected() }
+                try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
+                try connection.onSignal(Self.changeRule, isAsked: false) { [weak self] in
+                    self?.changed($0)
+                }
+            }
+            self.connection = connection
+            noteAnswer()
+            enter(.connecting)
+            lock.reading { unfollowed = Array(table.copies.values) }
+            followNewDomains()
+        } catch {
+            enter(.unreachable("There is no way to the bus: \(error)."))
+            retryLater()
         }
     }
 
-    /// Lets those go on who wait for copies that cannot be read now; under the lock.
-    private func endWaits() {
-        for copy in table.copies.values { end(copy.takeWaiting()) }
+    private func disconnected() {
+        connection = nil
+        detach()
+        enter(.unreachable("The bus has ended."))
+        retryLater()
     }
 
-    /// Has those who wait go on when the lock is free.
-    func end(_ waiters: [() -> Void]) {
-        for waiter in waiters { lock.whenFree(waiter) }
+    private static let ownerRule: MatchRule = {
+        var rule = MatchRule(
+            sender: .bus, path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+            member: "NameOwnerChanged")
+        rule.arguments[0] = Contract.busName.string
+        return rule
+    }()
+
+    /// The signals of all domains. The bus is asked for those of each domain.
+    ///
+    /// The sender is not part of the rule here, as its owner may be another in a moment: what somebody
+    /// else might send in its name is a reason to ask the service, and nothing more.
+    private static let changeRule = MatchRule(
+        path: Contract.objectPath, interface: Contract.interface, member: Contract.changed.name)
+
+    private func ownerChanged(_ signal: Signal) {
+        // While nobody serves, nobody changes anything: what is held stays current.
+        guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2],
+            !owner.isEmpty
+        else { return }
+        detach()
+        noteAnswer()
+        if case .unreachable = lock.reading({ state }) { enter(.connecting) }
+        askAgain()
+    }
+
+    /// Forgets how current the copies are, and that something is on its way.
+    private func detach() {
+        attachment += 1
+        isConfined = false
+        mapped = nil
+        lock.withLock { for copy in table.copies.values { copy.detach() } }
+    }
+
+    /// Begins to follow the domains that have come since.
+    private func followNewDomains() {
+        guard let connection else { return }
+        let copies = lock.reading {
+            defer { unfollowed = [] }
+            return unfollowed
+        }
+        guard !copies.isEmpty else { return }
+        for copy in copies {
+            var rule = Self.changeRule
+            rule.arguments[0] = copy.name
+            // Where that fails the connection has ended, and all is followed anew on the next one.
+            try? connection.assumeIsolated { try $0.ask(for: rule) }
+        }
+        attach(copies)
+        for copy in copies { sendNext(of: copy) }
+    }
+
+    private func changed(_ signal: Signal) {
+        guard let change = try? DefaultsChange(signal),
+            change.origin != connection?.uniqueName?.string
+        else { return }
+        let copy = lock.reading { () -> DomainCopy? in
+            guard let copy = table.copies[change.domain] else { return nil }
+            copy.noteForeignChange(change)
+            return copy.isObserved ? copy : nil
+        }
+        if let copy { refresh([copy]) }
+    }
+}
+
+// MARK: Losses, on the loop's thread
+
+extension BusService {
+    /// Notes that the service answers.
+    func noteAnswer() {
+        losses = 0
+        retryDelay = Self.firstRetry
+    }
+
+    /// Does what is right when a call was lost, whose outcome nobody knows.
+    func lost(_ error: any Error, _ attachment: Int) {
+        guard attachment == self.attachment, connection != nil else { return }
+        losses += 1
+        if (error as? DBusError)?.name == .serviceUnknown {
+            // The bus tells when there is somebody.
+            enter(.unreachable("Nobody serves \(Contract.busName) on the bus."))
+        } else if losses <= Self.mostLosses {
+            askAgain()
+        } else {
+            enter(.unreachable("\(error)"))
+            retryLater()
+        }
+    }
+
+    /// Asks for what is not current, and sends what waits to be sent.
+    private func askAgain() {
+        let copies = lock.reading { Array(table.copies.values) }
+        attach(copies.filter { copy in lock.reading { !copy.isCurrent } })
+        for copy in copies { sendNext(of: copy) }
+    }
+
+    /// Tries again later, and later still the next time.
+    private func retryLater() {
+        guard let loop, retryTimer == nil else { return }
+        retryTimer = loop.schedule(after: retryDelay) { [weak self] in
+            guard let self else { return }
+            retryTimer = nil
+            if connection == nil { connect() } else { askAgain() }
+        }
+        retryDelay = min(retryDelay * 2, Self.lastRetry)
     }
 }

@@ -87,7 +87,9 @@ final class Store: @unchecked Sendable {
             case .arguments:
                 if let entry = arguments[name] { return Found(entry: entry, layer: .arguments) }
             case .registered:
-                if let entry = own.registered[name] { return Found(entry: entry, layer: .registered) }
+                if let entry = own.registered[name] {
+                    return Found(entry: entry, layer: .registered)
+                }
             }
         }
         return Found()
@@ -176,6 +178,12 @@ extension Store {
         observers.removeAll { $0 === observer }
     }
 
+    /// Looks anew for keys whose values are the same, though not where they were; under the lock.
+    func forget(_ names: some Collection<String>) {
+        hot.withLock { $0.removeAll() }
+        for name in names { found[name] = nil }
+    }
+
     /// What observers have seen of some keys, before a change of them; under the lock.
     func held(_ names: some Collection<String>) -> [String: Found] {
         guard isObserved else { return [:] }
@@ -185,8 +193,7 @@ extension Store {
 
     /// Looks anew for keys that have changed, and tells the observers; under the lock.
     func note(_ names: some Collection<String>, _ before: [String: Found], isOwn: Bool) {
-        hot.withLock { $0.removeAll() }
-        for name in names { found[name] = nil }
+        forget(names)
         for (name, old) in before {
             let new = look(name)
             guard !old.entry.isSame(as: new.entry) else { continue }

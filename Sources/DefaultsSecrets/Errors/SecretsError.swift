@@ -1,0 +1,68 @@
+public import DBus
+
+/// Why a secret could not be read or stored, with a sentence for people.
+///
+/// The sentence says what was tried, with which secret, why it failed, and what to do. No error ever
+/// holds a secret, nor what the coding of a value said of it.
+public struct SecretsError: Error, Hashable {
+    /// The kind of the error, for programs.
+    public struct Code: Hashable, Sendable {
+        /// The code's name, for messages and tests.
+        public let name: String
+
+        /// The user's bus cannot be reached.
+        public static let noBus = Code(name: "noBus")
+        /// No program on the bus keeps secrets.
+        public static let noService = Code(name: "noService")
+        /// The service, or the bus, did not answer within the bound; whether it has done what it was
+        /// asked is not known.
+        public static let timedOut = Code(name: "timedOut")
+        /// The service, or the bus, ended before it had answered, and did so again when it was asked
+        /// anew; whether the change is stored is not known.
+        public static let interrupted = Code(name: "interrupted")
+        /// The keyring stayed locked.
+        public static let locked = Code(name: "locked")
+        /// The keyring was to ask the user, who said no, or whom it has no way to ask.
+        public static let dismissed = Code(name: "dismissed")
+        /// The service, or the bus, does not let this program.
+        public static let denied = Code(name: "denied")
+        /// The service refused for a reason of its own.
+        public static let refused = Code(name: "refused")
+        /// The service answered what the specification does not allow.
+        public static let badReply = Code(name: "badReply")
+        /// The secret is too large for a keyring.
+        public static let tooLarge = Code(name: "tooLarge")
+        /// The domain or the key is empty or has a NUL character.
+        public static let invalidName = Code(name: "invalidName")
+        /// The value's type could not encode it.
+        public static let notEncodable = Code(name: "notEncodable")
+        /// What the keyring has is no value of the key's type.
+        public static let notDecodable = Code(name: "notDecodable")
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// The domain of the secret.
+    public let domain: String
+    /// The name of the secret's key; nil where the whole keyring was concerned.
+    public let key: String?
+    /// A sentence that says what is wrong and what to do; it never contains a secret.
+    public let message: String
+    /// What the bus or the service said, where it is the reason.
+    public let cause: DBusError?
+
+    init(
+        _ code: Code, domain: String, key: String?, _ message: String, cause: DBusError? = nil
+    ) {
+        self.code = code
+        self.domain = domain
+        self.key = key
+        self.message = message
+        self.cause = cause
+    }
+}
+
+extension SecretsError: CustomStringConvertible {
+    /// The sentence for people.
+    public var description: String { message }
+}

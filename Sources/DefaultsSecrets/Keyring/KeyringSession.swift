@@ -1,0 +1,205 @@
+internal import DBus
+
+/// The calls of the Secret Service, typed.
+///
+/// https://specifications.freedesktop.org/secret-service/latest/
+struct KeyringSession: Sendable {
+    static let service: BusName = "org.freedesktop.secrets"
+    private static let servicePath: ObjectPath = "/org/freedesktop/secrets"
+    /// What stands for no object, and no prompt.
+    private static let nothing: ObjectPath = "/"
+
+    let line: KeyringLine
+    /// The longest that an answer is waited for.
+    let timeout: Duration
+    /// The object by which the service knows in which form secrets travel.
+    private let session: ObjectPath
+
+    /// A result, or the prompt that asks the user and then gives it.
+    enum Answer<Result: Sendable>: Sendable {
+        case result(Result)
+        case prompt(ObjectPath)
+
+        init(_ result: Result, prompt: ObjectPath) {
+            self = prompt == KeyringSession.nothing ? .result(result) : .prompt(prompt)
+        }
+    }
+
+    /// Agrees with the service that secrets travel as they are: whoever may read along on the user's
+    /// bus may ask the service for them as well.
+    ///
+    /// https://specifications.freedesktop.org/secret-service/latest/transfer-secrets.html
+    init(on line: KeyringLine, timeout: Duration) async throws {
+        self.line = line
+        self.timeout = timeout
+        session = try await Self.call(
+            line, timeout, Self.servicePath, interface: "org.freedesktop.Secret.Service",
+            "OpenSession", replying: "vo"
+        ) {
+            try $0.writeString("plain")
+            try $0.writeVariant(of: "s") { try $0.writeString("") }
+        } read: {
+            _ = try $0.readValue()
+            return try $0.readObjectPath()
+        }
+    }
+
+    /// The items that have a secret's attributes.
+    func items(of name: SecretName) async throws -> (unlocked: [ObjectPath], locked: [ObjectPath]) {
+        try await call(Self.servicePath, "Service", "SearchItems", replying: "aoao") {
+            try $0.writeAttributes(of: name)
+        } read: {
+            (try $0.readPaths(), try $0.readPaths())
+        }
+    }
+
+    /// The collection that new secrets go into; nil where the user has none yet.
+    func defaultCollection() async throws -> ObjectPath? {
+        let collection = try await call(Self.servicePath, "Service", "ReadAlias", replying: "o") {
+            try $0.writeString("default")
+        } read: {
+            try $0.readObjectPath()
+        }
+        return collection == Self.nothing ? nil : collection
+    }
+
+    /// Makes the collection that new secrets go into.
+    func createDefaultCollection() async throws -> Answer<ObjectPath> {
+        try await call(Self.servicePath, "Service", "CreateCollection", replying: "oo") {
+            try $0.writeDictionary(key: "s", value: "v") {
+                try $0.writeEntry {
+                    try $0.writeString("org.freedesktop.Secret.Collection.Label")
+                    try $0.writeVariant(of: "s") { try $0.writeString("Default keyring") }
+                }
+            }
+            try $0.writeString("default")
+        } read: {
+            Answer(try $0.readObjectPath(), prompt: try $0.readObjectPath())
+        }
+    }
+
+    /// Unlocks objects, and gives those that are unlocked then.
+    func unlock(_ objects: [ObjectPath]) async throws -> Answer<[ObjectPath]> {
+        try await call(Self.servicePath, "Service", "Unlock", replying: "aoo") {
+            try $0.writeArray(of: "o") {
+                for object in objects { try $0.writeObjectPath(object) }
+            }
+        } read: {
+            Answer(try $0.readPaths(), prompt: try $0.readObjectPath())
+        }
+    }
+
+    func isLocked(_ collection: ObjectPath) async throws -> Bool {
+        try await Self.call(
+            line, timeout, collection, interface: "org.freedesktop.DBus.Properties", "Get",
+            replying: "v"
+        ) {
+            try $0.writeString("org.freedesktop.Secret.Collection")
+            try $0.writeString("Locked")
+        } read: {
+            try $0.readVariant { try $0.readBool() }
+        }
+    }
+
+    func secret(of item: ObjectPath) async throws -> StoredSecret {
+        try await call(item, "Item", "GetSecret", replying: "(oayays)") {
+            try $0.writeObjectPath(session)
+        } read: {
+            try $0.readStructure {
+                _ = (try $0.readObjectPath(), try $0.readBytes())
+                return StoredSecret(bytes: try $0.readBytes(), contentType: try $0.readString())
+            }
+        }
+    }
+
+    /// Makes an item, in the place of one of the same attributes in the collection.
+    func createItem(
+        _ secret: StoredSecret, as name: SecretName, in collection: ObjectPath
+    ) async throws -> Answer<ObjectPath> {
+        try await call(collection, "Collection", "CreateItem", replying: "oo") {
+            try $0.writeDictionary(key: "s", value: "v") {
+                try $0.writeEntry {
+                    try $0.writeString("org.freedesktop.Secret.Item.Label")
+                    try $0.writeVariant(of: "s") { try $0.writeString(name.label) }
+                }
+                try $0.writeEntry {
+                    try $0.writeString("org.freedesktop.Secret.Item.Attributes")
+                    try $0.writeVariant(of: "a{ss}") { try $0.writeAttributes(of: name) }
+                }
+            }
+            try $0.writeStructure {
+                try $0.writeObjectPath(session)
+                try $0.writeBytes([])
+                try $0.writeBytes(secret.bytes)
+                try $0.writeString(secret.contentType)
+            }
+            try $0.writeBool(true)
+        } read: {
+            Answer(try $0.readObjectPath(), prompt: try $0.readObjectPath())
+        }
+    }
+
+    func delete(_ item: ObjectPath) async throws -> Answer<Void> {
+        try await call(item, "Item", "Delete", replying: "o") { _ in
+        } read: {
+            Answer((), prompt: try $0.readObjectPath())
+        }
+    }
+
+    /// Shows a prompt to the user; its `Completed` tells the end.
+    func show(_ prompt: ObjectPath) async throws {
+        try await call(prompt, "Prompt", "Prompt", replying: "") {
+            // There is no window that it belongs to.
+            try $0.writeString("")
+        } read: { _ in
+        }
+    }
+
+    func dismiss(_ prompt: ObjectPath) async throws {
+        try await call(prompt, "Prompt", "Dismiss", replying: "") { _ in
+        } read: { _ in
+        }
+    }
+
+    private func call<Reply: Sendable>(
+        _ path: ObjectPath, _ interface: String, _ member: MemberName, replying: Signature,
+        write: @Sendable (inout MessageWriter) throws -> Void,
+        read: @escaping @Sendable (inout MessageReader) throws -> Reply
+    ) async throws -> Reply {
+        try await Self.call(
+            line, timeout, path, interface: InterfaceName("org.freedesktop.Secret.\(interface)"),
+            member, replying: replying, write: write, read: read)
+    }
+}
+
+extension KeyringSession {
+    private static func call<Reply: Sendable>(
+        _ line: KeyringLine, _ timeout: Duration, _ path: ObjectPath, interface: InterfaceName,
+        _ member: MemberName, replying: Signature,
+        write: @Sendable (inout MessageWriter) throws -> Void,
+        read: @escaping @Sendable (inout MessageReader) throws -> Reply
+    ) async throws -> Reply {
+        try await line.connection.call(
+            service, path, interface, member, timeout: timeout, replying: replying, write: write,
+            read: read)
+    }
+}
+
+extension MessageReader {
+    fileprivate mutating func readPaths() throws -> [ObjectPath] {
+        try readArray { try $0.readObjectPath() }
+    }
+}
+
+extension MessageWriter {
+    fileprivate mutating func writeAttributes(of name: SecretName) throws {
+        try writeDictionary(key: "s", value: "s") {
+            for (attribute, value) in name.attributes {
+                try $0.writeEntry {
+                    try $0.writeString(attribute)
+                    try $0.writeString(value)
+                }
+            }
+        }
+    }
+}

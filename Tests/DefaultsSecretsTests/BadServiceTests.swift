@@ -1,0 +1,193 @@
+import DBus
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DefaultsSecrets
+
+/// What no desktop should have: no bus, no service, or one that does not keep to the specification.
+struct BadServiceTests {
+    @Test(arguments: ["unix:path=/nowhere/bus", "nonsense", ""])
+    func `without a bus every call is an error`(_ address: String) async throws {
+        let secrets = Secrets(domain: "org.example.Game", on: .address(address))
+        await expect(.noBus) { try await secrets.value(for: .token) }
+        await expect(.noBus) { try await secrets.set("x", for: .token) }
+        await expect(.noBus) { try await secrets.remove(.token) }
+        await expect(.noBus) { try await secrets.unlock() }
+        await expect(.noBus) { _ = try await secrets.isLocked }
+        await expect(.noBus) { _ = try await secrets.isSet(.token) }
+        secrets[.token] = "x"
+        await expect(.noBus) { try await secrets.save() }
+        #expect(secrets[.token] == nil)
+    }
+
+    @Test func `without a service every call is an error`() async throws {
+        let bus = try PrivateBus()
+        let secrets = Secrets(domain: "org.example.Game", on: .address(bus.address))
+        await expect(.noService) { try await secrets.value(for: .token) }
+        await expect(.noService) { try await secrets.set("x", for: .token) }
+        await expect(.noService) { _ = try await secrets.isLocked }
+    }
+
+    @Test func `a service that cannot be started is an error`() async throws {
+        let services = try TemporaryDirectory()
+        try services.write(
+            "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/bin/false\n",
+            to: "org.freedesktop.secrets.service")
+        let bus = try PrivateBus(serviceDirectory: services.path)
+        let secrets = Secrets(
+            domain: "org.example.Game", on: .address(bus.address), timeout: .seconds(3600))
+        await expect(.noService) { try await secrets.value(for: .token) }
+    }
+
+    @Test func `a bus that does not greet is not waited for without a bound`() async throws {
+        let directory = try TemporaryDirectory()
+        let silent = try SilentSocket(in: directory)
+        let secrets = Secrets(
+            domain: "org.example.Game", on: .address("unix:path=\(silent.path)"),
+            timeout: .milliseconds(100))
+        await expect(.timedOut) { try await secrets.value(for: .token) }
+    }
+
+    @Test func `a service that does not answer is not waited for without a bound`() async throws {
+        let kept = Kept()
+        let service = try await FakeService([FakeService.search { call in kept.keep(call) }])
+        await expect(.timedOut) {
+            try await service.secrets(timeout: .milliseconds(500)).value(for: .token)
+        }
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test func `a task that is cancelled does not wait for the service`() async throws {
+        let (asked, report) = AsyncStream.makeStream(of: Void.self)
+        let kept = Kept()
+        let service = try await FakeService([
+            FakeService.search { call in
+                kept.keep(call)
+                report.yield()
+            }
+        ])
+        let secrets = service.secrets()
+        let reading = Task { try await secrets.value(for: .token) }
+        var iterator = asked.makeAsyncIterator()
+        await iterator.next()
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+
+    @Test func `answers of other types than specified are errors`() async throws {
+        let service = try await FakeService([
+            Method(
+                "SearchItems", in: [Argument("attributes", "a{ss}")], out: [Argument("odd", "s")]
+            ) { call in try call.reply { try $0.writeString("odd") } }
+        ])
+        await expect(.badReply) { try await service.secrets().value(for: .token) }
+    }
+
+    @Test(arguments: [
+        ("org.freedesktop.DBus.Error.AccessDenied", SecretsError.Code.denied),
+        ("org.freedesktop.Secret.Error.IsLocked", .locked),
+        ("org.freedesktop.Secret.Error.NoSession", .refused),
+        ("org.freedesktop.DBus.Error.NotSupported", .refused),
+    ])
+    func `an error of the service has its kind`(_ name: String, _ code: SecretsError.Code)
+        async throws
+    {
+        let error = DBusError(try ErrorName(name), "No.")
+        let service = try await FakeService([FakeService.search { call in call.fail(error) }])
+        let thrown = await expect(code) { try await service.secrets().value(for: .token) }
+        #expect(thrown?.cause == error)
+        #expect(thrown?.domain == "org.example.Game")
+    }
+
+    @Test func `what stays locked without a question is an error`() async throws {
+        let service = try await FakeService([
+            FakeService.findsLocked, FakeService.unlock(prompt: "/"),
+        ])
+        await expect(.locked) { try await service.secrets().value(for: .token) }
+    }
+
+    @Test(arguments: [Value.string("odd"), .array(of: "s", []), .array(of: "o", [])])
+    func `a question's result that says nothing is an error`(_ result: Value) async throws {
+        let service = try await FakeService([
+            FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
+        ]) { connection in
+            try await connection.complete(result)
+        }
+        let code: SecretsError.Code = result == .array(of: "o", []) ? .locked : .badReply
+        await expect(code) { try await service.secrets().value(for: .token) }
+    }
+
+    @Test func `a service that ends while it asks the user is an error`() async throws {
+        let service = try await FakeService([
+            FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
+        ]) { connection in
+            await connection.close()
+        }
+        await expect(.noService) { try await service.secrets().value(for: .token) }
+    }
+
+    @Test func `a bus that ends while the user is asked is an error`() async throws {
+        let (asked, report) = AsyncStream.makeStream(of: Void.self)
+        let service = try await FakeService([
+            FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
+        ]) { _ in
+            report.yield()
+        }
+        let secrets = service.secrets()
+        let reading = Task { try await secrets.value(for: .token) }
+        var iterator = asked.makeAsyncIterator()
+        await iterator.next()
+        service.bus.stop()
+        await expect(.noBus) { _ = try await reading.value }
+    }
+
+    @Test func `who waits while the user says no is not asked in turn`() async throws {
+        let (asked, report) = AsyncStream.makeStream(of: Void.self)
+        let service = try await FakeService([
+            FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
+        ]) { _ in
+            report.yield()
+        }
+        let vault = KeyringVault(on: .address(service.bus.address), timeout: .seconds(3600))
+        let secrets = Secrets(store: SecretStore(domain: "org.example.Game", vault: vault))
+        let first = Task { try await secrets.value(for: .token) }
+        var iterator = asked.makeAsyncIterator()
+        await iterator.next()
+        let second = Task { try await secrets.value(for: .password) }
+        while vault.prompts.count == 0 { await Task.yield() }
+        try await service.connection.complete(.string(""), dismissed: true)
+        await expect(.dismissed) { _ = try await first.value }
+        await expect(.dismissed) { _ = try await second.value }
+    }
+}
+
+/// Calls that are never answered; they belong to the loop's thread, on which they are kept and let
+/// go of.
+final class Kept: @unchecked Sendable {
+    private var calls: [MethodCall] = []
+
+    func keep(_ call: sending MethodCall) { calls.append(call) }
+}
+
+/// A socket that takes connections, and says nothing.
+final class SilentSocket: Sendable {
+    let path: String
+    private let descriptor: Int32
+
+    init(in directory: TemporaryDirectory) throws {
+        path = directory.path + "/bus"
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0, listen(descriptor, 8) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    deinit { close(descriptor) }
+}

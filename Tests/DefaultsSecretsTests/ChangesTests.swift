@@ -1,0 +1,225 @@
+import Testing
+
+@testable import DefaultsSecrets
+
+/// The way of changes to the keyring; numbers are those of the invariants of `SecretStore`.
+struct ChangesTests {
+    @Test func `one change is on its way, and the newest of a key waits behind it (1, 2)`()
+        async throws
+    {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        for number in 1...5 { secrets[.password] = "\(number)" }
+        secrets[.token] = "t"
+        #expect(secrets[.password] == "5")
+        #expect(await scripted.question() == "store Password '1'")
+        await scripted.vault.answer()
+        #expect(await scripted.question() == "store Password '5'")
+        await scripted.vault.answer()
+        #expect(await scripted.question() == "store Token 't'")
+        await scripted.vault.answer()
+        try await secrets.save()
+        #expect(secrets[.password] == "5")
+    }
+
+    @Test func `a refused change is taken back to what was stored last (3, 4)`() async throws {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        secrets[.password] = "1"
+        #expect(await scripted.question() == "store Password '1'")
+        await scripted.vault.answer()
+        try await secrets.save()
+        secrets[.password] = "2"
+        #expect(await scripted.question() == "store Password '2'")
+        await scripted.vault.refuse()
+        await expect(.dismissed) { try await secrets.save(.password) }
+        #expect(secrets[.password] == "1")
+        var errors = secrets.errors.makeAsyncIterator()
+        let error = await errors.next()
+        #expect(error?.code == .dismissed)
+        #expect(error?.key == "Password")
+    }
+
+    @Test func `a refused change with a newer one behind it leaves that alone (3, 4)`() async throws
+    {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        secrets[.password] = "1"
+        #expect(await scripted.question() == "store Password '1'")
+        secrets[.password] = "2"
+        await scripted.vault.refuse()
+        #expect(await scripted.question() == "store Password '2'")
+        #expect(secrets[.password] == "2")
+        await scripted.vault.answer()
+        var errors = secrets.errors.makeAsyncIterator()
+        #expect(await errors.next()?.code == .dismissed)
+        try await secrets.settled(.password)
+        #expect(secrets[.password] == "2")
+    }
+
+    @Test func `who waits for a change that a newer one replaces waits for that (1)`() async throws
+    {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        secrets[.password] = "1"
+        #expect(await scripted.question() == "store Password '1'")
+        let setting = Task { try await secrets.set("2", for: .password) }
+        while secrets[.password] != "2" { await Task.yield() }
+        secrets[.password] = "3"
+        await scripted.vault.answer()
+        #expect(await scripted.question() == "store Password '3'")
+        await scripted.vault.refuse()
+        await expect(.dismissed) { try await setting.value }
+        #expect(secrets[.password] == "1")
+    }
+
+    @Test func `a set that is cancelled before it is sent never is (3)`() async throws {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        secrets[.token] = "t"
+        #expect(await scripted.question() == "store Token 't'")
+        let setting = Task { try await secrets.set("2", for: .password) }
+        while secrets[.password] != "2" { await Task.yield() }
+        setting.cancel()
+        await #expect(throws: CancellationError.self) { try await setting.value }
+        #expect(secrets[.password] == "guest")
+        secrets[.account] = nil
+        await scripted.vault.answer()
+        #expect(await scripted.question() == "remove Account")
+        await scripted.vault.answer()
+        try await secrets.save()
+    }
+
+    @Test func `a set that is cancelled on its way is broken off, and no other change is (3)`()
+        async throws
+    {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        let setting = Task { try await secrets.set("2", for: .password) }
+        #expect(await scripted.question() == "store Password '2'")
+        secrets[.token] = "t"
+        setting.cancel()
+        await #expect(throws: CancellationError.self) { try await setting.value }
+        #expect(await scripted.question() == "broken off")
+        #expect(await scripted.question() == "store Token 't'")
+        await scripted.vault.answer()
+        try await secrets.save()
+        #expect(secrets[.password] == "guest")
+    }
+
+    @Test func `who saves can stop waiting, and the change goes on`() async throws {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        secrets[.password] = "1"
+        #expect(await scripted.question() == "store Password '1'")
+        let saving = Task { try await secrets.save() }
+        saving.cancel()
+        await #expect(throws: CancellationError.self) { try await saving.value }
+        await scripted.vault.answer()
+        try await secrets.save()
+        #expect(secrets[.password] == "1")
+    }
+
+    @Test func `a read comes after what was set before it`() async throws {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        secrets[.password] = "1"
+        #expect(await scripted.question() == "store Password '1'")
+        async let read = secrets.value(for: .password)
+        await scripted.vault.answer()
+        #expect(await scripted.question() == "read Password")
+        await scripted.vault.answer(text: "elsewhere")
+        #expect(try await read == "elsewhere")
+        #expect(secrets[.password] == "elsewhere")
+    }
+
+    @Test func `a read that a change overtakes does not cover it`() async throws {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        let read = Task { try await secrets.value(for: .password) }
+        #expect(await scripted.question() == "read Password")
+        secrets[.password] = "new"
+        #expect(await scripted.question() == "store Password 'new'")
+        await scripted.vault.answer(text: "old")
+        #expect(try await read.value == "old")
+        #expect(secrets[.password] == "new")
+        await scripted.vault.answer()
+        try await secrets.save()
+        #expect(secrets[.password] == "new")
+    }
+
+    @Test func `a read that begins while a change is on its way shows nothing`() async throws {
+        var scripted = Scripted()
+        let (secrets, store) = (scripted.secrets, scripted.secrets.store)
+        secrets[.password] = "new"
+        let settled = store.settled("Password")
+        #expect(await scripted.question() == "store Password 'new'")
+        await scripted.vault.answer()
+        try await secrets.save()
+        store.note("old", for: "Password", asOf: settled)
+        #expect(secrets[.password] == "new")
+        store.note("elsewhere", for: "Password", asOf: store.settled("Password"))
+        #expect(secrets[.password] == "elsewhere")
+    }
+
+    @Test func `a change outlives the last reference to its store`() async throws {
+        let vault = ScriptedVault()
+        var questions = vault.questions.makeAsyncIterator()
+        do {
+            let secrets = Secrets(store: SecretStore(domain: "org.example.Game", vault: vault))
+            secrets[.password] = "1"
+            secrets[.password] = "2"
+            secrets[.token] = "3"
+        }
+        for question in ["store Password '2'", "store Token '3'"] {
+            var asked = await questions.next()
+            if asked == "store Password '1'" {
+                await vault.answer()
+                asked = await questions.next()
+            }
+            #expect(asked == question)
+            await vault.answer()
+        }
+    }
+
+    @Test func `errors that nobody was there for are kept, the newest 64`() async throws {
+        let secrets = Secrets.inMemory()
+        for number in 1...100 { secrets[SecretKey("\0\(number)", default: 0)] = 1 }
+        var errors = secrets.errors.makeAsyncIterator()
+        for number in 37...100 { #expect(await errors.next()?.key == "\0\(number)") }
+        secrets[SecretKey("", default: "")] = "x"
+        #expect(await errors.next()?.code == .invalidName)
+        // All who are there are told, each of what it asked for.
+        var all = secrets.errors.makeAsyncIterator()
+        var own = Secret(SecretKey("\0own", default: 0), in: secrets).errors.makeAsyncIterator()
+        secrets[SecretKey("\0other", default: 0)] = 1
+        secrets[SecretKey("\0own", default: 0)] = 1
+        #expect(await own.next()?.key == "\0own")
+        #expect(await all.next()?.key == "\0other")
+        #expect(await errors.next()?.key == "\0other")
+    }
+
+    @Test func `what cannot be stored at all is told, and taken back`() async throws {
+        let secrets = Secrets.inMemory()
+        let large = SecretKey("Large", default: "")
+        secrets[large] = String(repeating: "x", count: StoredSecret.maximumSize + 1)
+        #expect(secrets[large] == "")
+        await expect(.tooLarge) { try await secrets.save() }
+        let odd = SecretKey("Odd", default: Unencodable())
+        await expect(.notEncodable) { try await secrets.set(Unencodable(), for: odd) }
+        await expect(.invalidName) {
+            try await Secrets.inMemory(domain: "").set("x", for: .password)
+        }
+    }
+}
+
+struct Unencodable: Codable, Sendable {
+    init() {}
+    init(from decoder: any Decoder) {}
+    func encode(to encoder: any Encoder) throws { throw CancellationError() }
+}
+
+extension Secrets {
+    /// Waits until no change of a key is on its way, whatever became of it.
+    func settled<Value>(_ key: SecretKey<Value>) async throws { try await store.settle(key.name) }
+}

@@ -1,0 +1,114 @@
+import DefaultsSecrets
+import Testing
+
+/// Keyrings that have to ask the user.
+@Suite(.enabled(if: Keyring.canRun, "\(Keyring.obstacle ?? "")"))
+struct LockedKeyringTests {
+    @Test func `a locked keyring is unlocked with the user's password`() async throws {
+        let keyring = try Keyring()
+        let secrets = keyring.secrets()
+        #expect(try await secrets.isLocked == false)
+        try await secrets.set("s3cr3t", for: .token)
+        try await keyring.lock()
+        #expect(try await secrets.isLocked)
+        #expect(try await secrets.isSet(.token))
+        keyring.user(.types(password: "swordfish"))
+        #expect(try await secrets.value(for: .token) == "s3cr3t")
+        #expect(try await secrets.isLocked == false)
+    }
+
+    @Test func `unlock asks the user, once`() async throws {
+        let keyring = try Keyring()
+        let secrets = keyring.secrets()
+        try await secrets.set("s3cr3t", for: .token)
+        try await keyring.lock()
+        keyring.user(.types(password: "swordfish"))
+        try await secrets.unlock()
+        try await secrets.unlock()
+        #expect(try await secrets.isLocked == false)
+    }
+
+    @Test func `a question that the user dismisses is an error of reading and of setting`()
+        async throws
+    {
+        let keyring = try Keyring()
+        let secrets = keyring.secrets()
+        try await secrets.set("old", for: .token)
+        try await keyring.lock()
+        keyring.user(.dismisses)
+        await expect(.dismissed) { _ = try await keyring.secrets().value(for: .token) }
+        keyring.user(.dismisses)
+        await expect(.dismissed) { try await secrets.set("new", for: .token) }
+        #expect(secrets[.token] == "old")
+        keyring.user(.dismisses)
+        await expect(.dismissed) { try await secrets.remove(.token) }
+        keyring.user(.dismisses)
+        await expect(.dismissed) { try await secrets.unlock() }
+        #expect(secrets[.token] == "old")
+    }
+
+    @Test func `several reads of a locked keyring are one question`() async throws {
+        let keyring = try Keyring()
+        let secrets = keyring.secrets()
+        try await secrets.set("one", for: .token)
+        try await secrets.set("two", for: .password)
+        try await secrets.set([3], for: .codes)
+        try await keyring.lock()
+        keyring.user(.types(password: "swordfish"))
+        async let token = secrets.value(for: .token)
+        async let password = secrets.value(for: .password)
+        async let codes = secrets.value(for: .codes)
+        #expect(try await token == "one")
+        #expect(try await password == "two")
+        #expect(try await codes == [3])
+    }
+
+    @Test func `a user without a keyring is asked for the password of a new one`() async throws {
+        let keyring = try Keyring(loginPassword: nil)
+        let secrets = keyring.secrets()
+        #expect(try await secrets.value(for: .token) == nil)
+        #expect(try await secrets.isLocked == false)
+        keyring.user(.types(password: "new"))
+        try await secrets.set("s3cr3t", for: .token)
+        #expect(try await keyring.secrets().value(for: .token) == "s3cr3t")
+    }
+
+    @Test func `a user who wants no keyring is an error`() async throws {
+        let keyring = try Keyring(loginPassword: nil)
+        let secrets = keyring.secrets()
+        keyring.user(.dismisses)
+        await expect(.dismissed) { try await secrets.set("x", for: .token) }
+        #expect(secrets.isLoaded(.token) == false)
+    }
+
+    @Test func `a task that is cancelled takes its question back`() async throws {
+        let keyring = try Keyring()
+        let secrets = keyring.secrets()
+        try await secrets.set("s3cr3t", for: .token)
+        try await keyring.lock()
+        keyring.user(.hesitates)
+        let reading = Task { try await secrets.value(for: .token) }
+        while keyring.hasQuestionsLeft { await Task.yield() }
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+        // The user can be asked something else.
+        keyring.user(.types(password: "swordfish"))
+        #expect(try await secrets.value(for: .token) == "s3cr3t")
+    }
+
+    @Test func `a change in the background that is refused is told, and taken back`() async throws {
+        let keyring = try Keyring()
+        let secrets = keyring.secrets()
+        try await secrets.set("old", for: .token)
+        try await keyring.lock()
+        keyring.user(.dismisses)
+        secrets[.token] = "new"
+        #expect(secrets[.token] == "new")
+        await expect(.dismissed) { try await secrets.save() }
+        #expect(secrets[.token] == "old")
+        var errors = secrets.errors.makeAsyncIterator()
+        #expect(await errors.next()?.code == .dismissed)
+        // It was told: what comes next is not to blame.
+        try await secrets.save()
+    }
+}

@@ -1,0 +1,97 @@
+import DBus
+import Testing
+
+@testable import DefaultsSecrets
+
+/// The property, and what is printed of secrets.
+struct SecretTests {
+    struct Login: Sendable {
+        @Secret(.token) var token
+        @Secret(.password) var password: String
+        @Secret private var account: Account?
+
+        init(secrets: Secrets) {
+            _token = Secret(.token, in: secrets)
+            _password = Secret(.password, in: secrets)
+            _account = Secret(.account, in: secrets)
+        }
+    }
+
+    @Test func `a property is the default before it is loaded, and shared by all who have it`()
+        async throws
+    {
+        let secrets = Secrets.inMemory()
+        let login = Login(secrets: secrets)
+        #expect(login.token == nil)
+        #expect(login.password == "guest")
+        #expect(!login.$password.isLoaded)
+        try await secrets.set("p", for: .password)
+        #expect(login.password == "p")
+        #expect(login.$password.isLoaded)
+        #expect(try await login.$token.load() == nil)
+        #expect(login.$token.isLoaded)
+    }
+
+    @Test func `a property that is set is saved, and removed`() async throws {
+        let secrets = Secrets.inMemory()
+        let login = Login(secrets: secrets)
+        login.token = "t"
+        try await login.$token.save()
+        #expect(try await login.$token.isSet)
+        #expect(try await secrets.value(for: .token) == "t")
+        try await login.$token.remove()
+        #expect(login.token == nil)
+        #expect(try await login.$token.isSet == false)
+    }
+
+    @Test func `all secrets of a domain that are there are the same`() async throws {
+        let one = Secrets(domain: "org.example.Shared", on: .address("unix:path=/nowhere"))
+        let other = Secrets(domain: "org.example.Shared", on: .address("unix:path=/nowhere"))
+        let third = Secrets(domain: "org.example.Other", on: .address("unix:path=/nowhere"))
+        #expect(one.store === other.store)
+        #expect(one.store !== third.store)
+    }
+
+    @Test func `nothing that prints a secret, a store or an error prints the value`() async throws {
+        let secrets = Secrets.inMemory()
+        let login = Login(secrets: secrets)
+        login.token = "s3cr3t"
+        try await secrets.set(Account(name: "s3cr3t", codes: []), for: .account)
+        try await secrets.save()
+        let stored = StoredSecret(bytes: Array("s3cr3t".utf8), contentType: "text/plain")
+        var text =
+            "\(login) \(secrets) \(login.$token) \(SecretKey("K", default: "s3cr3t")) \(stored)"
+        for subject: Any in [
+            login, secrets, login.$token, SecretKey("K", default: "s3cr3t"), [stored],
+            Result<Secret<String?>, any Error>.success(login.$token),
+        ] {
+            dump(subject, to: &text)
+            text += String(reflecting: subject)
+        }
+        let number = SecretKey("Account", default: 7)
+        do { try await secrets.value(for: number) } catch { text += "\(error)" }
+        do { try await secrets.value(for: number) } catch { dump(error, to: &text) }
+        #expect(!text.contains("s3cr3t"))
+        #expect(text.contains("Account"))
+    }
+
+    @Test func `an optional of anything is told from none`() async throws {
+        let secrets = Secrets.inMemory()
+        let number = SecretKey<Int?>("Number")
+        let flag = SecretKey<Bool?>("Flag", default: true)
+        try await secrets.set(0, for: number)
+        try await secrets.set(nil, for: flag)
+        #expect(try await secrets.value(for: number) == 0)
+        // Nil is not kept, so that it is the default for all.
+        #expect(secrets[flag] == true)
+        #expect(try await secrets.value(for: flag) == true)
+    }
+
+    @Test func `one name with two types shows each its own`() async throws {
+        let secrets = Secrets.inMemory()
+        secrets[SecretKey("Name", default: "text")] = "x"
+        #expect(secrets[SecretKey("Name", default: 7)] == 7)
+        #expect(!secrets.isLoaded(SecretKey("Name", default: 7)))
+        try await secrets.save()
+    }
+}
