@@ -36,7 +36,12 @@ struct Conversation {
 
     /// The error's code, and what it is called where it has none.
     private static func code(of error: any Error) -> String {
-        (error as? ClientError).map { "\($0.code)" } ?? "\(error)"
+        guard let code = (error as? ClientError)?.code else { return "\(error)" }
+        let names: [ClientError.Code: String] = [
+            .conflict: "conflict", .forked: "forked", .locked: "locked", .notWritable: "notWritable",
+            .tooManyChanges: "tooManyChanges", .unreachable: "unreachable",
+        ]
+        return names[code] ?? "\(error)"
     }
 
     private mutating func answer(_ command: String, _ words: [String]) async throws -> String {

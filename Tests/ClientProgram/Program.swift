@@ -25,14 +25,18 @@ import Glibc
     }
 }
 
-/// Prints a line that whoever reads it has at once.
+/// Prints a line, in one piece. Not by the C library, whose streams another thread waits for.
 func say(_ line: String) {
-    print(line)
-    fflush(nil)
+    write("\(line)\n", to: 1)
 }
 
 /// Ends the program with a sentence on standard error.
 func stop(_ message: String) -> Never {
-    _ = "\(message)\n".utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+    write("\(message)\n", to: 2)
     exit(2)
+}
+
+private func write(_ text: String, to file: Int32) {
+    let bytes = Array(text.utf8)
+    _ = write(file, bytes, bytes.count)
 }
