@@ -22,6 +22,13 @@ func program(_ name: String, _ dependencies: [Target.Dependency], exclude: [Stri
         name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
+/// A program that shows how applications use the library.
+func example(_ name: String, _ dependencies: [Target.Dependency] = ["DefaultsClient"]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/Examples/\(name)",
+        swiftSettings: strict)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
@@ -76,8 +83,11 @@ let package = Package(
                 "DefaultsModel", "DefaultsStorage", "DefaultsFiles", "DefaultsProtocol", "DBus",
                 "KeyedArchive", "CLinux", logging,
             ]),
-        module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
-        module("DefaultsFoundation", ["KeyedArchive", "PropertyList", "CLinux"]),
+        module(
+            "DefaultsClient",
+            ["DefaultsProtocol", "KeyedArchive", "DBus", "OpenStepPropertyList"]),
+        module(
+            "DefaultsFoundation", ["DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
         module("DefaultsSecrets", ["DBus", "KeyedArchive"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
@@ -87,6 +97,12 @@ let package = Package(
                 "KeyedArchive", "PropertyList", "XMLPropertyList", "OpenStepPropertyList", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
+
+        example("Accounts"),
+        example("BooksOwned"),
+        example("GameOptions"),
+        example("Library", ["DefaultsClient", "KeyedArchive"]),
+        example("ScaryBugs"),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
@@ -99,6 +115,9 @@ let package = Package(
         .executableTarget(
             name: "SetArchiver", dependencies: ["DefaultsFoundation", "KeyedArchive"],
             path: "Tests/SetArchiver", swiftSettings: strict),
+        .executableTarget(
+            name: "ClientProgram", dependencies: ["DefaultsClient", "DBus"],
+            path: "Tests/ClientProgram", swiftSettings: strict),
         .executableTarget(
             name: "PageReader", dependencies: ["CDBus"], path: "Tests/PageReader",
             cSettings: [
@@ -115,6 +134,9 @@ let package = Package(
             ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
+        tests(
+            "DefaultsClientTests",
+            ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
@@ -132,7 +154,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader",
+                "PageReader", "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
             ]),
     ]
 )

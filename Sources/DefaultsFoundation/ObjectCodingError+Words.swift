@@ -45,6 +45,9 @@ extension ObjectCodingError {
     static let missingTop = ObjectCodingError(
         .missingField, "The archive has no object under this name in its $top.")
 
+    static let noObject = ObjectCodingError(
+        .missingField, "The archive is nil where an object is needed.")
+
     static let cycle = ObjectCodingError(
         .cycle,
         "The object is needed to make itself. Its class can call resolveReferences(to:) of the "

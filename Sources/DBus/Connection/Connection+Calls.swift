@@ -44,6 +44,28 @@ extension Connection {
         }
     }
 
+    /// Calls a method, and gives what comes of it to a closure, on the loop's thread.
+    ///
+    /// For code that lives on the loop and takes replies and signals in the order in which they come;
+    /// all else calls ``call(_:_:_:_:timeout:replying:write:read:)``, whose parameters these are.
+    ///
+    /// - Parameter completion: Called once; at once where nothing could be sent.
+    public func call<Reply>(
+        _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
+        _ member: MemberName, timeout: Duration? = .seconds(25),
+        replying signature: Signature? = nil,
+        write body: (inout MessageWriter) throws -> Void,
+        read: @escaping (inout MessageReader) throws -> Reply,
+        completion: @escaping (Result<Reply, any Error>) -> Void
+    ) {
+        let target = Target(
+            destination: destination, path: path, interface: interface, member: member)
+        post(
+            target, number: pendingCalls.makeNumber(), timeout: timeout, write: body,
+            succeed: { reply in completion(Result { try reply.read(as: signature, read) }) },
+            fail: { completion(.failure($0)) })
+    }
+
     /// What is called.
     struct Target {
         let destination: BusName?

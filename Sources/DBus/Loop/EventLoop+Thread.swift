@@ -5,6 +5,8 @@ import Glibc
 extension EventLoop {
     /// Starts a thread that runs a loop until ``stop()`` is called.
     ///
+    /// No signal of the system is delivered to the thread: they are the program's.
+    ///
     /// ```swift
     /// let loop = try EventLoop.startThread(named: "dbus")
     /// let connection = try await Connection.open(.session, on: loop)
@@ -20,7 +22,12 @@ extension EventLoop {
         // The new thread takes this reference over; where it does not come to be, it is ours again.
         let reference = Unmanaged.passRetained(start)
         var thread = pthread_t()
+        // A thread inherits the mask, so that there is no moment in which it has another.
+        var (all, before) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
         let code = pthread_create(&thread, nil, { runThread($0) }, reference.toOpaque())
+        pthread_sigmask(SIG_SETMASK, &before, nil)
         guard code == 0 else {
             reference.release()
             throw .systemCall("Starting a thread", error: code)

@@ -17,10 +17,10 @@ extension Connection {
         guard !link.isDirect else {
             var rule = rule
             rule.sender = nil
-            let number = subscriptions.add(rule, buffer)
+            let number = subscriptions.add(rule, .buffer(buffer))
             return SignalStream(subscription: Subscription(number, buffer: buffer, on: self))
         }
-        let number = subscriptions.add(rule, buffer)
+        let number = subscriptions.add(rule, .buffer(buffer))
         // From here on its end unsubscribes, also where one of the calls throws.
         let subscription = Subscription(number, buffer: buffer, on: self)
         if let name = rule.followedSender { try await follow(name) }
@@ -29,6 +29,36 @@ extension Connection {
         } read: { _ in
         }
         return SignalStream(subscription: subscription)
+    }
+
+    /// Calls a closure with each signal that matches, on the loop's thread and in the order in which
+    /// they and the replies to calls come: what the sender sent before a reply has been told of when
+    /// the reply is read.
+    ///
+    /// The bus learns of it before all that is sent from here on. It lasts as long as the connection.
+    ///
+    /// - Parameters:
+    ///   - rule: Which signals. Without a bus its sender is not looked at.
+    ///   - isAsked: Whether the bus is asked for all of them, or ``ask(for:)`` asks for some.
+    ///   - handler: Called with each; it may call this connection.
+    /// - Throws: ``DBusError``, of the name `Disconnected`.
+    /// - Precondition: The rule's sender is nil, unique, or the bus: no other's owner is looked up.
+    public func onSignal(
+        _ rule: MatchRule, isAsked: Bool = true, _ handler: @escaping (Signal) -> Void
+    ) throws {
+        precondition(rule.followedSender == nil, "Only a stream follows a name's owner.")
+        var rule = rule
+        if link.isDirect { rule.sender = nil }
+        _ = subscriptions.add(rule, .handler(handler))
+        if isAsked { try ask(for: rule) }
+    }
+
+    /// Has the bus send signals that ``onSignal(_:isAsked:_:)`` takes by a wider rule.
+    ///
+    /// - Throws: ``DBusError``, of the name `Disconnected`.
+    public func ask(for rule: MatchRule) throws {
+        guard !link.isDirect else { return }
+        try tellBus("AddMatch", rule)
     }
 
     /// Learns who owns a name, now and from now on.
@@ -60,16 +90,20 @@ extension Connection {
 
     /// Takes a rule back at the bus, without waiting: nothing depends on when it is done.
     private func removeMatch(_ rule: MatchRule) {
-        let message = try? Message.call(
-            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RemoveMatch")
-        guard let message else { return }
-        message.expectNoReply()
         do {
-            try MessageWriter.write(to: message) { try $0.writeString(rule.text) }
-            try link.send(message)
+            try tellBus("RemoveMatch", rule)
         } catch {
             // The connection has ended, and the rule with it.
         }
+    }
+
+    /// Calls a method of the bus on a rule, and waits for nothing.
+    private func tellBus(_ member: MemberName, _ rule: MatchRule) throws {
+        let message = try Message.call(
+            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member)
+        message.expectNoReply()
+        try MessageWriter.write(to: message) { try $0.writeString(rule.text) }
+        try link.send(message)
     }
 
     /// Gives a signal to the streams that want it.
@@ -80,6 +114,7 @@ extension Connection {
         let header = Signal(
             sender: message.sender, path: path, interface: interface, member: member, arguments: [])
         var reader = MessageReader(message)
-        subscriptions.deliver(header) { try reader.readValues() }
+        let (signal, handlers) = subscriptions.deliver(header) { try reader.readValues() }
+        for handler in handlers { handler(signal) }
     }
 }

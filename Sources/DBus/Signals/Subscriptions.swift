@@ -1,8 +1,16 @@
 /// The streams of a connection, and who owns the names that they follow.
 struct Subscriptions {
+    /// Who gets the signals of a rule.
+    enum Receiver {
+        /// A stream, whose consumer fetches them when it comes to it.
+        case buffer(SignalBuffer)
+        /// A closure, which is called in the pass that reads them.
+        case handler((Signal) -> Void)
+    }
+
     private struct Entry {
         let rule: MatchRule
-        let buffer: SignalBuffer
+        let receiver: Receiver
     }
 
     /// A well-known name that rules stand on.
@@ -17,9 +25,9 @@ struct Subscriptions {
     private var names: [BusName: FollowedName] = [:]
     private var lastNumber: UInt64 = 0
 
-    mutating func add(_ rule: MatchRule, _ buffer: SignalBuffer) -> UInt64 {
+    mutating func add(_ rule: MatchRule, _ receiver: Receiver) -> UInt64 {
         lastNumber += 1
-        entries[lastNumber] = Entry(rule: rule, buffer: buffer)
+        entries[lastNumber] = Entry(rule: rule, receiver: receiver)
         if let name = rule.followedSender { names[name, default: FollowedName()].followers += 1 }
         return lastNumber
     }
@@ -35,7 +43,9 @@ struct Subscriptions {
     }
 
     func finishAll() {
-        for entry in entries.values { entry.buffer.finish() }
+        for entry in entries.values {
+            if case .buffer(let buffer) = entry.receiver { buffer.finish() }
+        }
     }
 
     /// Notes who owns a name, where somebody follows it.
@@ -45,23 +55,32 @@ struct Subscriptions {
 
     /// Gives a signal to each stream whose rule it matches.
     ///
-    /// - Parameter read: Reads the arguments, once, and only where a stream may want them.
-    mutating func deliver(_ header: Signal, read: () throws -> [Value]) {
+    /// - Parameter read: Reads the arguments, once, and only where somebody may want them.
+    /// - Returns: The signal, and the handlers to be called with it when nobody is in the middle of
+    ///   this table any more.
+    mutating func deliver(
+        _ header: Signal, read: () throws -> [Value]
+    ) -> (signal: Signal, handlers: [(Signal) -> Void]) {
         let wanting = entries.values.filter { entry in
             entry.rule.matchesHeader(of: header, sentBy: owner(of: entry.rule.sender))
         }
         let isOwnerChange = Self.isOwnerChange(header)
-        guard !wanting.isEmpty || isOwnerChange else { return }
+        guard !wanting.isEmpty || isOwnerChange else { return (header, []) }
         guard let arguments = try? read() else {
             // libdbus has checked the message, so this is a descriptor that cannot be had.
-            for entry in wanting { entry.buffer.addLoss() }
-            return
+            for case .buffer(let buffer) in wanting.map(\.receiver) { buffer.addLoss() }
+            return (header, [])
         }
         let signal = header.with(arguments)
         if isOwnerChange { noteOwnerChange(signal) }
+        var handlers: [(Signal) -> Void] = []
         for entry in wanting where entry.rule.matchesArguments(of: signal) {
-            entry.buffer.add(signal)
+            switch entry.receiver {
+            case .buffer(let buffer): buffer.add(signal)
+            case .handler(let handler): handlers.append(handler)
+            }
         }
+        return (signal, handlers)
     }
 
     /// The name that a sender's signals bear.

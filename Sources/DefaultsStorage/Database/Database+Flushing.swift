@@ -64,13 +64,14 @@ extension Database {
     /// Does work on the journal that can be put off: where it fails, the journal holds more than
     /// it need, and a later attempt makes up for it.
     ///
-    /// The log is told once, until an attempt succeeds.
+    /// The log is told once, whatever work fails, until all that failed has succeeded.
     func tidyJournal(_ work: JournalWork, _ attempt: () throws -> Void) {
         do {
             try attempt()
             untidied.remove(work)
         } catch {
-            if untidied.insert(work).inserted { report(.journalNotTidied(error)) }
+            if untidied.isEmpty { report(.journalNotTidied(error)) }
+            untidied.insert(work)
         }
     }
 }

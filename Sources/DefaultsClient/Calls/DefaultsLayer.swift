@@ -28,6 +28,12 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
     /// What the administrator recommends, or the vendor ships, for all domains.
     public static let globalSystem = DefaultsLayer(rawValue: "global-system")
 
+    /// What the program was given on its command line; only this process knows of it.
+    public static let arguments = DefaultsLayer(rawValue: "arguments")
+    /// What the program has registered for the case that there is nothing else; only this process
+    /// knows of it.
+    public static let registered = DefaultsLayer(rawValue: "registered")
+
     /// The name of the domain that every application looks into.
     private static let globalName = "NSGlobalDomain"
 

@@ -1,0 +1,53 @@
+import KeyedArchive
+import OpenStepPropertyList
+
+/// The values that a program was given on its command line, as `-PlaySound NO`.
+///
+/// They hold for this run of the program, over what the user has set, and under what the administrator
+/// prescribes.
+struct ArgumentDomain {
+    /// The words after the last `-Key`, by key.
+    let entries: [String: Entry]
+
+    /// Takes each word that begins with one hyphen as a key, if there is a word after it that is no
+    /// key: a hyphen may begin a number.
+    ///
+    /// - Parameter arguments: The words of the command line, the name of the program first.
+    init(_ arguments: [String]) {
+        var entries: [String: Entry] = [:]
+        var words = arguments.dropFirst()[...]
+        while let word = words.popFirst(), word != "--" {
+            guard word.hasPrefix("-"), !word.hasPrefix("--"), word.utf8.count > 1,
+                let value = words.first, !Self.isKey(value)
+            else { continue }
+            words.removeFirst()
+            entries[String(word.dropFirst())] = Entry(.argument(value))
+        }
+        self.entries = entries
+    }
+
+    private static func isKey(_ word: String) -> Bool {
+        let bytes = word.utf8
+        guard bytes.first == UInt8(ascii: "-"), let second = bytes.dropFirst().first else {
+            return false
+        }
+        return !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second)
+            && second != UInt8(ascii: ".")
+    }
+
+    /// What a word may mean: itself; YES and NO; a value in JSON, and in the old style of property lists.
+    static func archives(of word: String) -> [KeyedArchive] {
+        var archives: [KeyedArchive] = []
+        func add(_ archive: KeyedArchive?) {
+            if let archive { archives.append(archive) }
+        }
+        add(try? KeyedArchiveEncoder().encode(word))
+        switch word.lowercased() {
+        case "yes", "true", "y", "t": add(try? KeyedArchiveEncoder().encode(true))
+        case "no", "false", "n", "f": add(try? KeyedArchiveEncoder().encode(false))
+        default: break
+        }
+        add(try? KeyedArchive(json: word))
+        return archives
+    }
+}

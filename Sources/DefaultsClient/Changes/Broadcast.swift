@@ -1,0 +1,36 @@
+import Synchronization
+
+/// Gives elements to all who listen, each of whom keeps the newest few that it has not fetched.
+final class Broadcast<Element: Sendable>: Sendable {
+    private struct State {
+        var listeners: [UInt64: AsyncStream<Element>.Continuation] = [:]
+        var lastNumber: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    /// How many elements wait for a listener that is slow; older ones are let go of.
+    private static var limit: Int { 256 }
+
+    /// What is told from now on.
+    func stream(startingWith first: Element? = nil) -> AsyncStream<Element> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(Self.limit)) { continuation in
+            let number = state.withLock { state in
+                state.lastNumber += 1
+                state.listeners[state.lastNumber] = continuation
+                return state.lastNumber
+            }
+            if let first { continuation.yield(first) }
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+            }
+        }
+    }
+
+    /// Whether anybody listens.
+    var isHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
+
+    func tell(_ element: Element) {
+        let listeners = state.withLock { Array($0.listeners.values) }
+        for listener in listeners { listener.yield(element) }
+    }
+}

@@ -1,0 +1,143 @@
+/// The changes of what holds for a key, as they come, for one consumer.
+///
+/// It never holds more than one change: a consumer that is slow is given the newest value, together
+/// with the one that it saw last. It ends when its task is cancelled.
+public struct ValueChanges<Value>: AsyncSequence, Sendable {
+    /// Fetches the changes, one after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let feed: ChangeFeed
+        fileprivate let key: DefaultsKey<Value>
+
+        /// The next change; nil when the task is cancelled.
+        public mutating func next() async -> ValueChange<Value>? {
+            guard let seen = await feed.next() else { return nil }
+            return feed.store.values(of: seen, as: key)
+        }
+    }
+
+    fileprivate let feed: ChangeFeed
+    fileprivate let key: DefaultsKey<Value>
+
+    /// Begins to fetch the changes; those since the sequence was made are not missed.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(feed: feed, key: key)
+    }
+}
+
+/// What holds for a key, now and after each change, for one consumer.
+///
+/// A consumer that is slow is given the newest value. It ends when its task is cancelled.
+public struct Values<Value>: AsyncSequence, Sendable {
+    /// Fetches the values, one after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let feed: ChangeFeed
+        fileprivate let key: DefaultsKey<Value>
+        fileprivate var isFirst = true
+
+        /// The next value, the first at once; nil when the task is cancelled.
+        public mutating func next() async -> Value? {
+            if isFirst {
+                isFirst = false
+                return feed.store.value(of: key)
+            }
+            guard let seen = await feed.next() else { return nil }
+            return feed.store.value(holding: seen.new, of: key)
+        }
+    }
+
+    fileprivate let feed: ChangeFeed
+    fileprivate let key: DefaultsKey<Value>
+
+    /// Begins to fetch the values.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(feed: feed, key: key)
+    }
+}
+
+/// The changes of all keys of a domain, as they come, for one consumer.
+///
+/// Of each key it holds one change at most, the newest. It ends when its task is cancelled.
+public struct DomainChanges: AsyncSequence, Sendable {
+    /// Fetches the changes, one after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let feed: ChangeFeed
+
+        /// The next change; nil when the task is cancelled.
+        public mutating func next() async -> DomainChange? {
+            await feed.next().map { DomainChange($0, of: feed.store) }
+        }
+    }
+
+    fileprivate let feed: ChangeFeed
+
+    /// Begins to fetch the changes; those since the sequence was made are not missed.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(feed: feed)
+    }
+}
+
+/// What keeps an observer being told; the end of the last reference ends it.
+final class ChangeFeed: Sendable {
+    let store: Store
+    private let observer: Observer
+
+    /// - Parameter name: The key; nil for all.
+    init(of name: String?, in store: Store, onChange: (() -> Void)? = nil) {
+        self.store = store
+        observer = Observer(of: name, onChange: onChange)
+        store.begin(observer)
+    }
+
+    func next() async -> SeenChange? {
+        await observer.next(store.lock)
+    }
+
+    deinit {
+        guard !Fork.isChild else { return }
+        store.lock.reading { store.remove(observer) }
+    }
+}
+
+/// Changes as they come.
+extension Defaults {
+    /// The changes of what holds for a key, whichever process or layer they come from.
+    ///
+    /// ```swift
+    /// for await change in defaults.changes(of: .playSound) where !change.isOwn {
+    ///     mixer.isMuted = !change.newValue
+    /// }
+    /// ```
+    ///
+    /// One's own changes are told when they are made, and not once more when the service has taken
+    /// them; a consumer that sets what it was told changes nothing, so that it ends in no circle.
+    public func changes<Value>(of key: DefaultsKey<Value>) -> ValueChanges<Value> {
+        ValueChanges(feed: ChangeFeed(of: key.name, in: store), key: key)
+    }
+
+    /// What holds for a key, now and after each change.
+    public func values<Value>(of key: DefaultsKey<Value>) -> Values<Value> {
+        Values(feed: ChangeFeed(of: key.name, in: store), key: key)
+    }
+
+    /// The changes of all keys of the domain's search list.
+    public func changes() -> DomainChanges {
+        DomainChanges(feed: ChangeFeed(of: nil, in: store))
+    }
+
+    /// What went wrong behind calls that do not throw, from now on.
+    ///
+    /// The newest 256 are kept for a consumer that is slow.
+    public var failures: AsyncStream<DefaultsFailure> { store.failures.stream() }
+
+    /// How it is with the service.
+    public var state: DefaultsState {
+        Fork.isChild
+            ? .unreachable(ClientError.forked.message)
+            : store.lock.reading { store.service.state }
+    }
+
+    /// How it is with the service, now and after each change of that.
+    public var states: AsyncStream<DefaultsState> {
+        store.service.states.stream(startingWith: state)
+    }
+}

@@ -1,0 +1,72 @@
+import DefaultsProtocol
+
+/// A value that a process has a copy of, or knows to be there.
+///
+/// Used under the lock of its service (`@unchecked Sendable`): `decoded` and `isReported` change, the
+/// content never does.
+final class Entry: @unchecked Sendable {
+    /// Where the value is.
+    enum Content {
+        /// Here: the bytes of the archive.
+        case archive([UInt8])
+        /// At the service, as it is large: it is fetched each time when it is read.
+        case large
+        /// On the command line, whose words have no types.
+        case argument(String)
+    }
+
+    let content: Content
+    /// The value as the key that was last asked for has it: a ``Decoded`` of its type.
+    var decoded: AnyDecoded?
+    /// Whether the application has been told that this is no value of its key.
+    var isReported = false
+
+    init(_ content: Content) {
+        self.content = content
+    }
+
+    /// The bytes that are held here.
+    var size: Int {
+        if case .archive(let bytes) = content { bytes.count } else { 0 }
+    }
+
+    /// Whether it is so large that the service only names it, and does not send it with others.
+    var isLarge: Bool { size > Limits.maximumBulkEntrySize }
+
+    /// Whether two are the same value, byte by byte; a large one is like no other.
+    func isSame(as other: Entry) -> Bool {
+        if self === other { return true }
+        return switch (content, other.content) {
+        case (.archive(let bytes), .archive(let others)): bytes == others
+        case (.argument(let text), .argument(let other)): text == other
+        default: false
+        }
+    }
+}
+
+extension Entry? {
+    /// Whether both are the same value, or both none.
+    func isSame(as other: Entry?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let one?, let two?): one.isSame(as: two)
+        default: false
+        }
+    }
+}
+
+/// A decoded value without its type.
+///
+/// It never changes, and is kept only where the value may be given to all threads.
+@usableFromInline
+class AnyDecoded: @unchecked Sendable {}
+
+/// A decoded value.
+@usableFromInline
+final class Decoded<Value>: AnyDecoded, @unchecked Sendable {
+    @usableFromInline let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}

@@ -1,0 +1,69 @@
+extension ClientError {
+    static let forked = ClientError(
+        .forked,
+        "Defaults cannot be used in a process that was forked from one that has used them: the "
+            + "connection belongs to the parent. Use them only after exec, or fork before.")
+
+    static func unreachable(_ reason: String) -> ClientError {
+        ClientError(
+            .unreachable,
+            "The defaults service cannot be reached: \(reason) Changes are kept in memory, and sent "
+                + "when it comes back.")
+    }
+
+    static func noAnswer(after bound: Duration) -> ClientError {
+        ClientError(
+            .unreachable,
+            "The defaults service has not answered within \(bound). It may still do so.")
+    }
+
+    static func notWritable(_ layer: DefaultsLayer) -> ClientError {
+        ClientError(
+            .notWritable,
+            "The layer \(layer) cannot be written by applications; domain, host, global and "
+                + "global-host can.")
+    }
+
+    static func locked(_ key: String, in domain: String) -> ClientError {
+        ClientError(
+            .locked,
+            "The administrator has locked the key '\(key)' of \(domain); `defaultsctl explain` names "
+                + "the file.")
+    }
+
+    static func conflict(_ key: String, in domain: String) -> ClientError {
+        ClientError(
+            .conflict, "The key '\(key)' of \(domain) has changed since it was read. Read it again."
+        )
+    }
+
+    static func tooMuchContention(_ key: String, in domain: String, attempts: Int) -> ClientError {
+        ClientError(
+            .conflict,
+            "The key '\(key)' of \(domain) was changed by others during each of \(attempts) attempts "
+                + "to update it.")
+    }
+
+    static func tooManyChanges(_ key: String, in domain: String, limit: Int) -> ClientError {
+        ClientError(
+            .tooManyChanges,
+            "The key '\(key)' of \(domain) was not changed, as changes of \(limit >> 20) MiB wait "
+                + "already for the service to come back.")
+    }
+
+    static func noSuchRawValue(of type: Any.Type) -> ClientError {
+        ClientError(.undecodable, "The stored value is no raw value of \(type).")
+    }
+
+    static func notOfType(_ type: Any.Type, argument key: String) -> ClientError {
+        ClientError(
+            .undecodable, "The argument -\(key) of the command line is no value of \(type).")
+    }
+
+    static func newerVersion(_ version: Int, of domain: String, known: Int) -> ClientError {
+        ClientError(
+            .newerVersion,
+            "The defaults of \(domain) have version \(version), and this program knows \(known) at "
+                + "most. Use a later version of it.")
+    }
+}

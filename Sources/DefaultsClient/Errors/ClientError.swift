@@ -1,0 +1,51 @@
+import DefaultsProtocol
+
+/// What keeps a client from doing what it was asked for, other than a refusal of the service, which is
+/// a `DefaultsError`.
+public struct ClientError: Error, Hashable, CustomStringConvertible {
+    /// Which one.
+    public struct Code: Hashable, Sendable {
+        private let name: String
+
+        private init(_ name: String) {
+            self.name = name
+        }
+
+        /// There is no bus, or no service on it, or it has not answered in time.
+        public static let unreachable = Code("unreachable")
+        /// The process was forked, and has no connection of its own.
+        public static let forked = Code("forked")
+        /// The layer cannot be written by applications.
+        public static let notWritable = Code("notWritable")
+        /// The administrator has locked the key.
+        public static let locked = Code("locked")
+        /// Another process has changed what was expected to be as it was.
+        public static let conflict = Code("conflict")
+        /// More changes wait to be sent than are kept in memory.
+        public static let tooManyChanges = Code("tooManyChanges")
+        /// A value is none of its key.
+        public static let undecodable = Code("undecodable")
+        /// The database is of a later version of the application.
+        public static let newerVersion = Code("newerVersion")
+    }
+
+    /// Which one.
+    public let code: Code
+    /// A sentence for people: what, which, why, and what to do. It never holds a value.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The sentence.
+    public var description: String { message }
+}
+
+extension ClientError {
+    /// Whether what was expected did not hold, whoever says so.
+    static func isConflict(_ error: any Error) -> Bool {
+        (error as? ClientError)?.code == .conflict || (error as? DefaultsError)?.code == .conflict
+    }
+}

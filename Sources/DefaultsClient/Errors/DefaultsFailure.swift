@@ -1,0 +1,21 @@
+/// Something that went wrong behind a call that does not throw.
+///
+/// ``Defaults/failures`` tells of each.
+public struct DefaultsFailure: Sendable {
+    /// What was tried.
+    public enum Action: Sendable, Hashable {
+        /// A change was refused. What holds is as it was before.
+        case write
+        /// A value could not be decoded as its key has it. What is read is the default.
+        case read
+    }
+
+    /// What was tried.
+    public let action: Action
+    /// The keys, sorted.
+    public let keys: [String]
+    /// The domain, with the suffix of the layer.
+    public let domain: String
+    /// Why: a `DefaultsError` of the service, a ``ClientError``, or what encoding or decoding threw.
+    public let error: any Error
+}

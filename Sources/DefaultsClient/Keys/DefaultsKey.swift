@@ -1,0 +1,132 @@
+/// Where an application declares its keys, and what all keys have.
+///
+/// Keys are declared once, as members of an extension, and used everywhere else by that name:
+///
+/// ```swift
+/// extension DefaultsKeys {
+///     static let playSound = DefaultsKey("PlaySound", default: true)
+///     static let player = DefaultsKey<Player?>("Player")
+/// }
+///
+/// let defaults = Defaults(domain: "org.example.Game")
+/// defaults[.playSound] = false
+/// ```
+///
+/// A key is unchangeable (`@unchecked Sendable` as only ``DefaultsKey`` inherits of it).
+public class DefaultsKeys: @unchecked Sendable {
+    /// The name in the domain: 1 to 1024 bytes of UTF-8, no NUL.
+    public let name: String
+    /// The class of what keeps a decoded value of the key.
+    let holder: ObjectIdentifier
+    /// What keeps the default, where all who read it may be given the same.
+    @usableFromInline let fallback: AnyDecoded?
+
+    init(name: String, holder: ObjectIdentifier, fallback: AnyDecoded?) {
+        self.name = name
+        self.holder = holder
+        self.fallback = fallback
+    }
+}
+
+/// The name of a value in a domain, its type, and what holds where no layer has it.
+///
+/// A value is any Codable, and is read as the type says:
+///
+/// - What a property list has is stored as itself: booleans, numbers, strings, data, dates, and arrays
+///   and dictionaries of them. An enumeration with a raw value is stored by that.
+/// - Everything else is stored as an object of its class, which other programs and `defaultsctl` see
+///   field by field, and of which a later version may have more fields.
+/// - A key of an optional has no default of its own: where there is no value it reads nil, and setting
+///   nil removes the value.
+///
+/// A value that has another type in the database reads as the default, and
+/// ``Defaults/failures`` tells of it. How keys are declared is told at ``DefaultsKeys``.
+public final class DefaultsKey<Value>: DefaultsKeys, @unchecked Sendable {
+    /// How values become archives, and archives values.
+    let coding: ValueCoding<Value>
+    private let makeDefault: @Sendable () -> Value
+
+    /// What holds where no layer has the key.
+    public var defaultValue: Value { makeDefault() }
+
+    /// Makes a key of any coding.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - coding: How values become archives, and archives values.
+    ///   - value: Makes what holds where no layer has the key.
+    public init(
+        _ name: String, coding: ValueCoding<Value>, default value: @escaping @Sendable () -> Value
+    ) {
+        self.coding = coding
+        makeDefault = value
+        super.init(
+            name: name, holder: ObjectIdentifier(Decoded<Value>.self),
+            fallback: coding.isShared ? Decoded(value()) : nil)
+    }
+}
+
+extension DefaultsKey where Value: Codable & Sendable {
+    /// Makes a key of a Codable type.
+    ///
+    /// ```swift
+    /// static let playSound = DefaultsKey("PlaySound", default: true)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - value: What holds where no layer has the key.
+    public convenience init(_ name: String, default value: Value) {
+        self.init(name, coding: .codable(), default: { value })
+    }
+}
+
+extension DefaultsKey where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
+    /// Makes a key of a type that is stored by its raw value.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - value: What holds where no layer has the key, or has a raw value that is none.
+    public convenience init(_ name: String, default value: Value) {
+        self.init(name, coding: .rawRepresentable(), default: { value })
+    }
+}
+
+extension DefaultsKey
+where Value: Codable & RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
+    /// Makes a key of a type that is stored by its raw value.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - value: What holds where no layer has the key, or has a raw value that is none.
+    public convenience init(_ name: String, default value: Value) {
+        self.init(name, coding: .rawRepresentable(), default: { value })
+    }
+}
+
+extension DefaultsKey {
+    /// Makes a key that reads nil where there is no value, and whose value is removed by nil.
+    ///
+    /// - Parameter name: 1 to 1024 bytes of UTF-8, no NUL.
+    public convenience init<Wrapped: Codable & Sendable>(_ name: String) where Value == Wrapped? {
+        self.init(name, coding: .optional(.codable()), default: { nil })
+    }
+
+    /// Makes a key of raw values that reads nil where there is no value, and whose value is removed by
+    /// nil.
+    ///
+    /// - Parameter name: 1 to 1024 bytes of UTF-8, no NUL.
+    public convenience init<Wrapped: RawRepresentable & Sendable>(_ name: String)
+    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
+        self.init(name, coding: .optional(.rawRepresentable()), default: { nil })
+    }
+
+    /// Makes a key of raw values that reads nil where there is no value, and whose value is removed by
+    /// nil.
+    ///
+    /// - Parameter name: 1 to 1024 bytes of UTF-8, no NUL.
+    public convenience init<Wrapped: Codable & RawRepresentable & Sendable>(_ name: String)
+    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
+        self.init(name, coding: .optional(.rawRepresentable()), default: { nil })
+    }
+}

@@ -1,0 +1,83 @@
+public import KeyedArchive
+
+/// How the values of a key become archives, and archives values.
+///
+/// There is one for all that is Codable, and DefaultsFoundation has one for classes of
+/// NSSecureCoding; a program may make its own.
+public struct ValueCoding<Value>: Sendable {
+    /// Makes the archive of a value; nil where the value says that there is none.
+    public let encode: @Sendable (Value) throws -> KeyedArchive?
+    /// Makes the value of an archive.
+    public let decode: @Sendable (KeyedArchive) throws -> Value
+    /// Whether a value that was decoded may be given to all who read it.
+    ///
+    /// Not where it is an object that one of them could change.
+    public let isShared: Bool
+
+    /// Makes a coding that decodes each time when a value is read.
+    public init(
+        encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
+        decode: @escaping @Sendable (KeyedArchive) throws -> Value
+    ) {
+        self.init(encode: encode, decode: decode, isShared: false)
+    }
+
+    /// The bytes of the archive of a value.
+    func bytes(of value: Value) throws -> [UInt8]? {
+        if isShared, let bytes = ScalarArchives.bytes(of: value) { return bytes }
+        return try encode(value)?.bytes
+    }
+
+    init(
+        encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
+        decode: @escaping @Sendable (KeyedArchive) throws -> Value, isShared: Bool
+    ) {
+        self.encode = encode
+        self.decode = decode
+        self.isShared = isShared
+    }
+}
+
+extension ValueCoding where Value: Codable & Sendable {
+    /// The coding of a Codable type.
+    ///
+    /// - Parameters:
+    ///   - encoder: What encodes; it may name classes otherwise.
+    ///   - decoder: What decodes; it may know other classes, and older versions of the type.
+    public static func codable(
+        encoder: KeyedArchiveEncoder = KeyedArchiveEncoder(),
+        decoder: KeyedArchiveDecoder = KeyedArchiveDecoder()
+    ) -> ValueCoding {
+        ValueCoding(
+            encode: { try encoder.encode($0) },
+            decode: { try decoder.decode(Value.self, from: $0) },
+            isShared: true)
+    }
+}
+
+extension ValueCoding
+where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
+    /// The coding of a type by its raw value.
+    public static func rawRepresentable() -> ValueCoding {
+        let raw = ValueCoding<Value.RawValue>.codable()
+        return ValueCoding(
+            encode: { try raw.encode($0.rawValue) },
+            decode: { archive in
+                let rawValue = try raw.decode(archive)
+                guard let value = Value(rawValue: rawValue) else {
+                    throw ClientError.noSuchRawValue(of: Value.self)
+                }
+                return value
+            }, isShared: true)
+    }
+}
+
+extension ValueCoding {
+    /// The coding of a type that has nil, for which nothing is stored.
+    public static func optional<Wrapped>(_ wrapped: ValueCoding<Wrapped>) -> ValueCoding
+    where Value == Wrapped? {
+        ValueCoding(
+            encode: { try $0.flatMap(wrapped.encode) }, decode: { try wrapped.decode($0) },
+            isShared: wrapped.isShared)
+    }
+}

@@ -1,0 +1,97 @@
+/// A service in the memory of one process, for the tests of applications.
+///
+/// It keeps the contract's rules: transactions are whole, generations rise, what is locked is refused.
+final class MemoryService: Service, @unchecked Sendable {
+    let lock = Guard()
+    let states = Broadcast<DefaultsState>()
+    var state: DefaultsState { .inMemory }
+
+    // Under the lock.
+    private var table = StoreTable()
+    private var generation: UInt64 = 1
+    /// The generations of keys, by domain with suffix and key.
+    private var generations: [String: [String: UInt64]] = [:]
+    private var locks: [String: LockedNames] = [:]
+
+    func store(of domain: String, arguments: [String]) -> Store {
+        lock.withLock {
+            let (store, new) = table.store(of: domain, service: self, arguments: arguments)
+            for copy in new {
+                _ = copy.take(
+                    DomainCopy.Reading(
+                        layers: [:], locks: locks[copy.name] ?? LockedNames(),
+                        generation: generation),
+                    counter: nil)
+            }
+            return store
+        }
+    }
+
+    /// What an administrator or a vendor would have put into files.
+    func provide(_ entries: [String: Entry], in domain: String, layer: CopyLayer, locks: [String]) {
+        lock.withLock {
+            generation += 1
+            self.locks[domain] = LockedNames(
+                locks + (layer == .managed ? entries.keys.sorted() : []))
+            guard let copy = table.copies[domain] else { return }
+            var reading = DomainCopy.Reading(
+                layers: [layer: entries], locks: self.locks[domain], generation: generation)
+            if layer != .managed { reading.locks = nil }
+            _ = copy.take(reading, counter: nil)
+        }
+    }
+
+    func makeCurrent(_ copies: [DomainCopy]) {}
+
+    func send(from copy: DomainCopy) {
+        lock.withLock {
+            while let batch = copy.takeNextToSend() {
+                let outcome = Result { try commit(batch, of: copy) }
+                switch outcome {
+                case .success(let generation): copy.acknowledge(generation)
+                case .failure: copy.refuse()
+                }
+                for waiter in batch.takeWaiting() { lock.whenFree { waiter(outcome) } }
+            }
+        }
+    }
+
+    private func commit(_ batch: Batch, of copy: DomainCopy) throws -> UInt64 {
+        let spelling = batch.layer.spelling(of: copy.name)
+        var known = generations[spelling] ?? [:]
+        for (name, expected) in batch.expected {
+            let held = name.isEmpty ? known.values.max() ?? 0 : known[name] ?? 0
+            guard held == expected else { throw ClientError.conflict(name, in: spelling) }
+        }
+        generation += 1
+        for (name, entry) in batch.changes { known[name] = entry == nil ? nil : generation }
+        generations[spelling] = known
+        return generation
+    }
+
+    func fetch(_ name: String, in spelling: String) throws -> [UInt8]? { nil }
+
+    func read(
+        _ name: String, in spelling: String
+    ) async throws -> (bytes: [UInt8]?, generation: UInt64) {
+        lock.reading {
+            for copy in table.copies.values {
+                for layer in CopyLayer.allCases where layer.spelling(of: copy.name) == spelling {
+                    guard case .archive(let bytes) = copy.entry(name, in: layer)?.content else {
+                        continue
+                    }
+                    return (bytes, generations[spelling]?[name] ?? 1)
+                }
+            }
+            return (nil, 0)
+        }
+    }
+
+    func isLocked(_ name: String, in domain: String) throws -> Bool {
+        lock.reading { locks[domain]?.contains(name) == true }
+    }
+
+    func synchronize() async throws -> UInt64 {
+        lock.reading { generation }
+    }
+}

@@ -1,0 +1,64 @@
+import DBus
+import DefaultsProtocol
+
+/// What the service answers to `Attach`.
+struct Attachment: Sendable {
+    private struct Domain: Sendable {
+        let slot: UInt32
+        let entries: [String: Entry]
+        let locked: [String]
+    }
+
+    let page: FileDescriptor
+    private var domains: [String: Domain] = [:]
+    private let generation: UInt64
+
+    init(_ reader: inout MessageReader) throws {
+        page = try reader.readUnixFD()
+        let domains = try reader.readArray { array in
+            try array.readStructure { fields in
+                let name = try fields.readString()
+                let slot = try fields.readUInt32()
+                let entries = try fields.readEntries()
+                let large = try fields.readStrings()
+                return (
+                    name,
+                    Domain(
+                        slot: slot, entries: Self.entries(entries, large),
+                        locked: try fields.readStrings())
+                )
+            }
+        }
+        generation = try reader.readUInt64()
+        self.domains = Dictionary(domains) { first, _ in first }
+    }
+
+    /// Entries of values that were sent, and of those that were only named.
+    static func entries(_ sent: [(String, [UInt8])], _ large: [String]) -> [String: Entry] {
+        let named = large.map { ($0, Entry(.large)) }
+        let sent = sent.map { ($0.0, Entry(.archive($0.1))) }
+        return Dictionary(sent + named) { first, _ in first }
+    }
+
+    /// The layers of a domain.
+    func reading(of name: String) -> DomainCopy.Reading {
+        var layers: [CopyLayer: [String: Entry]] = [:]
+        for layer in CopyLayer.allCases {
+            layers[layer] = domains[layer.spelling(of: name)]?.entries ?? [:]
+        }
+        return DomainCopy.Reading(
+            layers: layers, locks: LockedNames(domains[name]?.locked ?? []), generation: generation)
+    }
+
+    /// The word that tells of a domain's changes.
+    func counter(of name: String, on page: CounterPage?) -> Counter? {
+        domains[name].flatMap { page?.counter(atWord: $0.slot) }
+    }
+}
+
+extension MessageReader {
+    /// Reads an `a{say}`.
+    mutating func readEntries() throws -> [(String, [UInt8])] {
+        try readDictionary { (try $0.readString(), try $0.readBytes()) }
+    }
+}

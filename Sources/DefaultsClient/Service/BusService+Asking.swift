@@ -1,0 +1,133 @@
+import DBus
+import DefaultsProtocol
+import Dispatch
+import Synchronization
+
+/// What is asked for while somebody waits.
+extension BusService {
+    func fetch(_ name: String, in spelling: String) throws -> [UInt8]? {
+        try waiting { service, answer in
+            service.call(Contract.get) {
+                try $0.writeString(spelling)
+                try $0.writeString(name)
+            } read: { reader in
+                defer { _ = try? reader.readUInt64() }
+                return try reader.readBytes()
+            } completion: {
+                answer(Self.orNil($0))
+            }
+        }
+    }
+
+    func isLocked(_ name: String, in domain: String) throws -> Bool {
+        try waiting { service, answer in
+            service.call(Contract.isLocked) {
+                try $0.writeString(domain)
+                try $0.writeString(name)
+            } read: {
+                try $0.readBool()
+            } completion: {
+                answer($0)
+            }
+        }
+    }
+
+    func read(
+        _ name: String, in spelling: String
+    ) async throws -> (bytes: [UInt8]?, generation: UInt64) {
+        let outcome = OneShot<(bytes: [UInt8], generation: UInt64)?>()
+        ask { service in
+            service.call(Contract.get) {
+                try $0.writeString(spelling)
+                try $0.writeString(name)
+            } read: {
+                (bytes: try $0.readBytes(), generation: try $0.readUInt64())
+            } completion: {
+                outcome.resume(Self.orNil($0))
+            }
+        }
+        guard let found = try await reaching({ try await outcome.value(within: .seconds(30)) })
+        else {
+            return (nil, 0)
+        }
+        return (found.bytes, found.generation)
+    }
+
+    func synchronize() async throws -> UInt64 {
+        let outcome = OneShot<UInt64>()
+        ask { service in
+            // No shorter bound than the service's own: a slow disk is not a lost reply.
+            service.call(Contract.synchronize, timeout: .seconds(300)) { _ in
+            } read: {
+                try $0.readUInt64()
+            } completion: {
+                outcome.resume($0)
+            }
+        }
+        return try await reaching { try await outcome.value(within: .seconds(300)) }
+    }
+
+    /// Nil where what was to be read is not there.
+    private static func orNil<Value>(
+        _ outcome: Result<Value, any Error>
+    ) -> Result<Value?, any Error> {
+        switch outcome {
+        case .success(let value): .success(value)
+        case .failure(let error as DefaultsError) where error.code == .notFound: .success(nil)
+        case .failure(let error): .failure(error)
+        }
+    }
+
+    private func ask(_ body: @escaping @Sendable (BusService) -> Void) {
+        onLoop(body)
+    }
+
+    private func reaching<Value>(_ body: () async throws -> Value) async throws -> Value {
+        guard loop != nil else {
+            throw ClientError.unreachable("The process has no thread to spare.")
+        }
+        do {
+            return try await body()
+        } catch let error as DBusError {
+            throw ClientError.unreachable("\(error).")
+        }
+    }
+
+    /// Has something asked, and blocks the calling thread until the answer has come.
+    private func waiting<Value: Sendable>(
+        _ body:
+            @escaping @Sendable (
+                BusService, @escaping @Sendable (Result<Value, any Error>) -> Void
+            ) -> Void
+    ) throws -> Value {
+        guard let loop, !loop.isCurrent else {
+            throw ClientError.unreachable("This thread is the one that would have to answer.")
+        }
+        let answered = DispatchSemaphore(value: 0)
+        let answer = Answer<Value>()
+        onLoop { service in
+            body(service) { outcome in
+                answer.set(outcome)
+                answered.signal()
+            }
+        }
+        _ = answered.wait(timeout: .now() + .seconds(Int(Self.patience.components.seconds)))
+        guard let outcome = answer.outcome else { throw ClientError.noAnswer(after: Self.patience) }
+        do {
+            return try outcome.get()
+        } catch let error as DBusError {
+            throw ClientError.unreachable("\(error).")
+        }
+    }
+}
+
+/// What an answer brought, for the thread that waits for it.
+private final class Answer<Value: Sendable>: Sendable {
+    private let held = Mutex<Result<Value, any Error>?>(nil)
+
+    var outcome: Result<Value, any Error>? { held.withLock { $0 } }
+
+    func set(_ outcome: Result<Value, any Error>) {
+        held.withLock { $0 = outcome }
+    }
+}

@@ -1,0 +1,186 @@
+import DBus
+import DefaultsProtocol
+import Dispatch
+
+/// How copies become current.
+extension BusService {
+    /// How many domains, of four layers each, one call asks for.
+    private static let mostAttached = 256
+
+    func makeCurrent(_ copies: [DomainCopy]) {
+        // On the loop's thread nobody else would read the answer.
+        guard let loop, !loop.isCurrent else { return }
+        let answered = DispatchSemaphore(value: 0)
+        let asked = lock.withLock {
+            if case .unreachable = state { return [] as [DomainCopy] }
+            let stale = copies.filter { !$0.isCurrent }
+            for copy in stale { copy.wait { answered.signal() } }
+            return stale
+        }
+        guard !asked.isEmpty else { return }
+        onLoop { $0.refresh(asked) }
+        let end = DispatchTime.now() + .seconds(Int(Self.patience.components.seconds))
+        for _ in asked where answered.wait(timeout: end) == .timedOut {
+            // Nobody else is to wait as long until there is an answer.
+            return enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
+        }
+    }
+
+    // MARK: On the loop's thread
+
+    /// Asks for what has changed in copies that are not current.
+    func refresh(_ copies: [DomainCopy]) {
+        let stale = lock.withLock { copies.filter { !$0.endWaitsIfCurrent(lock) } }
+        guard connection != nil else { return }
+        let (read, unread) = lock.reading {
+            (stale.filter(\.canCatchUp), stale.filter { !$0.canCatchUp })
+        }
+        for copy in read { catchUp(copy) }
+        attach(unread)
+    }
+
+    /// Asks for whole domains.
+    func attach(_ copies: [DomainCopy]) {
+        guard connection != nil else { return }
+        var rest = lock.reading { copies.filter { $0.beginAsking() } }[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(Self.mostAttached))
+            rest = rest.dropFirst(part.count)
+            if isConfined {
+                for copy in part { ask(copy, CopyLayer.allCases, since: 0) }
+            } else {
+                attachAtOnce(part)
+            }
+        }
+    }
+
+    private func attachAtOnce(_ copies: [DomainCopy]) {
+        let attachment = attachment
+        call(Contract.attach) { writer in
+            try writer.writeStrings(
+                copies.flatMap { copy in CopyLayer.allCases.map { $0.spelling(of: copy.name) } })
+        } read: { reader in
+            try Attachment(&reader)
+        } completion: { [weak self] outcome in
+            guard let self, attachment == self.attachment else { return }
+            switch outcome {
+            case .success(let answer):
+                let page = page(answer.page)
+                took(copies) { copy in
+                    copy.take(
+                        answer.reading(of: copy.name),
+                        counter: answer.counter(of: copy.name, on: page))
+                }
+            case .failure(let error): refused(copies, error)
+            }
+        }
+    }
+
+    /// The page that was sent: the one that is mapped, for a daemon has one until it voids it.
+    private func page(_ file: FileDescriptor) -> CounterPage? {
+        if let mapped, !mapped.isVoid { return mapped }
+        mapped = CounterPage(file)
+        return mapped
+    }
+
+    /// Asks for what has changed in one copy since it was read.
+    private func catchUp(_ copy: DomainCopy) {
+        guard lock.reading({ copy.beginAsking() }) else { return }
+        let (layers, since) = lock.reading { (copy.changedLayers, copy.generation) }
+        ask(copy, layers, since: since)
+    }
+
+    /// Asks for changes of layers, all at once, and takes the answers together.
+    private func ask(_ copy: DomainCopy, _ layers: [CopyLayer], since: UInt64) {
+        let attachment = attachment
+        let answers = Gathering<LayerChanges>(layers.count) { [weak self] answers in
+            guard let self, attachment == self.attachment else { return }
+            switch answers {
+            case .success(let changes): took([copy]) { $0.take(changes, since: since) }
+            case .failure(let error): refused([copy], error)
+            }
+        }
+        for layer in layers {
+            call(Contract.getChanges) { writer in
+                try writer.writeString(layer.spelling(of: copy.name))
+                try writer.writeUInt64(since)
+            } read: { reader in
+                try LayerChanges(of: layer, &reader)
+            } completion: {
+                answers.add($0)
+            }
+        }
+    }
+
+    /// Has copies take what was answered, and asks again for those that are not current by it.
+    private func took(_ copies: [DomainCopy], _ take: (DomainCopy) -> Bool) {
+        noteAnswer()
+        let again = lock.withLock {
+            copies.filter { copy in
+                copy.endAsking(isRead: take(copy), lock)
+            }
+        }
+        enter(isConfined || mapped == nil ? .following : .current)
+        refresh(again)
+    }
+
+    /// Does what is right where copies could not be read.
+    private func refused(_ copies: [DomainCopy], _ error: any Error) {
+        lock.reading { for copy in copies { copy.cancelAsking() } }
+        guard let refusal = error as? DefaultsError else { return lost(error, attachment) }
+        if refusal.code == .accessDenied && !isConfined {
+            isConfined = true
+            attach(copies)
+        } else if copies.count > 1 {
+            // One of them is no domain, or they are too much for one answer.
+            for copy in copies { attach([copy]) }
+        } else {
+            lock.withLock { for copy in copies { copy.refuseReading(lock) } }
+            noteAnswer()
+            enter(isConfined ? .following : .current)
+        }
+    }
+
+    /// Calls a method of the service.
+    func call<Reply: Sendable>(
+        _ method: MethodDeclaration, timeout: Duration = .seconds(25),
+        write: @Sendable (inout MessageWriter) throws -> Void,
+        read: @escaping @Sendable (inout MessageReader) throws -> Reply,
+        completion: @escaping @Sendable (Result<Reply, any Error>) -> Void
+    ) {
+        guard let connection else {
+            return completion(.failure(ClientError.unreachable("There is no connection.")))
+        }
+        connection.assumeIsolated { connection in
+            connection.call(
+                Contract.busName, Contract.objectPath, Contract.interface, method.name,
+                timeout: timeout, replying: method.outputSignature, write: write, read: read,
+                completion: { outcome in
+                    completion(
+                        outcome.mapError { ($0 as? DBusError).flatMap(DefaultsError.init) ?? $0 })
+                })
+        }
+    }
+}
+
+/// Answers that are used when all have come; on the loop's thread.
+private final class Gathering<Answer: Sendable>: @unchecked Sendable {
+    private var answers: [Answer] = []
+    private var missing: Int
+    private var failure: (any Error)?
+    private let done: (Result<[Answer], any Error>) -> Void
+
+    init(_ count: Int, done: @escaping (Result<[Answer], any Error>) -> Void) {
+        missing = count
+        self.done = done
+    }
+
+    func add(_ outcome: Result<Answer, any Error>) {
+        missing -= 1
+        switch outcome {
+        case .success(let answer): answers.append(answer)
+        case .failure(let error): failure = failure ?? error
+        }
+        if missing == 0 { done(failure.map { .failure($0) } ?? .success(answers)) }
+    }
+}

@@ -1,0 +1,119 @@
+import DBus
+import DefaultsProtocol
+import Dispatch
+
+/// How changes get to the service; on the loop's thread.
+extension BusService {
+    /// How long a batch may take: it is checked archive by archive, and may wait for the disk.
+    private static let sendingBound = Duration.seconds(60)
+
+    /// Sends the next batch of a copy, unless one is on its way.
+    func sendNext(of copy: DomainCopy) {
+        guard connection != nil, let batch = lock.reading({ copy.takeNextToSend() }) else { return }
+        let attachment = attachment
+        let (changes, expected) = lock.reading { (batch.changes, batch.expected) }
+        call(Contract.apply, timeout: Self.sendingBound) { writer in
+            try writer.writeString(batch.layer.spelling(of: copy.name))
+            try writer.writeDictionary(key: "s", value: "ay") { dictionary in
+                for (name, entry) in changes {
+                    guard case .archive(let bytes) = entry?.content else { continue }
+                    try dictionary.writeEntry {
+                        try $0.writeString(name)
+                        try $0.writeBytes(bytes)
+                    }
+                }
+            }
+            try writer.writeStrings(changes.filter { $0.value == nil }.map(\.key))
+            try writer.writeDictionary(key: "s", value: "t") { dictionary in
+                for (name, generation) in expected {
+                    try dictionary.writeEntry {
+                        try $0.writeString(name)
+                        try $0.writeUInt64(generation)
+                    }
+                }
+            }
+            try writer.writeDictionary(key: "s", value: "v") { options in
+                try options.writeEntry {
+                    try $0.writeString("token")
+                    try $0.writeVariant(of: "s") { try $0.writeString(batch.token) }
+                }
+            }
+        } read: {
+            try $0.readUInt64()
+        } completion: { [weak self] outcome in
+            self?.sent(batch, of: copy, outcome, attachment)
+        }
+    }
+
+    private func sent(
+        _ batch: Batch, of copy: DomainCopy, _ outcome: Result<UInt64, any Error>, _ attachment: Int
+    ) {
+        // Whoever answered: what it says of a batch holds, as the next daemon knows its token.
+        guard lock.reading({ copy.batches.first === batch && batch.isOnItsWay }) else { return }
+        switch outcome {
+        case .success(let generation):
+            noteAnswer()
+            lock.withLock {
+                copy.acknowledge(generation)
+                end(batch, outcome)
+            }
+            sendNext(of: copy)
+        case .failure(let error) where Self.isRefusal(error):
+            refused(batch, of: copy, error)
+            sendNext(of: copy)
+        case .failure(let error):
+            // Nobody knows whether it was carried out. It is sent again, by its token, to whoever
+            // serves next; another attachment has seen to that already.
+            guard attachment == self.attachment else { return }
+            lock.reading { copy.sendAgain() }
+            lost(error, attachment)
+        }
+    }
+
+    private func refused(_ batch: Batch, of copy: DomainCopy, _ error: any Error) {
+        lock.withLock {
+            if batch.isMerged { return copy.splitFirst() }
+            copy.refuse()
+            end(batch, .failure(error))
+            guard !batch.isAwaited else { return }
+            let failure = DefaultsFailure(
+                action: .write, keys: batch.changes.keys.sorted(),
+                domain: batch.layer.spelling(of: copy.name), error: error)
+            copy.tell(failure, lock)
+        }
+    }
+
+    private func end(_ batch: Batch, _ outcome: Batch.Outcome) {
+        for waiter in batch.takeWaiting() { lock.whenFree { waiter(outcome) } }
+    }
+
+    /// Whether an error says that a change was not made, and would not be if it were sent again.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        if error is DefaultsError { return true }
+        if let error = error as? ClientError { return error.code != .unreachable }
+        guard let error = error as? DBusError else { return true }
+        return refusals.contains(error.name)
+    }
+
+    /// The errors of the bus and of the marshalling that stand. After all others nobody knows what has
+    /// happened, or it passes.
+    private static let refusals: Set<ErrorName> = [
+        .invalidArguments, .invalidSignature, .limitsExceeded, .unknownMethod, .unknownObject,
+        .unknownInterface, .failed,
+    ]
+
+    // MARK: At the end of the process
+
+    /// Waits until all has been answered, or a second is over.
+    func flushAtExit() {
+        guard !Fork.isChild, let loop, !loop.isCurrent else { return }
+        let answered = DispatchSemaphore(value: 0)
+        let waits = lock.withLock {
+            let unsent = table.copies.values.compactMap(\.batches.last)
+            for batch in unsent { batch.whenDone { _ in answered.signal() } }
+            return unsent.count
+        }
+        let end = DispatchTime.now() + .seconds(1)
+        for _ in 0..<waits where answered.wait(timeout: end) == .timedOut { return }
+    }
+}

@@ -1,0 +1,248 @@
+import DBus
+import DefaultsProtocol
+import Synchronization
+
+// Invariants
+//
+// 1. One thread, the loop's, talks with the bus; whoever else wants something hands it over. Nothing
+//    of the application runs there but what is told of changes at once.
+// 2. The lock is held for moments only, never while something is waited for.
+// 3. No wait is without a bound, and where the service is unreachable nothing is waited for at all.
+// 4. Who waits for a copy is let go by the answer to a question that was sent after they came, or
+//    when the service turns out to be unreachable.
+// 5. What is answered to a question of an earlier attachment changes no copy: an attachment ends with
+//    the daemon that was asked, and with the connection.
+
+/// The daemon at a bus, as one process reaches it.
+///
+/// There is one for each bus, on a thread of its own. What the loop's thread alone uses is marked so;
+/// all else is used under the lock (`@unchecked Sendable`).
+final class BusService: Service, @unchecked Sendable {
+    let lock = Guard()
+    let states = Broadcast<DefaultsState>()
+    private let bus: Address
+    /// Nil where the process has no thread or descriptor to spare.
+    let loop: EventLoop?
+
+    // Under the lock.
+    private(set) var table = StoreTable()
+    private(set) var state = DefaultsState.connecting
+    /// The domains that the bus has not been asked to tell of.
+    private var unfollowed: [DomainCopy] = []
+
+    // The loop's thread alone.
+    private(set) var connection: Connection?
+    /// The number of the attachment; see the invariants.
+    private(set) var attachment = 0
+    /// Whether the service does not let this process have the page.
+    var isConfined = false
+    /// The page of this attachment.
+    var mapped: CounterPage?
+    private var retryDelay = BusService.firstRetry
+    private var retryTimer: EventLoop.Timer?
+    /// How many calls were lost, one after the other.
+    private var losses = 0
+
+    /// How long a thread waits for the service.
+    static let patience = Duration.seconds(2)
+    /// How long until a bus that is not there is tried again, at first and at last.
+    private static let firstRetry = Duration.milliseconds(100)
+    private static let lastRetry = Duration.seconds(30)
+    /// So many calls that were lost are sent again at once: a daemon that dies is followed by another.
+    private static let mostLosses = 3
+
+    private static let services = Mutex<[Address: BusService]>([:])
+
+    /// The service at a bus. Not in a forked process, where its locks may be held for ever.
+    static func at(_ bus: Address) -> BusService {
+        Fork.watch()
+        return services.withLock { services in
+            if let service = services[bus] { return service }
+            let service = BusService(bus)
+            services[bus] = service
+            AtExit.call { service.flushAtExit() }
+            return service
+        }
+    }
+
+    private init(_ bus: Address) {
+        self.bus = bus
+        do {
+            loop = try EventLoop.startThread(named: "defaults")
+        } catch {
+            loop = nil
+            state = .unreachable("\(error)")
+        }
+        onLoop { $0.connect() }
+    }
+
+    /// Has something done on the loop's thread.
+    func onLoop(_ body: @escaping @Sendable (BusService) -> Void) {
+        loop?.perform { body(self) }
+    }
+
+    func store(of domain: String, arguments: [String]) -> Store {
+        let (store, isNew) = lock.withLock {
+            let (store, new) = table.store(of: domain, service: self, arguments: arguments)
+            unfollowed += new
+            return (store, !new.isEmpty)
+        }
+        if isNew { onLoop { $0.followNewDomains() } }
+        return store
+    }
+
+    func send(from copy: DomainCopy) {
+        onLoop { $0.sendNext(of: copy) }
+    }
+
+    /// Notes how it is with the service, and lets those go on who wait in vain.
+    func enter(_ new: DefaultsState) {
+        lock.withLock {
+            guard state != new else { return }
+            state = new
+            lock.whenFree { [states] in states.tell(new) }
+            guard case .unreachable = new else { return }
+            for copy in table.copies.values { copy.endWaits(lock) }
+        }
+    }
+}
+
+// MARK: The connection, on the loop's thread
+
+extension BusService {
+    private func connect() {
+        guard let loop, connection == nil else { return }
+        do {
+            let connection = try Connection(to: bus, on: loop)
+            try connection.assumeIsolated { connection in
+                connection.onDisconnect { [weak self] in self?.disconnected() }
+                try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
+                try connection.onSignal(Self.changeRule, isAsked: false) { [weak self] in
+                    self?.changed($0)
+                }
+            }
+            self.connection = connection
+            noteAnswer()
+            enter(.connecting)
+            lock.reading { unfollowed = Array(table.copies.values) }
+            followNewDomains()
+        } catch {
+            enter(.unreachable("There is no way to the bus: \(error)."))
+            retryLater()
+        }
+    }
+
+    private func disconnected() {
+        connection = nil
+        detach()
+        enter(.unreachable("The bus has ended."))
+        retryLater()
+    }
+
+    private static let ownerRule: MatchRule = {
+        var rule = MatchRule(
+            sender: .bus, path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+            member: "NameOwnerChanged")
+        rule.arguments[0] = Contract.busName.string
+        return rule
+    }()
+
+    /// The signals of all domains. The bus is asked for those of each domain.
+    ///
+    /// The sender is not part of the rule here, as its owner may be another in a moment: what somebody
+    /// else might send in its name is a reason to ask the service, and nothing more.
+    private static let changeRule = MatchRule(
+        path: Contract.objectPath, interface: Contract.interface, member: Contract.changed.name)
+
+    private func ownerChanged(_ signal: Signal) {
+        // While nobody serves, nobody changes anything: what is held stays current.
+        guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2],
+            !owner.isEmpty
+        else { return }
+        detach()
+        noteAnswer()
+        if case .unreachable = lock.reading({ state }) { enter(.connecting) }
+        askAgain()
+    }
+
+    /// Forgets how current the copies are, and that something is on its way.
+    private func detach() {
+        attachment += 1
+        isConfined = false
+        mapped = nil
+        lock.withLock { for copy in table.copies.values { copy.detach() } }
+    }
+
+    /// Begins to follow the domains that have come since.
+    private func followNewDomains() {
+        guard let connection else { return }
+        let copies = lock.reading {
+            defer { unfollowed = [] }
+            return unfollowed
+        }
+        guard !copies.isEmpty else { return }
+        for copy in copies {
+            var rule = Self.changeRule
+            rule.arguments[0] = copy.name
+            // Where that fails the connection has ended, and all is followed anew on the next one.
+            try? connection.assumeIsolated { try $0.ask(for: rule) }
+        }
+        attach(copies)
+        for copy in copies { sendNext(of: copy) }
+    }
+
+    private func changed(_ signal: Signal) {
+        guard let change = try? DefaultsChange(signal),
+            change.origin != connection?.uniqueName?.string
+        else { return }
+        let copy = lock.reading { () -> DomainCopy? in
+            guard let copy = table.copies[change.domain] else { return nil }
+            copy.noteForeignChange(change)
+            return copy.isObserved ? copy : nil
+        }
+        if let copy { refresh([copy]) }
+    }
+}
+
+// MARK: Losses, on the loop's thread
+
+extension BusService {
+    /// Notes that the service answers.
+    func noteAnswer() {
+        losses = 0
+        retryDelay = Self.firstRetry
+    }
+
+    /// Does what is right when a call was lost, whose outcome nobody knows.
+    func lost(_ error: any Error, _ attachment: Int) {
+        guard attachment == self.attachment, connection != nil else { return }
+        losses += 1
+        if (error as? DBusError)?.name == .serviceUnknown {
+            // The bus tells when there is somebody.
+            enter(.unreachable("Nobody serves \(Contract.busName) on the bus."))
+        } else if losses <= Self.mostLosses {
+            askAgain()
+        } else {
+            enter(.unreachable("\(error)"))
+            retryLater()
+        }
+    }
+
+    /// Asks for what is not current, and sends what waits to be sent.
+    private func askAgain() {
+        let copies = lock.reading { Array(table.copies.values) }
+        attach(copies.filter { copy in lock.reading { !copy.isCurrent } })
+        for copy in copies { sendNext(of: copy) }
+    }
+
+    /// Tries again later, and later still the next time.
+    private func retryLater() {
+        guard let loop, retryTimer == nil else { return }
+        retryTimer = loop.schedule(after: retryDelay) { [weak self] in
+            guard let self else { return }
+            retryTimer = nil
+            if connection == nil { connect() } else { askAgain() }
+        }
+        retryDelay = min(retryDelay * 2, Self.lastRetry)
+    }
+}

@@ -1,0 +1,32 @@
+import Glibc
+import Synchronization
+
+/// Whether this process is the child of one that had a connection.
+///
+/// Only the thread that forked goes on in a child. The connection's thread is gone, and whatever was
+/// locked stays locked: nothing here may be touched any more.
+enum Fork {
+    private static let hasHappened = Atomic<Bool>(false)
+    private static let hasWarned = Atomic<Bool>(false)
+
+    static var isChild: Bool { hasHappened.load(ordering: .relaxed) }
+
+    /// Sees to it that a child knows of itself. To be called before there is a connection.
+    static func watch() { _ = registration }
+
+    private static let registration: Void = {
+        pthread_atfork(nil, nil) { Fork.hasHappened.store(true, ordering: .relaxed) }
+    }()
+
+    /// Throws in a child.
+    static func check() throws {
+        if isChild { throw ClientError.forked }
+    }
+
+    /// Tells on standard error, once, that a child reads defaults only, and that its changes are lost.
+    static func warn() {
+        guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
+        let text = "\(ClientError.forked.message)\n"
+        _ = text.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,135 @@
+import KeyedArchive
+
+/// Changes of this process.
+extension Store {
+    /// How much may wait to be sent, in bytes, of a domain.
+    static let largestBacklog = 64 << 20
+    /// How long a change is waited for. It goes on its way all the same.
+    private static let patience = Duration.seconds(30)
+
+    @usableFromInline
+    func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
+        reporting([key.name], in: .domain) {
+            try change(key.name, to: Entry(value, of: key), in: .domain)
+        }
+    }
+
+    /// Tells of what goes wrong in a call that does not throw.
+    func reporting(_ keys: [String], in layer: DefaultsLayer, _ body: () throws -> Void) {
+        guard !Fork.isChild else { return Fork.warn() }
+        do {
+            try body()
+        } catch {
+            let spelling = place(of: layer).map { $0.layer.spelling(of: $0.copy.name) } ?? name
+            failures.tell(
+                DefaultsFailure(action: .write, keys: keys, domain: spelling, error: error))
+        }
+    }
+
+    /// Changes one key, and has it sent.
+    func change(_ key: String, to entry: Entry?, in layer: DefaultsLayer) throws {
+        try Fork.check()
+        guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
+        let isNew = try lock.withLock {
+            if copy.isNoChange(entry, forKey: key, in: copyLayer) { return false }
+            try admit([key], Batch.size(of: entry, key), in: copy)
+            copy.enqueue(entry, forKey: key, in: copyLayer)
+            return copy.batches.first?.isOnItsWay == false
+        }
+        if isNew { service.send(from: copy) }
+    }
+
+    /// Changes several keys as one, and has it sent.
+    func apply(
+        _ entries: [String: Entry?], expected: [String: UInt64] = [:], in layer: DefaultsLayer,
+        whenDone: ((Batch.Outcome) -> Void)? = nil
+    ) throws {
+        try Fork.check()
+        guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
+        guard !entries.isEmpty else {
+            whenDone?(.success(lock.reading { copy.generation }))
+            return
+        }
+        let batch = Batch(copyLayer, entries, expected: expected, isTransaction: true)
+        try lock.withLock {
+            try admit(entries.keys.sorted(), batch.size, in: copy)
+            // Of a change that is waited for, the caller is told and nobody else.
+            if let whenDone {
+                batch.isAwaited = true
+                batch.whenDone(whenDone)
+            }
+            copy.enqueue(batch)
+        }
+        service.send(from: copy)
+    }
+
+    /// Refuses what is locked, and what would be too much in memory; under the lock.
+    private func admit(_ keys: [String], _ size: Int, in copy: DomainCopy) throws {
+        for key in keys where copy.isLocked(key) == true || global?.isLocked(key) == true {
+            throw ClientError.locked(key, in: copy.name)
+        }
+        guard copy.backlog + size <= Self.largestBacklog else {
+            throw ClientError.tooManyChanges(keys[0], in: copy.name, limit: Self.largestBacklog)
+        }
+    }
+
+    func commit(
+        _ entries: [String: Entry?], expected: [String: UInt64], in layer: DefaultsLayer
+    ) async throws -> UInt64 {
+        let outcome = OneShot<UInt64>()
+        try apply(entries, expected: expected, in: layer) { outcome.resume($0) }
+        return try await outcome.value(within: Self.patience)
+    }
+
+    func update<Value>(
+        _ key: DefaultsKey<Value>, in layer: DefaultsLayer, _ body: (inout Value) throws -> Void
+    ) async throws -> Value {
+        try Fork.check()
+        guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
+        let spelling = copyLayer.spelling(of: copy.name)
+        let attempts = 100
+        for _ in 0..<attempts {
+            // Our own changes that are on their way come first, or they would be a conflict.
+            try await flush(within: Self.patience)
+            let (bytes, generation) = try await service.read(key.name, in: spelling)
+            var value: Value
+            if let bytes {
+                value = try key.coding.decode(KeyedArchive(validating: bytes))
+            } else {
+                value = try readValue(of: key)
+            }
+            try body(&value)
+            let entry = try Entry(value, of: key)
+            do {
+                _ = try await commit(
+                    [key.name: entry], expected: [key.name: generation], in: layer)
+                return value
+            } catch {
+                guard ClientError.isConflict(error) else { throw error }
+            }
+        }
+        throw ClientError.tooMuchContention(key.name, in: spelling, attempts: attempts)
+    }
+
+    func flush(within bound: Duration) async throws {
+        try Fork.check()
+        for copy in copies {
+            let outcome = OneShot<UInt64>()
+            let isWaiting = lock.withLock {
+                guard let last = copy.batches.last else { return false }
+                last.whenDone { outcome.resume(.success((try? $0.get()) ?? 0)) }
+                return true
+            }
+            if isWaiting { _ = try await outcome.value(within: bound) }
+        }
+    }
+}
+
+extension Entry {
+    /// The entry of a value; nil where its key says that there is none.
+    convenience init?<Value>(_ value: Value, of key: DefaultsKey<Value>) throws {
+        guard let bytes = try key.coding.bytes(of: value) else { return nil }
+        self.init(.archive(bytes))
+        if key.coding.isShared { decoded = Decoded(value) }
+    }
+}

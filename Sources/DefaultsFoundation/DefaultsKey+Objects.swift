@@ -1,0 +1,101 @@
+public import DefaultsClient
+public import Foundation
+import KeyedArchive
+
+extension DefaultsKey {
+    /// Makes a key of objects of NSSecureCoding, which reads nil where there is no value, and whose
+    /// value is removed by nil.
+    ///
+    /// ```swift
+    /// extension DefaultsKeys {
+    ///     static let account = DefaultsKey("Account", ofClass: Account.self)
+    /// }
+    ///
+    /// defaults[.account] = Account(username: "ada")
+    /// ```
+    ///
+    /// Each read makes a new object, and a change to one that was read changes nothing in the
+    /// defaults: set it again. What objects can be made, and that no stored bytes can trap, is told at
+    /// `KeyedArchive.decodeObject(of:allowing:forKey:options:)`.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - class: The class of the object itself.
+    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - options: How classes are called in archives, and how much is read.
+    public convenience init<Object: NSObject & NSSecureCoding & SendableMetatype>(
+        _ name: String, ofClass class: Object.Type, allowing others: [AnyClass] = [],
+        options: ObjectCodingOptions = ObjectCodingOptions()
+    ) where Value == Object? {
+        self.init(
+            name, coding: .object(ofClass: `class`, allowing: others, options: options),
+            default: { nil })
+    }
+}
+
+extension DefaultsKey where Value: NSObject & NSSecureCoding & SendableMetatype {
+    /// Makes a key of objects of NSSecureCoding with an object that holds where there is no value.
+    ///
+    /// ```swift
+    /// static let options = DefaultsKey("Options", ofClass: Options.self) { Options() }
+    /// ```
+    ///
+    /// All else is as with a key of an optional object.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - class: The class of the object itself.
+    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - options: How classes are called in archives, and how much is read.
+    ///   - value: Makes what holds where no layer has the key; called for each read of it.
+    public convenience init(
+        _ name: String, ofClass class: Value.Type, allowing others: [AnyClass] = [],
+        options: ObjectCodingOptions = ObjectCodingOptions(),
+        default value: @escaping @Sendable () -> Value
+    ) {
+        self.init(
+            name, coding: .object(ofClass: `class`, allowing: others, options: options),
+            default: value)
+    }
+}
+
+extension ValueCoding where Value: NSObject & NSSecureCoding & SendableMetatype {
+    /// The coding of objects of NSSecureCoding.
+    ///
+    /// - Parameters:
+    ///   - class: The class of the object itself.
+    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - options: How classes are called in archives, and how much is read.
+    public static func object(
+        ofClass class: Value.Type, allowing others: [AnyClass] = [],
+        options: ObjectCodingOptions = ObjectCodingOptions()
+    ) -> ValueCoding {
+        ValueCoding(
+            encode: { try KeyedArchive(archiving: $0, options: options) },
+            decode: { archive in
+                let object = try archive.decodeObject(
+                    of: `class`, allowing: others, options: options)
+                guard let object else { throw ObjectCodingError.noObject }
+                return object
+            })
+    }
+}
+
+extension ValueCoding {
+    /// The coding of objects of NSSecureCoding where there may be none, for which nothing is stored.
+    ///
+    /// An archive of nil is read as nil.
+    ///
+    /// - Parameters:
+    ///   - class: The class of the object itself.
+    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - options: How classes are called in archives, and how much is read.
+    public static func object<Object: NSObject & NSSecureCoding & SendableMetatype>(
+        ofClass class: Object.Type, allowing others: [AnyClass] = [],
+        options: ObjectCodingOptions = ObjectCodingOptions()
+    ) -> ValueCoding where Value == Object? {
+        ValueCoding(
+            encode: { try $0.map { try KeyedArchive(archiving: $0, options: options) } },
+            decode: { try $0.decodeObject(of: `class`, allowing: others, options: options) })
+    }
+}

@@ -1,0 +1,130 @@
+import DefaultsClient
+import Testing
+
+/// Changes as sequences.
+@Suite struct ChangeTests {
+    let defaults = Defaults.inMemory()
+
+    @Test func `A change is told with what was before, and whose it is`() async {
+        var changes = defaults.changes(of: .loudness).makeAsyncIterator()
+        defaults[.volume] = 1
+        defaults[.loudness] = 9
+        #expect(Told(await changes.next()) == Told(5, 9))
+        defaults.reset(.loudness)
+        #expect(Told(await changes.next()) == Told(9, 5))
+    }
+
+    @Test func `Setting what is there is no change`() async {
+        defaults[.loudness] = 5
+        var changes = defaults.changes(of: .loudness).makeAsyncIterator()
+        defaults[.loudness] = 5
+        defaults[.loudness] = 6
+        #expect(Told(await changes.next()) == Told(5, 6))
+    }
+
+    @Test func `A slow consumer is given the newest value, and the one it saw last`() async {
+        var changes = defaults.changes(of: .loudness).makeAsyncIterator()
+        for loudness in 10...1000 { defaults[.loudness] = loudness }
+        #expect(Told(await changes.next()) == Told(5, 1000))
+        // There and back again is no change.
+        defaults[.loudness] = 7
+        defaults[.loudness] = 1000
+        defaults[.loudness] = 8
+        #expect(Told(await changes.next()) == Told(1000, 8))
+    }
+
+    @Test func `A consumer that sets what it was told is told of nothing more`() async {
+        var changes = defaults.changes(of: .loudness).makeAsyncIterator()
+        defaults[.loudness] = 9
+        let change = await changes.next()
+        defaults[.loudness] = change?.newValue ?? 0
+        defaults[.loudness] = 1
+        #expect(Told(await changes.next()) == Told(9, 1))
+    }
+
+    @Test func `What another layer covers is not told of`() async throws {
+        try defaults.set(1, for: .loudness, in: .host)
+        var changes = defaults.changes(of: .loudness).makeAsyncIterator()
+        defaults[.loudness] = 9
+        defaults.reset(.loudness, in: .host)
+        #expect(Told(await changes.next()) == Told(1, 9))
+    }
+
+    @Test func `What is registered is a change where it holds`() async {
+        var changes = defaults.changes(of: .loudness).makeAsyncIterator()
+        defaults.register { $0[.loudness] = 3 }
+        #expect(await changes.next()?.newValue == 3)
+    }
+
+    @Test func `The values begin with the one that holds`() async {
+        var values = defaults.values(of: .loudness).makeAsyncIterator()
+        #expect(await values.next() == 5)
+        defaults[.loudness] = 6
+        #expect(await values.next() == 6)
+        defaults.reset(.loudness)
+        #expect(await values.next() == 5)
+    }
+
+    @Test func `The changes of a domain are told key by key, each as its key has it`() async {
+        var changes = defaults.changes().makeAsyncIterator()
+        defaults.apply {
+            $0[.loudness] = 9
+            $0[.title] = "x"
+        }
+        var loudness: ValueChange<Int>?
+        var title: ValueChange<String>?
+        for _ in 0..<2 {
+            guard let change = await changes.next() else { break }
+            #expect(change.isOwn)
+            #expect(change.layer == .domain)
+            loudness = loudness ?? change.values(of: .loudness)
+            title = title ?? change.values(of: .title)
+        }
+        #expect(Told(loudness) == Told(5, 9))
+        #expect(Told(title) == Told("untitled", "x"))
+        defaults.reset(.title)
+        let last = await changes.next()
+        #expect(last?.key == "Title")
+        #expect(last?.layer == nil)
+    }
+
+    @Test func `Each consumer is told of every change`() async {
+        var first = defaults.values(of: .loudness).makeAsyncIterator()
+        var second = defaults.changes(of: .loudness).makeAsyncIterator()
+        defaults[.loudness] = 9
+        #expect(await second.next()?.newValue == 9)
+        #expect(await first.next() == 9)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A consumer ends when its task is cancelled`() async {
+        let consumer = Task {
+            var count = 0
+            for await _ in defaults.changes(of: .loudness) { count += 1 }
+            return count
+        }
+        consumer.cancel()
+        #expect(await consumer.value == 0)
+    }
+
+    @Test func `The state of defaults in memory is told at once`() async {
+        var states = defaults.states.makeAsyncIterator()
+        #expect(await states.next() == .inMemory)
+        #expect(defaults.state == .inMemory)
+    }
+}
+
+/// What a change told, or is expected to tell of this process's own change.
+private struct Told<Value: Equatable>: Equatable {
+    let old: Value?
+    let new: Value?
+    let isOwn: Bool?
+
+    init(_ change: ValueChange<Value>?) {
+        (old, new, isOwn) = (change?.oldValue, change?.newValue, change?.isOwn)
+    }
+
+    init(_ old: Value, _ new: Value) {
+        (self.old, self.new, isOwn) = (old, new, true)
+    }
+}

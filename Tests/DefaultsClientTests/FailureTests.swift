@@ -1,0 +1,62 @@
+import DefaultsClient
+import Testing
+
+/// What goes wrong behind calls that do not throw.
+@Suite struct FailureTests {
+    @Test func `A change of a locked key is told of, and the value stays`() async throws {
+        let defaults = Defaults.inMemory(locked: ["Loudness"])
+        var failures = defaults.failures.makeAsyncIterator()
+        defaults[.loudness] = 9
+        #expect(defaults[.loudness] == 5)
+        let failure = try #require(await failures.next())
+        #expect(failure.action == .write)
+        #expect(failure.keys == ["Loudness"])
+        #expect(failure.domain == "org.example.Test")
+        #expect((failure.error as? ClientError)?.code == .locked)
+        defaults.apply(in: .host) { $0[.loudness] = 9 }
+        #expect(await failures.next()?.domain == "org.example.Test@host")
+    }
+
+    @Test func `A value of another type reads as the default, and is told of once`() async throws {
+        let defaults = Defaults.inMemory()
+        let text = DefaultsKey("Loudness", default: "")
+        defaults[text] = "loud"
+        var failures = defaults.failures.makeAsyncIterator()
+        for _ in 0..<3 { #expect(defaults[.loudness] == 5) }
+        #expect(throws: DecodingError.self) { try defaults.value(of: .loudness) }
+        #expect(throws: DecodingError.self) { try defaults.value(of: .loudness, in: .domain) }
+        defaults[text] = "louder"
+        #expect(defaults[.loudness] == 5)
+        for _ in 0..<2 {
+            let failure = try #require(await failures.next())
+            #expect(failure.action == .read)
+            #expect(failure.error is DecodingError)
+            #expect(!"\(failure.error)".contains("loud"))
+        }
+        // Had it been told of more often, the next would be that and not this.
+        try? defaults.set(1, for: .loudness)
+        defaults[DefaultsKey("Loudness", default: true)] = true
+        _ = defaults[text]
+        #expect(await failures.next()?.keys == ["Loudness"])
+        #expect(defaults[text] == "")
+    }
+
+    @Test func `A raw value that is none reads as the default`() async throws {
+        let defaults = Defaults.inMemory()
+        defaults[DefaultsKey("Theme", default: "")] = "pink"
+        var failures = defaults.failures.makeAsyncIterator()
+        #expect(defaults[.theme] == .light)
+        let failure = try #require(await failures.next())
+        #expect((failure.error as? ClientError)?.code == .undecodable)
+        #expect(!"\(failure.error)".contains("pink"))
+    }
+
+    @Test func `Each listener is told of every failure`() async {
+        let defaults = Defaults.inMemory(locked: ["*"])
+        var first = defaults.failures.makeAsyncIterator()
+        var second = defaults.failures.makeAsyncIterator()
+        defaults[.loudness] = 9
+        #expect(await first.next()?.keys == ["Loudness"])
+        #expect(await second.next()?.keys == ["Loudness"])
+    }
+}

@@ -1,0 +1,148 @@
+import DefaultsClient
+import Foundation
+import KeyedArchive
+import Testing
+
+/// A key of a type, a value of it, and how the database has that.
+private struct Sample: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    /// Whether the key reads its default first, then what was set, then its default again.
+    let isKept: @Sendable (Defaults) -> Bool
+    let json: @Sendable (Defaults) throws -> String?
+    let expected: String
+
+    init<Value: Equatable & Sendable>(
+        _ name: String, _ key: DefaultsKey<Value>, _ value: Value, _ expected: String
+    ) {
+        testDescription = name
+        self.expected = expected
+        isKept = { defaults in
+            let first = defaults[key]
+            defaults[key] = value
+            let second = defaults[key]
+            defaults.reset(key)
+            return first == key.defaultValue && second == value && defaults[key] == first
+                && first != second
+        }
+        json = { defaults in
+            defaults[key] = value
+            return try defaults.storedJSON(of: key)
+        }
+    }
+}
+
+extension DefaultsKeys {
+    /// What is stored under another key.
+    static func raw(_ key: DefaultsKeys) -> DefaultsKey<KeyedArchive?> {
+        DefaultsKey(
+            key.name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: { nil })
+    }
+}
+
+extension Defaults {
+    /// What is stored under a key, as `defaultsctl` shows it.
+    func storedJSON(of key: DefaultsKeys) throws -> String? {
+        try self[.raw(key)].map { String(decoding: try $0.json(), as: UTF8.self) }
+    }
+}
+
+private let samples = [
+    Sample("a boolean", .playSound, false, "false"),
+    Sample("an integer", .loudness, -7, "-7"),
+    Sample("a real", .volume, 0.25, "0.25"),
+    Sample("a string", .title, "é", #""é""#),
+    Sample("an optional", .nickname, "ada", #""ada""#),
+    Sample("an enumeration of strings", .theme, .dark, #""dark""#),
+    Sample("an optional enumeration", .lastTheme, .dark, #""dark""#),
+    Sample("an enumeration of integers", .difficulty, .hard, "1"),
+    Sample("a set of options", .permissions, [.reading, .writing], "3"),
+    Sample("an optional set of options", .lastPermissions, .writing, "2"),
+    Sample(
+        "an object", .winner, Player(name: "ada", level: 3, friends: ["bob"]),
+        #"{"$class":"Player","friends":["bob"],"level":3,"name":"ada"}"#),
+    Sample(
+        "an optional object", .player, Player(name: "ada"),
+        #"{"$class":"Player","friends":null,"level":1,"name":"ada"}"#),
+    Sample("an array", .scores, [3, 1, 2], "[3,1,2]"),
+    Sample(
+        "a dictionary", .players, ["a": Player(name: "ada")],
+        #"{"a":{"$class":"Player","friends":null,"level":1,"name":"ada"}}"#),
+    Sample("a set", .tags, ["b", "a"], #"{"$class":"NSSet","NS.objects":["a","b"]}"#),
+    Sample("data", .icon, Data([0, 1, 0xFF]), #"{"$data":"AAH/"}"#),
+    Sample(
+        "a date", .opened, Date(timeIntervalSinceReferenceDate: 725_760_000.25),
+        #"{"$class":"NSDate","NS.time":725760000.25}"#),
+    Sample(
+        "a URL", .home, URL(string: "https://example.org/a?b#c"),
+        #"{"$class":"NSURL","NS.base":null,"NS.relative":"https://example.org/a?b#c"}"#),
+    Sample(
+        "a UUID", .id, UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
+        #"{"$class":"NSUUID","NS.uuidbytes":{"$bytes":"AQIDBAUGBwgJCgsMDQ4PEA=="}}"#),
+]
+
+@Suite struct KeyTests {
+    let defaults = Defaults.inMemory()
+
+    @Test(arguments: samples)
+    private func `A key reads its default, what was set, and its default again`(_ sample: Sample) {
+        #expect(sample.isKept(defaults))
+    }
+
+    @Test(arguments: samples)
+    private func `A value is stored as what it is`(_ sample: Sample) throws {
+        #expect(try sample.json(defaults) == sample.expected)
+    }
+
+    @Test func `A decimal number keeps all its digits`() throws {
+        let price = try #require(Decimal(string: "12345678901234567890.0123456789"))
+        defaults[.price] = price
+        #expect(defaults[.price] == price)
+    }
+
+    @Test func `Nil removes the value`() {
+        defaults[.nickname] = "ada"
+        #expect(defaults.isSet(.nickname))
+        defaults[.nickname] = nil
+        #expect(!defaults.isSet(.nickname))
+        #expect(defaults.keys(in: .domain) == [])
+    }
+
+    @Test func `Two keys of a name read what is there, each as its type`() {
+        defaults[.loudness] = 11
+        let asReal = DefaultsKey("Loudness", default: 0.0)
+        for _ in 0..<2 {
+            #expect(defaults[.loudness] == 11)
+            #expect(defaults[asReal] == 11)
+        }
+    }
+
+    @Test func `An object without a field of a later version is read`() throws {
+        let old = try KeyedArchive(json: #"{"$class":"Player","name":"ada","level":2}"#)
+        defaults[.raw(.player)] = old
+        #expect(defaults[.player] == Player(name: "ada", level: 2))
+    }
+
+    @Test func `A property wrapper reads and writes its key`() {
+        struct Game {
+            @Default var playSound: Bool
+
+            init(_ defaults: Defaults) {
+                _playSound = Default(.playSound, in: defaults)
+            }
+        }
+        let game = Game(defaults)
+        #expect(game.playSound)
+        game.playSound = false
+        #expect(!defaults[.playSound])
+        #expect(game.$playSound.isSet)
+        #expect(game.$playSound.layer == .domain)
+        game.$playSound.reset()
+        #expect(game.playSound)
+        #expect(!game.$playSound.isLocked)
+    }
+
+    @Test func `Defaults in memory have nothing to do with each other`() {
+        defaults[.loudness] = 11
+        #expect(Defaults.inMemory()[.loudness] == 5)
+    }
+}
