@@ -17,7 +17,7 @@ struct FormatTests {
         let archive = try KeyedArchiveEncoder().encode(Account(username: "ada", isAdmin: true))
         let account = try KeyedArchiveDecoder().decode(Account.self, from: archive)
         #expect(account == Account(username: "ada", isAdmin: true))
-        print(try archive.json())
+        print(String(decoding: try archive.json(), as: UTF8.self))
         check(archive.bytes)
     }
 
