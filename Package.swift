@@ -160,7 +160,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
+                "PageReader", "ClientProgram", "Accounts", "BooksOwned", "GameOptions", "Library",
+                "ScaryBugs",
             ]),
     ]
 )

@@ -1,0 +1,38 @@
+import DefaultsClient
+import Glibc
+
+/// A program that uses the client library as applications do, in a process of its own, for tests and
+/// measurements.
+@main struct Program {
+    static func main() async {
+        let words = Array(CommandLine.arguments.dropFirst())
+        switch words.first {
+        case "talk" where words.count >= 2:
+            var conversation = Conversation(of: words[1])
+            await conversation.go()
+        case "leave" where words.count == 4: leave(words[1], words[2], words[3])
+        case "fresh" where words.count == 5: await FreshnessCheck(words.dropFirst()).go()
+        case "fork" where words.count == 2: Child(of: words[1]).report()
+        case "many" where words.count == 3: await ManyDomains(words[1], words[2]).go()
+        case "measure" where words.count >= 2: await Measurement(words.dropFirst()).go()
+        default: stop("No such command, or not so many words: \(words)")
+        }
+    }
+
+    /// Sets a key and returns, as a small program may.
+    private static func leave(_ domain: String, _ key: String, _ number: String) {
+        Defaults(domain: domain)[.number(key)] = Int(number) ?? 0
+    }
+}
+
+/// Prints a line that whoever reads it has at once.
+func say(_ line: String) {
+    print(line)
+    fflush(nil)
+}
+
+/// Ends the program with a sentence on standard error.
+func stop(_ message: String) -> Never {
+    _ = "\(message)\n".utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+    exit(2)
+}

@@ -1,0 +1,90 @@
+import TestSupport
+import Testing
+
+/// Changes that applications are told of, across processes.
+@Suite(.serialized) struct ClientChangesTests {
+    let desktop: Desktop
+    private static let app = "org.example.App"
+
+    init() throws { desktop = try Desktop() }
+
+    private func client() throws -> ClientProcess {
+        try ClientProcess(talkingOf: Self.app, in: desktop)
+    }
+
+    @Test func `A change is told with both values and whose it is, and one's own only once`() throws {
+        let (one, other) = (try client(), try client())
+        try one.ask("watch Key")
+        try one.ask("set Key 1")
+        #expect(try one.event() == "change 0 1 own")
+        try one.ask("flush")
+        try other.ask("set Key 2")
+        #expect(try one.event() == "change 1 2 foreign")
+        // What was sent and acknowledged meanwhile has told nothing more.
+        try one.ask("set Key 3")
+        #expect(try one.event() == "change 2 3 own")
+        try one.ask("flush")
+        #expect(try other.ask("get Key") == "3")
+        try other.ask("reset Key")
+        #expect(try one.event() == "change 3 0 foreign")
+        // Of another key, nobody is told.
+        try other.ask("set Another 5")
+        try other.ask("set Key 4")
+        #expect(try one.event() == "change 0 4 foreign")
+    }
+
+    @Test func `All changes of a domain are told, with the layer that the value comes from`() throws {
+        let (one, other) = (try client(), try client())
+        try one.ask("watch-all")
+        try other.ask("set A 1")
+        #expect(try one.event() == "changed A domain foreign")
+        try other.ask("set-in B 1 global")
+        #expect(try one.event() == "changed B global foreign")
+        try one.ask("set-in B 2 host")
+        #expect(try one.event() == "changed B host own")
+        try other.ask("flush")
+        try desktop.write(#"{"A": 2}"#, to: "\(Self.app).json", in: .managed)
+        #expect(try one.event() == "changed A managed foreign")
+        // What is hidden by a stronger layer changes nothing.
+        try desktop.setNumber(7, forKey: "B", in: Self.app)
+        try other.ask("reset A")
+        try desktop.remove("\(Self.app).json", in: .managed)
+        #expect(try one.event() == "changed A domain foreign")
+    }
+
+    @Test func `An observer that writes what it is told ends in no circle`() throws {
+        let (one, other) = (try client(), try client())
+        for client in [one, other] { try client.ask("watch-and-set Key Told") }
+        for number in 1...20 {
+            try one.ask("set Key \(number)")
+            #expect(try one.event() == "change \(number - 1) \(number) own")
+            #expect(try other.event() == "change \(number - 1) \(number) foreign")
+        }
+        try one.ask("flush")
+        try other.ask("flush")
+        // Each counts what it is told, and both have been told twenty times.
+        let generation = try desktop.property("Generation")
+        #expect(try one.ask("get Key") == "20")
+        #expect(try desktop.property("Generation") == generation)
+    }
+
+    @Test func `A consumer that is slow is given the newest value, with the one that it saw last`()
+        throws
+    {
+        let (one, other) = (try client(), try client())
+        try one.ask("hold Key")
+        try other.ask("set Key 1")
+        #expect(try one.ask("next Key") == "change 0 1 foreign")
+        try other.ask("set-many Key 200000")
+        try other.ask("flush")
+        #expect(try one.ask("get Key") == "200000")
+        let before = try #require(Int(one.ask("own-kilobytes")))
+        for number in 1...200 {
+            try other.ask("set Key \(number)")
+            try other.ask("flush")
+            try one.wait(for: "\(number)", to: "get Key")
+        }
+        #expect(try #require(Int(one.ask("own-kilobytes"))) < before + 4000)
+        #expect(try one.ask("next Key") == "change 1 200 foreign")
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A process that uses the client library, and does what it is told: see `ClientProgram`.
+///
+/// It is ended after five minutes, so that a test of one that hangs fails.
+final class ClientProcess {
+    /// What it does not say on standard output.
+    let complaints: String
+    private let process: ChildProcess
+    private let input: FileHandle
+    private var events: [String] = []
+
+    /// The program, which is built beside the tests.
+    static let program = URL(filePath: CommandLine.arguments[0])
+        .deletingLastPathComponent().appending(path: "ClientProgram").path(percentEncoded: false)
+
+    /// - Parameters:
+    ///   - words: The command line of the program.
+    ///   - wrapper: What runs it.
+    init(
+        _ words: [String], in desktop: Desktop, by wrapper: [String] = [],
+        environment: [String: String]? = nil
+    ) throws {
+        let name = desktop.directory.path + "/client-" + UUID().uuidString
+        complaints = name + ".err"
+        // Open for both, so that nobody waits for the other end.
+        let path = name + ".in"
+        guard mkfifo(path, 0o600) == 0, case let pipe = open(path, O_RDWR | O_CLOEXEC), pipe >= 0
+        else { throw CocoaError(.fileWriteUnknown) }
+        input = FileHandle(fileDescriptor: pipe, closeOnDealloc: true)
+        process = try ChildProcess(
+            ["timeout", "--kill-after=1", "300"] + wrapper + [Self.program] + words,
+            environment: environment ?? desktop.environment, input: path, output: .lines,
+            error: .file(complaints))
+    }
+
+    convenience init(talkingOf domain: String, in desktop: Desktop) throws {
+        try self.init(["talk", domain], in: desktop)
+    }
+
+    /// Tells it to do something.
+    ///
+    /// - Returns: Its answer; `done` for what has none.
+    @discardableResult
+    func ask(_ command: String) throws -> String {
+        try tell(command)
+        return try answer()
+    }
+
+    /// Tells it to do something, whose answer is asked for later.
+    func tell(_ command: String) throws {
+        try input.write(contentsOf: Data((command + "\n").utf8))
+    }
+
+    func answer() throws -> String {
+        while true {
+            let line = try line()
+            if line.hasPrefix("= ") { return String(line.dropFirst(2)) }
+            events.append(String(line.dropFirst(2)))
+        }
+    }
+
+    /// The next thing that it tells of itself.
+    func event() throws -> String {
+        if !events.isEmpty { return events.removeFirst() }
+        let line = try line()
+        try #require(line.hasPrefix("~ "), "\(line)")
+        return String(line.dropFirst(2))
+    }
+
+    /// Waits for an answer that a read is to give in the end.
+    func wait(for answer: String, to command: String) throws {
+        try EndToEndTests.wait { try ask(command) == answer }
+    }
+
+    func line() throws -> String {
+        guard let line = process.lines?.next() else {
+            throw ProgramEnded(status: process.waitUntilExit(), complaints: try told())
+        }
+        return line
+    }
+
+    private func told() throws -> String {
+        try String(contentsOfFile: complaints, encoding: .utf8)
+    }
+
+    /// Closes its standard input, and waits for its end.
+    @discardableResult
+    func end() throws -> Int32 {
+        try input.close()
+        return process.waitUntilExit()
+    }
+
+    func waitUntilExit() -> Int32 { process.waitUntilExit() }
+}
+
+/// A client's process has ended before its time.
+struct ProgramEnded: Error {
+    let status: Int32
+    let complaints: String
+}
+
+extension Desktop {
+    /// Sets a number as any other process of the desktop may.
+    func setNumber(_ number: Int, forKey key: String, in domain: String) throws {
+        _ = try call("SetValue", domain, key, "<int64 \(number)>").requireOutput()
+    }
+
+    /// The number that the service has.
+    func number(forKey key: String, in domain: String) throws -> Int {
+        let answer = try call("GetValue", domain, key).requireOutput()
+        return try #require(answer.firstMatch(of: /<int64 (-?\d+)>|<(-?\d+)>/).flatMap {
+            Int($0.1 ?? $0.2 ?? "")
+        }, "\(answer)")
+    }
+}
