@@ -79,8 +79,7 @@ extension Defaults {
     ///   - layer: `domain`, `host`, `global` or `global-host`.
     ///   - build: Sets and removes keys.
     /// - Returns: The generation of the change.
-    /// - Throws: The refusal, a `DefaultsError` or ``ClientError``; what cannot be archived; and what
-    ///   `build` throws. Nothing has changed then. ``ClientError`` with `unreachable` where there was no
+    /// - Throws: ``ClientError`` with the refusal; what cannot be archived; and what `build` throws. Nothing has changed then. ``ClientError`` with `unreachable` where there was no
     ///   answer for 30 s, and `CancellationError` where the task is cancelled: the change goes on its
     ///   way all the same.
     @discardableResult
@@ -132,12 +131,12 @@ extension Defaults {
     ///
     /// - Parameter bound: How long to wait for each of both.
     /// - Returns: The generation that is on disk.
-    /// - Throws: ``ClientError`` with `unreachable` when that is over; `DefaultsError` with
-    ///   `storageFailed` where the disk refuses.
+    /// - Throws: ``ClientError`` with `unreachable` when that is over, and with `storageFailed` where
+    ///   the disk refuses.
     @discardableResult
     public func synchronize(within bound: Duration = .seconds(30)) async throws -> UInt64 {
         try await store.flush(within: bound)
-        return try await store.service.synchronize()
+        return try await store.service.synchronize(within: bound)
     }
 }
 

@@ -1,4 +1,3 @@
-public import DBus
 import KeyedArchive
 import Synchronization
 
@@ -38,7 +37,7 @@ public struct Defaults: Sendable {
         domain: String, on bus: BusAddress = .session, arguments: [String] = CommandLine.arguments
     ) {
         // Of a forked process nothing is asked but the defaults of keys.
-        let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus)
+        let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus.address)
         self.init(store: service.store(of: domain, arguments: arguments))
     }
 

@@ -19,7 +19,7 @@ struct ArticleTests {
         let files = try FileManager.default.contentsOfDirectory(atPath: tests.path())
             .filter { $0.hasSuffix(".swift") && !#filePath.hasSuffix($0) }
         let lines = try files.flatMap { file in
-            lines(of: try String(contentsOf: tests.appending(path: file), encoding: .utf8))
+            Self.lines(of: try String(contentsOf: tests.appending(path: file), encoding: .utf8))
         }
         return Set(lines)
     }

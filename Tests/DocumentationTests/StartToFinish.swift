@@ -126,11 +126,9 @@ private func show(_ message: String) {}
 private func showWarning(_ message: String) {}
 private func hideWarning() {}
 
-private func told() async throws {
+func told() async throws {
     do {
         try await defaults.commit { $0[.volume] = 0.5 }
-    } catch let error as DefaultsError where error.code == .locked {
-        show(error.message)
     } catch let error as ClientError where error.code == .locked {
         show(error.message)
     }
