@@ -83,7 +83,7 @@ extension Defaults {
     ///   answer for 30 s, and `CancellationError` where the task is cancelled: the change goes on its
     ///   way all the same.
     @discardableResult
-    public func commit(
+    public nonisolated(nonsending) func commit(
         in layer: DefaultsLayer = .domain,
         _ build: (inout DefaultsChanges) throws -> Void
     ) async throws -> UInt64 {
@@ -109,7 +109,7 @@ extension Defaults {
     /// - Throws: ``ClientError`` with `conflict` where others came in between a hundred times; the
     ///   refusals of ``commit(in:_:)``; and what `body` throws.
     @discardableResult
-    public func update<Value>(
+    public nonisolated(nonsending) func update<Value>(
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain,
         _ body: (inout Value) throws -> Void
     ) async throws -> Value {

@@ -6,13 +6,15 @@ struct ArticleTests {
     private static let sources = tests.appending(path: "../../Sources").standardizedFileURL
 
     /// The pages of all catalogues but that of DefaultsSecrets, whose own tests do the same.
-    private static let pages = ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "PropertyList"]
-        .map { sources.appending(path: "\($0)/\($0).docc") }
-        .flatMap { catalogue in
-            ((try? FileManager.default.contentsOfDirectory(atPath: catalogue.path())) ?? [])
-                .filter { $0.hasSuffix(".md") }.sorted()
-                .map { catalogue.appending(path: $0).path() }
-        }
+    private static let pages = [
+        "DefaultsClient", "DefaultsFoundation", "KeyedArchive", "PropertyList",
+    ]
+    .map { sources.appending(path: "\($0)/\($0).docc") }
+    .flatMap { catalogue in
+        ((try? FileManager.default.contentsOfDirectory(atPath: catalogue.path())) ?? [])
+            .filter { $0.hasSuffix(".md") }.sorted()
+            .map { catalogue.appending(path: $0).path() }
+    }
 
     /// The lines of the other files here.
     private static func compiledLines() throws -> Set<String> {

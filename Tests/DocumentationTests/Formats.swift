@@ -62,6 +62,12 @@ struct FormatTests {
     }
 }
 
+func importUserDefaults() async throws {
+    try await defaults.migrate([
+        .importingUserDefaults(named: "org.example.Game", to: 1)
+    ])
+}
+
 extension DefaultsKeys {
     static let account = DefaultsKey("Account", ofClass: StoredAccount.self)
 }
@@ -75,7 +81,9 @@ final class StoredAccount: NSObject, NSSecureCoding {
     }
 
     init?(coder: NSCoder) {
-        guard let name = coder.decodeObject(of: NSString.self, forKey: "username") else { return nil }
+        guard let name = coder.decodeObject(of: NSString.self, forKey: "username") else {
+            return nil
+        }
         username = "\(name)"
     }
 

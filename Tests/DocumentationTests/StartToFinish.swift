@@ -19,6 +19,7 @@ extension DefaultsKeys {
     static let volume = DefaultsKey("Volume", default: 0.8)
     static let difficulty = DefaultsKey("Difficulty", default: Difficulty.normal)
     static let recentLevels = DefaultsKey<[String]>("RecentLevels", default: [])
+    static let loudness = DefaultsKey("Loudness", default: 8)
     static let highScore = DefaultsKey("HighScore", default: 0)
     static let player = DefaultsKey<Player?>("Player")
 }
@@ -71,6 +72,15 @@ private func change(score: Int) async throws {
     }
     try await defaults.update(.highScore) { $0 = max($0, score) }
     try await defaults.synchronize()
+}
+
+func migrate() async throws {
+    try await defaults.migrate([
+        DefaultsMigration(to: 1) { changes in
+            changes[.volume] = Double(changes[.loudness]) / 10
+            changes.reset(.loudness)
+        }
+    ])
 }
 
 func tellFailures() async {

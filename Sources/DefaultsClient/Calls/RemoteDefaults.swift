@@ -11,7 +11,7 @@ public import KeyedArchive
 /// try await defaults.set(archive, forKey: "PlaySound", in: "org.example.Game")
 /// ```
 ///
-/// Every call throws ``DefaultsError`` where the service refuses, and `DBusError` where the bus
+/// Every call throws `DefaultsError` where the service refuses, and `DBusError` where the bus
 /// or the service cannot be reached.
 public struct RemoteDefaults: Sendable {
     /// The connection to the bus that the calls go over.
