@@ -141,6 +141,12 @@ let package = Package(
             "DefaultsClientTests",
             ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests(
+            "DocumentationTests",
+            [
+                "DefaultsClient", "DefaultsFoundation", "DefaultsSecrets", "KeyedArchive",
+                "PropertyList",
+            ]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsFilesTests",

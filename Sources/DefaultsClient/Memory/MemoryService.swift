@@ -103,7 +103,7 @@ final class MemoryService: Service, @unchecked Sendable {
         lock.reading { locks[domain]?.contains(name) == true }
     }
 
-    func synchronize() async throws -> UInt64 {
+    func synchronize(within bound: Duration) async throws -> UInt64 {
         lock.reading { generation }
     }
 }

@@ -59,7 +59,7 @@ extension BusService {
             }
             sendNext(of: copy)
         case .failure(let error) where Self.isRefusal(error):
-            refused(batch, of: copy, error)
+            refused(batch, of: copy, ClientError.telling(error))
             sendNext(of: copy)
         case .failure(let error):
             // Nobody knows whether it was carried out. It is sent again, by its token, to whoever

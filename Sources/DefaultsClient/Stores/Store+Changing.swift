@@ -73,7 +73,7 @@ extension Store {
         }
     }
 
-    func commit(
+    nonisolated(nonsending) func commit(
         _ entries: [String: Entry?], expected: [String: UInt64], in layer: DefaultsLayer
     ) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
@@ -81,7 +81,7 @@ extension Store {
         return try await outcome.value(within: Self.patience)
     }
 
-    func update<Value>(
+    nonisolated(nonsending) func update<Value>(
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer, _ body: (inout Value) throws -> Void
     ) async throws -> Value {
         try Fork.check()
