@@ -117,8 +117,9 @@ extension BusService {
         return refusals.contains(error.name)
     }
 
-    /// The errors of the bus and of the marshalling that stand. After all others nobody knows what has
-    /// happened, or it passes.
+    /// The errors of the bus and of the marshalling that stand.
+    ///
+    /// After all others nobody knows what has happened, or it passes.
     private static let refusals: Set<ErrorName> = [
         .invalidArguments, .invalidSignature, .limitsExceeded, .unknownMethod, .unknownObject,
         .unknownInterface, .failed,
