@@ -58,6 +58,16 @@ func follow(_ speaker: Speaker) async {
     }
 }
 
+struct Listener {
+    @Default(.playSound) var playSound
+
+    func follow(_ speaker: Speaker) async {
+        for await change in $playSound.changes where !change.isOwn {
+            speaker.isMuted = !change.newValue
+        }
+    }
+}
+
 @Observable final class Options {
     @ObservationIgnored @ObservedDefault(.playSound) var playSound
     @ObservationIgnored @ObservedDefault(.difficulty) var difficulty
@@ -72,6 +82,20 @@ private func change(score: Int) async throws {
     }
     try await defaults.update(.highScore) { $0 = max($0, score) }
     try await defaults.synchronize()
+}
+
+/// What belongs to an actor may be used in a change.
+@MainActor final class Score {
+    private var points = 0
+
+    func keep() async throws {
+        try await defaults.update(.highScore) { $0 = max($0, points) }
+        try await defaults.commit { $0[.highScore] = points }
+    }
+
+    func keepLater() {
+        Task { try await defaults.update(.highScore) { $0 = max($0, points) } }
+    }
 }
 
 func migrate() async throws {
