@@ -36,6 +36,7 @@ struct ArticleTests {
 
     private static func lines(of text: String) -> [String] {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }
     }
 
     @Test(arguments: pages)
@@ -47,7 +48,8 @@ struct ArticleTests {
             // A manifest is not compiled with tests; `make docs` tries it.
             guard !code.contains("import PackageDescription") else { continue }
             for line in Self.lines(of: code) {
-                #expect(compiled.contains(line), "\(page): \(line)")
+                let isCompiled = compiled.contains(line)
+                #expect(isCompiled, "\(line)")
             }
         }
     }
