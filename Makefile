@@ -40,7 +40,7 @@ build: setup
 demo: build setup-run
 	Tests/Demo/demo $(CURDIR)/$(RELEASE)
 
-check: lint build test docs
+check: lint build docs test
 
 lint: setup
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests

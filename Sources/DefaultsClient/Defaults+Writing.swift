@@ -150,7 +150,8 @@ public struct DefaultsChanges {
         self.defaults = defaults
     }
 
-    /// The value of a key: as it was set here, or as it holds.
+    /// The value of a key: as it was set here, the key's default where it was reset here, or as it
+    /// holds.
     public subscript<Value>(key: DefaultsKey<Value>) -> Value {
         get {
             guard let entry = entries[key.name] else { return defaults[key] }

@@ -1,7 +1,8 @@
 /// What asks the keyring, and waits for its answer.
 ///
 /// Every method throws ``SecretsError`` where that fails, and `CancellationError` where the task is
-/// cancelled; a question that the user is being asked for it is taken back then.
+/// cancelled. A question that the user is being asked for it is taken back then, unless it is one of
+/// gnome-keyring's for unlocking: that one stays until it is answered.
 extension Secrets {
     /// Reads a secret, after what was set before; a locked keyring asks the user.
     ///

@@ -26,6 +26,8 @@ final class DomainCopy: @unchecked Sendable {
     private(set) var backlog = 0
     /// The stores that look into this copy.
     private var stores: [WeakStore] = []
+    /// How many they may be before those that have gone are looked for.
+    private var mostStores = 8
 
     /// The generation of the database at which the layers were read, or that of a later change of
     /// ours that nobody else's came before; 0 before the first time.
@@ -39,6 +41,8 @@ final class DomainCopy: @unchecked Sendable {
     /// Whether the service does not let it be read: it is no name of a domain, for one.
     private var isRefused = false
 
+    /// Whether it waits for its turn to send; for the thread of the loop alone.
+    var isQueued = false
     /// How often the service was asked.
     private var questions: UInt64 = 0
     /// Whether it has been asked, and has not answered.
@@ -59,6 +63,9 @@ final class DomainCopy: @unchecked Sendable {
         guard let counter else { return isLoaded && newestForeign <= generation }
         return counter.value <= generation
     }
+
+    /// Whether the page tells of a change that is not here: somebody reaches the service.
+    var isOutdated: Bool { counter.map { $0.value > generation } ?? false }
 
     private var newestForeign: UInt64 {
         foreign.values.reduce(0) { max($0, $1.generation) }
@@ -92,7 +99,11 @@ final class DomainCopy: @unchecked Sendable {
 
     /// Notes a store, and forgets those that have gone.
     func add(_ store: Store) {
-        stores.removeAll { $0.store == nil }
+        // Not each time: very many look into the domain of all applications.
+        if stores.count >= mostStores {
+            stores.removeAll { $0.store == nil }
+            mostStores = 2 * stores.count + 8
+        }
         stores.append(WeakStore(store: store))
     }
 
@@ -206,7 +217,9 @@ extension DomainCopy {
         return names
     }
 
-    /// Whether a value is the one that is held. Of a large one the signals tell.
+    /// Whether a value is the one that is held.
+    ///
+    /// Of a large one the signals tell.
     private func isUnchanged(
         _ held: Entry, _ entry: Entry, _ name: String, _ layer: CopyLayer
     ) -> Bool {
@@ -235,6 +248,10 @@ extension DomainCopy {
         generation = 0
         readGeneration = 0
         foreign = [:]
+    }
+
+    /// Notes that nothing is on its way any more.
+    func forgetCalls() {
         isAsked = false
         batches.first?.isOnItsWay = false
     }

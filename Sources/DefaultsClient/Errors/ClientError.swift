@@ -45,7 +45,9 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
 
     /// Which one.
     public let code: Code
-    /// A sentence for people: what, which, why, and what to do. It never holds a value.
+    /// A sentence for people: what, which, why, and what to do.
+    ///
+    /// It never holds a value.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -3,6 +3,7 @@
 /// ```swift
 /// try await defaults.migrate([
 ///     DefaultsMigration(to: 1) { changes in
+///         guard changes.isSet(.loudness) else { return }
 ///         changes[.volume] = Double(changes[.loudness]) / 10
 ///         changes.reset(.loudness)
 ///     },

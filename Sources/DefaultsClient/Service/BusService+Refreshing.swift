@@ -12,7 +12,7 @@ extension BusService {
         guard let loop, !loop.isCurrent else { return }
         let answered = DispatchSemaphore(value: 0)
         let asked = lock.withLock {
-            if case .unreachable = state { return [] as [DomainCopy] }
+            guard mayAnswer(copies) else { return [] as [DomainCopy] }
             let stale = copies.filter { !$0.isCurrent }
             for copy in stale { copy.wait { answered.signal() } }
             return stale
@@ -21,8 +21,7 @@ extension BusService {
         onLoop { $0.refresh(asked) }
         let end = DispatchTime.now() + .seconds(Int(Self.patience.components.seconds))
         for _ in asked where answered.wait(timeout: end) == .timedOut {
-            // Nobody else is to wait as long until there is an answer.
-            return enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
+            return noteSilence()
         }
     }
 
@@ -31,7 +30,8 @@ extension BusService {
     /// Asks for what has changed in copies that are not current.
     func refresh(_ copies: [DomainCopy]) {
         let stale = lock.withLock { copies.filter { !$0.endWaitsIfCurrent(lock) } }
-        guard connection != nil else { return }
+        guard !stale.isEmpty else { return }
+        guard connection != nil else { return connect() }
         let (read, unread) = lock.reading {
             (stale.filter(\.canCatchUp), stale.filter { !$0.canCatchUp })
         }

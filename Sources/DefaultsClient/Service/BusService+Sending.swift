@@ -6,10 +6,29 @@ import Dispatch
 extension BusService {
     /// How long a batch may take: it is checked archive by archive, and may wait for the disk.
     private static let sendingBound = Duration.seconds(60)
+    /// How many batches, of as many domains, are on their way at once: the service refuses calls of one
+    /// who sends very many.
+    private static let mostSent = 16
 
-    /// Sends the next batch of a copy, unless one is on its way.
+    /// Sends the next batch of a copy, unless one is on its way, as soon as there is room for it.
     func sendNext(of copy: DomainCopy) {
-        guard connection != nil, let batch = lock.reading({ copy.takeNextToSend() }) else { return }
+        guard connection != nil, !copy.isQueued else { return }
+        copy.isQueued = true
+        queue.append(copy)
+        sendQueued()
+    }
+
+    /// Sends what there is room for.
+    private func sendQueued() {
+        while sent < Self.mostSent, let copy = queue.popFirst() {
+            copy.isQueued = false
+            if let batch = lock.reading({ copy.takeNextToSend() }) { send(batch, of: copy) }
+        }
+        if queue.isEmpty { queue = [] }
+    }
+
+    private func send(_ batch: Batch, of copy: DomainCopy) {
+        sent += 1
         let attachment = attachment
         let (changes, expected) = lock.reading { (batch.changes, batch.expected) }
         call(Contract.apply, timeout: Self.sendingBound) { writer in
@@ -41,11 +60,14 @@ extension BusService {
         } read: {
             try $0.readUInt64()
         } completion: { [weak self] outcome in
-            self?.sent(batch, of: copy, outcome, attachment)
+            guard let self else { return }
+            if attachment == self.attachment { sent -= 1 }
+            ended(batch, of: copy, outcome, attachment)
+            sendQueued()
         }
     }
 
-    private func sent(
+    private func ended(
         _ batch: Batch, of copy: DomainCopy, _ outcome: Result<UInt64, any Error>, _ attachment: Int
     ) {
         // Whoever answered: what it says of a batch holds, as the next daemon knows its token.
@@ -95,8 +117,9 @@ extension BusService {
         return refusals.contains(error.name)
     }
 
-    /// The errors of the bus and of the marshalling that stand. After all others nobody knows what has
-    /// happened, or it passes.
+    /// The errors of the bus and of the marshalling that stand.
+    ///
+    /// After all others nobody knows what has happened, or it passes.
     private static let refusals: Set<ErrorName> = [
         .invalidArguments, .invalidSignature, .limitsExceeded, .unknownMethod, .unknownObject,
         .unknownInterface, .failed,

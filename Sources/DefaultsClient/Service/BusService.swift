@@ -7,7 +7,7 @@ import Synchronization
 // 1. One thread, the loop's, talks with the bus; whoever else wants something hands it over. Nothing
 //    of the application runs there but what is told of changes at once.
 // 2. The lock is held for moments only, never while something is waited for.
-// 3. No wait is without a bound, and where the service is unreachable nothing is waited for at all.
+// 3. No wait is without a bound, and where nobody reaches the service nothing is waited for at all.
 // 4. Who waits for a copy is let go by the answer to a question that was sent after they came, or
 //    when the service turns out to be unreachable.
 // 5. What is answered to a question of an earlier attachment changes no copy: an attachment ends with
@@ -27,6 +27,8 @@ final class BusService: Service, @unchecked Sendable {
     // Under the lock.
     private(set) var table = StoreTable()
     private(set) var state = DefaultsState.connecting
+    /// Whether somebody has waited for an answer in vain, and none has come since.
+    private var isSilent = false
     /// The domains that the bus has not been asked to tell of.
     private var unfollowed: [DomainCopy] = []
 
@@ -40,9 +42,20 @@ final class BusService: Service, @unchecked Sendable {
     var mapped: CounterPage?
     private var retryDelay = BusService.firstRetry
     private var retryTimer: EventLoop.Timer?
+    /// How many rules the bus has for this connection.
+    private var rules = 0
     /// How many calls were lost, one after the other.
     private var losses = 0
+    /// How many batches are on their way in this attachment.
+    var sent = 0
+    /// The copies whose batches wait for others to be answered.
+    var queue: ArraySlice<DomainCopy> = []
 
+    /// So many domains are followed one by one.
+    ///
+    /// From then on the bus is asked for the signals of all, as it compares each signal with each
+    /// rule.
+    private static let mostRules = 64
     /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
     /// How long until a bus that is not there is tried again, at first and at last.
@@ -53,7 +66,9 @@ final class BusService: Service, @unchecked Sendable {
 
     private static let services = Mutex<[Address: BusService]>([:])
 
-    /// The service at a bus. Not in a forked process, where its locks may be held for ever.
+    /// The service at a bus.
+    ///
+    /// Not in a forked process, where its locks may be held for ever.
     static func at(_ bus: Address) -> BusService {
         Fork.watch()
         return services.withLock { services in
@@ -98,19 +113,36 @@ final class BusService: Service, @unchecked Sendable {
     /// Notes how it is with the service, and lets those go on who wait in vain.
     func enter(_ new: DefaultsState) {
         lock.withLock {
+            if case .unreachable = new {
+                for copy in table.copies.values { copy.endWaits(lock) }
+            } else {
+                isSilent = false
+            }
             guard state != new else { return }
             state = new
             lock.whenFree { [states] in states.tell(new) }
-            guard case .unreachable = new else { return }
-            for copy in table.copies.values { copy.endWaits(lock) }
         }
+    }
+
+    /// Notes that somebody has waited in vain: nobody else is to wait until there is an answer.
+    func noteSilence() {
+        lock.withLock { isSilent = true }
+        enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
+    }
+
+    /// Whether to wait for the service; under the lock.
+    ///
+    /// Also where this process does not reach it, if the page tells of changes: others do.
+    func mayAnswer(_ copies: [DomainCopy]) -> Bool {
+        guard case .unreachable = state else { return true }
+        return !isSilent && copies.contains(where: \.isOutdated)
     }
 }
 
 // MARK: The connection, on the loop's thread
 
 extension BusService {
-    private func connect() {
+    func connect() {
         guard let loop, connection == nil else { return }
         do {
             let connection = try Connection(to: bus, on: loop)
@@ -122,7 +154,9 @@ extension BusService {
                 }
             }
             self.connection = connection
+            rules = 0
             noteAnswer()
+            detach()
             enter(.connecting)
             lock.reading { unfollowed = Array(table.copies.values) }
             followNewDomains()
@@ -134,7 +168,7 @@ extension BusService {
 
     private func disconnected() {
         connection = nil
-        detach()
+        forgetCalls()
         enter(.unreachable("The bus has ended."))
         retryLater()
     }
@@ -147,7 +181,9 @@ extension BusService {
         return rule
     }()
 
-    /// The signals of all domains. The bus is asked for those of each domain.
+    /// The signals of all domains.
+    ///
+    /// The bus is asked for those of each domain.
     ///
     /// The sender is not part of the rule here, as its owner may be another in a moment: what somebody
     /// else might send in its name is a reason to ask the service, and nothing more.
@@ -167,10 +203,19 @@ extension BusService {
 
     /// Forgets how current the copies are, and that something is on its way.
     private func detach() {
-        attachment += 1
+        forgetCalls()
         isConfined = false
         mapped = nil
         lock.withLock { for copy in table.copies.values { copy.detach() } }
+    }
+
+    /// Takes no more answers to what is on its way.
+    ///
+    /// What is held stays, and so does the page, which tells how current that is.
+    private func forgetCalls() {
+        attachment += 1
+        sent = 0
+        lock.reading { for copy in table.copies.values { copy.forgetCalls() } }
     }
 
     /// Begins to follow the domains that have come since.
@@ -181,9 +226,10 @@ extension BusService {
             return unfollowed
         }
         guard !copies.isEmpty else { return }
-        for copy in copies {
+        for copy in copies where rules <= Self.mostRules {
+            rules += 1
             var rule = Self.changeRule
-            rule.arguments[0] = copy.name
+            if rules <= Self.mostRules { rule.arguments[0] = copy.name }
             // Where that fails the connection has ended, and all is followed anew on the next one.
             try? connection.assumeIsolated { try $0.ask(for: rule) }
         }

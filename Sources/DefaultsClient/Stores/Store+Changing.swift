@@ -4,7 +4,9 @@ import KeyedArchive
 extension Store {
     /// How much may wait to be sent, in bytes, of a domain.
     static let largestBacklog = 64 << 20
-    /// How long a change is waited for. It goes on its way all the same.
+    /// How long a change is waited for.
+    ///
+    /// It goes on its way all the same.
     private static let patience = Duration.seconds(30)
 
     @usableFromInline

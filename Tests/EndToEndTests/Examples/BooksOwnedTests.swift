@@ -41,6 +41,17 @@ import Testing
         #expect(try list() == "1. Dune\n2. The Hobbit\n")
     }
 
+    @Test func `Without a bus no book is added, and that is said`() throws {
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(desktop.directory.path)/no-bus"
+        let program = Desktop.builtProgram("BooksOwned")
+        let result = desktop.run([program, "add", "Dune"], environment: environment)
+        #expect(result.status == 1)
+        #expect(result.output.hasPrefix("The books were not changed: The defaults service cannot"))
+        #expect(desktop.run([program], environment: environment).status == 0)
+        #expect(try list() == "")
+    }
+
     @Test func `Programs that add at the same time lose none of the titles`() throws {
         let count = 10
         let programs = try (0..<count).map {
