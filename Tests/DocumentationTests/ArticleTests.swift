@@ -54,7 +54,46 @@ struct ArticleTests {
         }
     }
 
-    @Test func `there are pages of each module`() {
+    /// The public declarations of all libraries: those of DefaultsSecrets, too.
+    private static let sourceFiles = (libraries + ["DefaultsSecrets"]).flatMap { library in
+        let folder = sources.appending(path: library).path(percentEncoded: false)
+        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
+        return (files ?? []).filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
+    }
+
+    @Test func `all code in comments of public declarations is compiled here`() throws {
+        let compiled = try Self.compiledLines()
+        for file in Self.sourceFiles {
+            for line in try Self.exampleLines(in: String(contentsOfFile: file, encoding: .utf8)) {
+                let isCompiled = compiled.contains(line)
+                #expect(isCompiled, "\(file): \(line)")
+            }
+        }
+    }
+
+    /// The code in the comments before public declarations.
+    private static func exampleLines(in source: String) -> [String] {
+        var examples: [String] = []
+        var comment: [String] = []
+        for line in lines(of: source) where !line.hasPrefix("@") {
+            guard !line.hasPrefix("///") else {
+                comment.append(String(line.dropFirst(3)))
+                continue
+            }
+            if line.hasPrefix("public ") { examples += swiftLines(in: comment) }
+            comment = []
+        }
+        return examples
+    }
+
+    private static func swiftLines(in comment: [String]) -> [String] {
+        comment.joined(separator: "\n").components(separatedBy: "```swift\n").dropFirst()
+            .flatMap { lines(of: $0.components(separatedBy: "```")[0]) }
+    }
+
+    @Test func `there are pages and comments of each module`() throws {
         #expect(Self.pages.count >= 7)
+        let text = try Self.sourceFiles.map { try String(contentsOfFile: $0, encoding: .utf8) }
+        #expect(text.flatMap(Self.exampleLines).count > 100)
     }
 }
