@@ -104,7 +104,7 @@ extension Defaults {
     ///
     /// ```swift
     /// for await change in defaults.changes(of: .playSound) where !change.isOwn {
-    ///     mixer.isMuted = !change.newValue
+    ///     speaker.isMuted = !change.newValue
     /// }
     /// ```
     ///

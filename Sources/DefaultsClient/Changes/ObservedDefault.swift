@@ -6,7 +6,7 @@ public import Observation
 ///
 /// ```swift
 /// let playSound = ObservedDefault(.playSound)
-/// for await isOn in Observations({ playSound.value }) { … }
+/// for await isOn in Observations({ playSound.value }) { show(isOn) }
 /// ```
 ///
 /// In a class of `@Observable`, as a property that the macro leaves alone:

@@ -34,7 +34,7 @@ public struct DomainChange: Sendable {
     ///
     /// ```swift
     /// for await change in defaults.changes() {
-    ///     if let change = change.values(of: .playSound) { … }
+    ///     if let change = change.values(of: .playSound) { show(change.newValue) }
     /// }
     /// ```
     public func values<Value>(of key: DefaultsKey<Value>) -> ValueChange<Value>? {

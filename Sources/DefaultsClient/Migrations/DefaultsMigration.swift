@@ -7,7 +7,7 @@
 ///         changes[.volume] = Double(changes[.loudness]) / 10
 ///         changes.reset(.loudness)
 ///     },
-///     DefaultsMigration(to: 2) { changes in … },
+///     DefaultsMigration(to: 2) { changes in changes[.playMusic] = changes[.playSound] },
 /// ])
 /// ```
 ///

@@ -115,14 +115,16 @@ extension Store {
 
     func flush(within bound: Duration) async throws {
         try Fork.check()
-        for copy in copies {
-            let outcome = OneShot<UInt64>()
-            let isWaiting = lock.withLock {
-                guard let last = copy.batches.last else { return false }
+        let outcomes = lock.withLock {
+            copies.compactMap(\.batches.last).map { last in
+                let outcome = OneShot<UInt64>()
                 last.whenDone { outcome.resume(.success((try? $0.get()) ?? 0)) }
-                return true
+                return outcome
             }
-            if isWaiting { _ = try await outcome.value(within: bound) }
+        }
+        let end = ContinuousClock.now + bound
+        for outcome in outcomes {
+            _ = try await outcome.value(within: end - ContinuousClock.now)
         }
     }
 }
