@@ -27,8 +27,7 @@ import Testing
         let pair = try FreshnessPair(rounds: 2000, reads: 50, in: desktop)
         var ends = 0
         while pair.isRunning {
-            kill(try desktop.daemonPID(), signal)
-            ends += 1
+            if try desktop.end(by: signal) { ends += 1 }
         }
         try expectFresh(pair, checks: 100_000)
         #expect(ends > 3)

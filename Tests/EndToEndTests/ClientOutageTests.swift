@@ -57,7 +57,7 @@ import Testing
             try client.ask("set Key \(number)")
             try bus.start()
             try client.ask("flush")
-            #expect(try client.ask("state") == "current")
+            try client.wait(for: "current", to: "state")
             #expect(
                 desktop.run(
                     [Desktop.programs + "/defaultsctl", "read", Self.app, "Key"],
@@ -118,8 +118,7 @@ import Testing
         try client.tell("increment Count 400")
         var kills = 0
         while kills < 8 {
-            kill(try desktop.daemonPID(), SIGKILL)
-            kills += 1
+            if try desktop.end(by: SIGKILL) { kills += 1 }
         }
         #expect(try client.answer() == "done")
         #expect(try desktop.number(forKey: "Count", in: Self.app) == 400)
