@@ -18,6 +18,7 @@ SWIFT_BUILD = swift build --configuration release --static-swift-stdlib
 PROGRAMS = defaultsd defaultsctl
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
+LIBRARIES = DefaultsClient DefaultsFoundation DefaultsSecrets KeyedArchive PropertyList
 MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 org.defaultsd.Defaults1.5
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
@@ -28,7 +29,7 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	gnome-keyring libsecret-tools
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
-.PHONY: all build demo check lint test torture fuzz bench install uninstall clean setup setup-run setup-test setup-bench
+.PHONY: all build demo check lint test docs torture fuzz bench install uninstall clean setup setup-run setup-test setup-bench
 
 all: build
 
@@ -39,7 +40,7 @@ build: setup
 demo: build setup-run
 	Tests/Demo/demo $(CURDIR)/$(RELEASE)
 
-check: lint build test
+check: lint build docs test
 
 lint: setup
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
@@ -47,6 +48,11 @@ lint: setup
 # The end-to-end tests run the programs that build makes.
 test: build setup-run setup-test
 	swift test
+
+# The libraries' documentation, in .build/documentation. Fails where something of it is missing.
+docs: setup
+	for library in $(LIBRARIES); do swift build --target $$library || exit; done
+	Tests/Documentation/documentation .build/debug/Modules .build/documentation
 
 # All that can break is broken; then random calls, restarts and kills beside a model of the service.
 torture: build setup-run setup-test

@@ -119,6 +119,9 @@ let package = Package(
             name: "ClientProgram", dependencies: ["DefaultsClient", "DBus"],
             path: "Tests/ClientProgram", swiftSettings: strict),
         .executableTarget(
+            name: "MigratingProgram", dependencies: ["DefaultsClient", "DefaultsFoundation"],
+            path: "Tests/MigratingProgram", swiftSettings: strict),
+        .executableTarget(
             name: "PageReader", dependencies: ["CDBus"], path: "Tests/PageReader",
             cSettings: [
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
@@ -138,6 +141,12 @@ let package = Package(
             "DefaultsClientTests",
             ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
         tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests(
+            "DocumentationTests",
+            [
+                "DefaultsClient", "DefaultsFoundation", "DefaultsSecrets", "KeyedArchive",
+                "PropertyList",
+            ]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsFilesTests",
@@ -154,8 +163,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "Accounts", "BooksOwned", "GameOptions", "Library",
-                "ScaryBugs",
+                "PageReader", "ClientProgram", "MigratingProgram",
+                "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
             ]),
     ]
 )

@@ -4,7 +4,10 @@ extension Defaults {
     ///
     /// As with the subscript the value holds at once and is sent in the background.
     ///
-    /// - Parameter layer: `domain`, `host`, `global` or `global-host`.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - layer: `domain`, `host`, `global` or `global-host`.
     /// - Throws: ``ClientError`` where the layer cannot be written, the key is locked, too many changes
     ///   wait already, or the process was forked; `EncodingError` and whatever the type's own
     ///   `encode(to:)` throws where the value cannot be archived. Nothing has changed then.
@@ -18,7 +21,9 @@ extension Defaults {
     ///
     /// What is refused is told of by ``failures``.
     ///
-    /// - Parameter layer: `domain`, `host`, `global` or `global-host`.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - layer: `domain`, `host`, `global` or `global-host`.
     public func reset(_ key: DefaultsKeys, in layer: DefaultsLayer = .domain) {
         store.reporting([key.name], in: layer) { try store.change(key.name, to: nil, in: layer) }
     }
@@ -53,7 +58,9 @@ extension Defaults {
     /// }
     /// ```
     ///
-    /// - Parameter layer: `domain`, `host`, `global` or `global-host`.
+    /// - Parameters:
+    ///   - layer: `domain`, `host`, `global` or `global-host`.
+    ///   - build: Sets and removes keys.
     public func apply(
         in layer: DefaultsLayer = .domain, _ build: (inout DefaultsChanges) throws -> Void
     ) rethrows {
@@ -68,14 +75,15 @@ extension Defaults {
 
     /// Changes several keys at once, and waits until the service has taken them.
     ///
-    /// - Parameter layer: `domain`, `host`, `global` or `global-host`.
+    /// - Parameters:
+    ///   - layer: `domain`, `host`, `global` or `global-host`.
+    ///   - build: Sets and removes keys.
     /// - Returns: The generation of the change.
-    /// - Throws: The refusal, a `DefaultsError` or ``ClientError``; what cannot be archived; and what
-    ///   `build` throws. Nothing has changed then. ``ClientError`` with `unreachable` where there was no
+    /// - Throws: ``ClientError`` with the refusal; what cannot be archived; and what `build` throws. Nothing has changed then. ``ClientError`` with `unreachable` where there was no
     ///   answer for 30 s, and `CancellationError` where the task is cancelled: the change goes on its
     ///   way all the same.
     @discardableResult
-    public func commit(
+    public nonisolated(nonsending) func commit(
         in layer: DefaultsLayer = .domain,
         _ build: (inout DefaultsChanges) throws -> Void
     ) async throws -> UInt64 {
@@ -94,13 +102,14 @@ extension Defaults {
     /// ```
     ///
     /// - Parameters:
+    ///   - key: The key.
     ///   - layer: The layer that is changed. Where it has no value, the closure is given what holds.
     ///   - body: Changes the value. It may be called several times, and has no other effect.
     /// - Returns: The value that was stored.
     /// - Throws: ``ClientError`` with `conflict` where others came in between a hundred times; the
     ///   refusals of ``commit(in:_:)``; and what `body` throws.
     @discardableResult
-    public func update<Value>(
+    public nonisolated(nonsending) func update<Value>(
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain,
         _ body: (inout Value) throws -> Void
     ) async throws -> Value {
@@ -122,12 +131,12 @@ extension Defaults {
     ///
     /// - Parameter bound: How long to wait for each of both.
     /// - Returns: The generation that is on disk.
-    /// - Throws: ``ClientError`` with `unreachable` when that is over; `DefaultsError` with
-    ///   `storageFailed` where the disk refuses.
+    /// - Throws: ``ClientError`` with `unreachable` when that is over, and with `storageFailed` where
+    ///   the disk refuses.
     @discardableResult
     public func synchronize(within bound: Duration = .seconds(30)) async throws -> UInt64 {
         try await store.flush(within: bound)
-        return try await store.service.synchronize()
+        return try await store.service.synchronize(within: bound)
     }
 }
 
@@ -141,7 +150,8 @@ public struct DefaultsChanges {
         self.defaults = defaults
     }
 
-    /// The value of a key: as it was set here, or as it holds.
+    /// The value of a key: as it was set here, the key's default where it was reset here, or as it
+    /// holds.
     public subscript<Value>(key: DefaultsKey<Value>) -> Value {
         get {
             guard let entry = entries[key.name] else { return defaults[key] }

@@ -1,4 +1,3 @@
-public import DBus
 import KeyedArchive
 import Synchronization
 
@@ -35,10 +34,10 @@ public struct Defaults: Sendable {
     ///   - arguments: The command line, of which `-PlaySound NO` sets a key for this run of the
     ///     program. That of the first who asks for the domain counts.
     public init(
-        domain: String, on bus: Address = .session, arguments: [String] = CommandLine.arguments
+        domain: String, on bus: BusAddress = .session, arguments: [String] = CommandLine.arguments
     ) {
         // Of a forked process nothing is asked but the defaults of keys.
-        let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus)
+        let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus.address)
         self.init(store: service.store(of: domain, arguments: arguments))
     }
 

@@ -20,7 +20,11 @@
 /// }
 /// ```
 ///
-/// The value is what was last read or set, the key's default before that. It is shared with all else
+/// The value is what was last read or set, the key's default before that. So who changes a part of
+/// it, as by appending to a list, loads it before, or calls ``update(_:)``: to set what was never
+/// loaded replaces what the keyring has.
+///
+/// It is shared with all else
 /// that uses the same key of the same ``Secrets``. No description, mirror or dump of it shows it.
 @propertyWrapper
 public struct Secret<Value: Codable & Sendable>: Sendable {
@@ -59,6 +63,12 @@ extension Secret {
     /// Reads the value from the keyring, as ``Secrets/value(for:)`` does.
     @discardableResult
     public func load() async throws -> Value { try await secrets.value(for: key) }
+
+    /// Changes a part of the value that the keyring has, as ``Secrets/update(_:_:)`` does.
+    @discardableResult
+    public func update<Result>(_ change: (inout Value) throws -> Result) async throws -> Result {
+        try await secrets.update(key, change)
+    }
 
     /// Waits until what was set is stored, as ``Secrets/save(_:)`` does.
     public func save() async throws { try await secrets.save(key) }

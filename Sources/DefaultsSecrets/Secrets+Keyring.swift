@@ -1,7 +1,8 @@
 /// What asks the keyring, and waits for its answer.
 ///
 /// Every method throws ``SecretsError`` where that fails, and `CancellationError` where the task is
-/// cancelled; a question that the user is being asked for it is taken back then.
+/// cancelled. A question that the user is being asked for it is taken back then, unless it is one of
+/// gnome-keyring's for unlocking: that one stays until it is answered.
 extension Secrets {
     /// Reads a secret, after what was set before; a locked keyring asks the user.
     ///
@@ -9,12 +10,19 @@ extension Secrets {
     @discardableResult
     public func value<Value>(for key: SecretKey<Value>) async throws -> Value {
         try await naming(key) { name in
-            try await store.settle(key.name)
-            let settled = store.settled(key.name)
-            let value = try await store.vault.read(name)?.decoded(as: Value.self, name)
-            store.note(value ?? key.defaultValue, for: key.name, asOf: settled)
-            return value ?? key.defaultValue
+            try await read(key, name).value
         }
+    }
+
+    /// The secret, and the state of its changes that it belongs to.
+    private func read<Value>(
+        _ key: SecretKey<Value>, _ name: SecretName
+    ) async throws -> (value: Value, settled: UInt64?) {
+        try await store.settle(key.name)
+        let settled = store.settled(key.name)
+        let value = try await store.vault.read(name)?.decoded(as: Value.self, name)
+        store.note(value ?? key.defaultValue, for: key.name, asOf: settled)
+        return (value ?? key.defaultValue, settled)
     }
 
     /// Stores a secret, and returns when the keyring has it; a locked keyring asks the user.
@@ -27,6 +35,40 @@ extension Secrets {
             let secret = try StoredSecret.encoding(value, as: name)
             try await store.store(
                 secret, showing: key.shown(value, storedAs: secret), for: key.name)
+        }
+    }
+
+    /// Changes a part of a secret: reads it from the keyring, and stores it when it is changed.
+    ///
+    /// ```swift
+    /// try await secrets.update(.identity) { $0?.name = "Ada" }
+    /// ```
+    ///
+    /// No other change by this process comes between, or the closure is called again with what that
+    /// one has set. Keyrings know no such thing between processes: the last one to store wins.
+    ///
+    /// - Throws: As ``value(for:)`` and ``set(_:for:)``, and what the closure throws; nothing is stored
+    ///   then.
+    @discardableResult
+    public func update<Value, Result>(
+        _ key: SecretKey<Value>, _ change: (inout Value) throws -> Result
+    ) async throws -> Result {
+        let name = try SecretName(domain: domain, key: key.name)
+        while true {
+            var (value, settled) = try await explaining(name) { try await read(key, name) }
+            guard let settled else { continue }
+            let result = try change(&value)
+            let secret = try StoredSecret.encoding(value, as: name)
+            let shown = key.shown(value, storedAs: secret)
+            let isStored = try await explaining(name) {
+                do {
+                    try await store.store(secret, showing: shown, for: key.name, asOf: settled)
+                    return true
+                } catch is SecretStore.Overtaken {
+                    return false
+                }
+            }
+            if isStored { return result }
         }
     }
 

@@ -7,7 +7,7 @@ public import PropertyList
 ///
 /// Invariants, which `init(validating:limits:)` establishes and everything else relies on:
 ///
-/// 1. The bytes are a property list with the invariants of ``PropertyList``; its root has
+/// 1. The bytes are a property list with the invariants of `PropertyList`; its root has
 ///    `$archiver`, `$version`, a `$top` with one key or more, and `$objects`.
 /// 2. Every UID, wherever it stands, is below the number of objects.
 /// 3. A dictionary in `$objects` is an object, whose `$class` refers to a class record, or it is a
@@ -19,7 +19,7 @@ public import PropertyList
 ///
 /// ```swift
 /// let archive = try KeyedArchive(validating: bytes)
-/// print(try archive.json())
+/// print(String(decoding: try archive.json(), as: UTF8.self))
 /// ```
 public struct KeyedArchive: Sendable {
     /// The one version there is.

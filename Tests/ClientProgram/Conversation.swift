@@ -38,7 +38,8 @@ struct Conversation {
     private static func code(of error: any Error) -> String {
         guard let code = (error as? ClientError)?.code else { return "\(error)" }
         let names: [ClientError.Code: String] = [
-            .conflict: "conflict", .forked: "forked", .locked: "locked", .notWritable: "notWritable",
+            .conflict: "conflict", .forked: "forked", .locked: "locked",
+            .notWritable: "notWritable",
             .tooManyChanges: "tooManyChanges", .unreachable: "unreachable",
         ]
         return names[code] ?? "\(error)"

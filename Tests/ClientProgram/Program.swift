@@ -25,7 +25,9 @@ import Glibc
     }
 }
 
-/// Prints a line, in one piece. Not by the C library, whose streams another thread waits for.
+/// Prints a line, in one piece.
+///
+/// Not by the C library, whose streams another thread waits for.
 func say(_ line: String) {
     write("\(line)\n", to: 1)
 }

@@ -97,6 +97,8 @@ private let samples = [
         let price = try #require(Decimal(string: "12345678901234567890.0123456789"))
         defaults[.price] = price
         #expect(defaults[.price] == price)
+        let json = try defaults.storedJSON(of: .price)
+        #expect(json?.hasPrefix(#"{"$class":"Decimal","exponent":-10,"#) == true)
     }
 
     @Test func `Nil removes the value`() {

@@ -142,6 +142,23 @@ struct BadServiceTests {
         await expect(.noBus) { _ = try await reading.value }
     }
 
+    @Test func `a task that is cancelled dismisses its question`() async throws {
+        let (asked, report) = AsyncStream.makeStream(of: Void.self)
+        let service = try await FakeService([
+            FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
+        ]) { _ in
+            report.yield()
+        }
+        let secrets = service.secrets()
+        let reading = Task { try await secrets.value(for: .token) }
+        var iterator = asked.makeAsyncIterator()
+        await iterator.next()
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+        var dismissals = service.dismissals.makeAsyncIterator()
+        await dismissals.next()
+    }
+
     @Test func `who waits while the user says no is not asked in turn`() async throws {
         let (asked, report) = AsyncStream.makeStream(of: Void.self)
         let service = try await FakeService([

@@ -53,8 +53,49 @@ struct ChangesTests {
         await scripted.vault.answer()
         var errors = secrets.errors.makeAsyncIterator()
         #expect(await errors.next()?.code == .dismissed)
-        try await secrets.settled(.password)
+        // What counts is that the newest is stored.
+        try await secrets.save()
         #expect(secrets[.password] == "2")
+    }
+
+    @Test func `an update that another change overtakes begins again with that`() async throws {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        let update = Task { try await secrets.update(.password) { $0 += "+" } }
+        #expect(await scripted.question() == "read Password")
+        secrets[.password] = "new"
+        #expect(await scripted.question() == "store Password 'new'")
+        await scripted.vault.answer(text: "old")
+        await scripted.vault.answer()
+        #expect(await scripted.question() == "read Password")
+        await scripted.vault.answer(text: "new")
+        #expect(await scripted.question() == "store Password 'new+'")
+        await scripted.vault.answer()
+        try await update.value
+        #expect(secrets[.password] == "new+")
+    }
+
+    @Test func `updates at the same time lose nothing`() async throws {
+        let secrets = Secrets.inMemory()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...50 {
+                group.addTask { try await secrets.update(.codes) { $0.append(number) } }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await secrets.value(for: .codes).sorted() == Array(1...50))
+    }
+
+    @Test func `an update whose closure throws stores nothing`() async throws {
+        let secrets = Secrets.inMemory()
+        await #expect(throws: Unwilling.self) {
+            try await secrets.update(.password) { password in
+                password = "x"
+                throw Unwilling()
+            }
+        }
+        #expect(try await secrets.isSet(.password) == false)
+        #expect(secrets[.password] == "guest")
     }
 
     @Test func `who waits for a change that a newer one replaces waits for that (1)`() async throws
@@ -219,7 +260,4 @@ struct Unencodable: Codable, Sendable {
     func encode(to encoder: any Encoder) throws { throw CancellationError() }
 }
 
-extension Secrets {
-    /// Waits until no change of a key is on its way, whatever became of it.
-    func settled<Value>(_ key: SecretKey<Value>) async throws { try await store.settle(key.name) }
-}
+struct Unwilling: Error {}

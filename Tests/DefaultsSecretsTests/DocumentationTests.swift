@@ -37,6 +37,10 @@ struct Login {
     }
 }
 
+func rename(to name: String) async throws {
+    try await secrets.update(.identity) { $0?.name = name }
+}
+
 func keep(_ password: String) async throws {
     do {
         try await secrets.set(password, for: .token)

@@ -7,6 +7,8 @@ import TestSupport
 final class FakeService: Sendable {
     let bus: PrivateBus
     let connection: Connection
+    /// One element for each prompt that was dismissed.
+    let dismissals: AsyncStream<Void>
     private let loop: EventLoop
 
     /// - Parameters:
@@ -20,6 +22,8 @@ final class FakeService: Sendable {
         bus = try PrivateBus()
         loop = try EventLoop.startThread(named: "fake")
         connection = try await Connection.open(.address(bus.address), on: loop)
+        let (dismissals, report) = AsyncStream.makeStream(of: Void.self)
+        self.dismissals = dismissals
         let opening = Method(
             "OpenSession", in: [Argument("algorithm", "s"), Argument("input", "v")],
             out: [Argument("output", "v"), Argument("session", "o")]
@@ -37,7 +41,10 @@ final class FakeService: Sendable {
                     guard let connection else { return }
                     Task { try await prompt(connection) }
                 },
-                Method("Dismiss") { try $0.reply() },
+                Method("Dismiss") { call in
+                    report.yield()
+                    try call.reply()
+                },
             ],
             signals: [
                 SignalDeclaration(

@@ -94,22 +94,30 @@ final class Keyring: Sendable {
             "", "Service.Lock", "[objectpath '/org/freedesktop/secrets/aliases/default']")
     }
 
-    /// Ends the daemon as a crash does, and returns when the bus has noticed.
-    func crash() async throws {
-        let text = try await run([
-            "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/",
-            "--method", "org.freedesktop.DBus.GetConnectionUnixProcessID",
-            "org.freedesktop.secrets",
-        ]).requireOutput()
+    /// The daemon's process.
+    func process() async throws -> pid_t {
+        let text = try await callBus(
+            "org.freedesktop.DBus.GetConnectionUnixProcessID", "org.freedesktop.secrets")
         let digits = text.split(separator: " ").last?.prefix { $0.isNumber }
         guard let process = digits.flatMap({ pid_t($0) }) else {
             throw CocoaError(.featureUnsupported)
         }
-        kill(process, SIGKILL)
+        return process
+    }
+
+    /// Ends the daemon as a crash does, and returns when the bus has noticed.
+    func crash() async throws {
+        kill(try await process(), SIGKILL)
         // The bus answers this when it has closed the daemon's connection, or starts another.
-        _ = try await run([
-            "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/",
-            "--method", "org.freedesktop.DBus.Peer.Ping",
-        ]).requireOutput()
+        _ = try await callBus("org.freedesktop.DBus.Peer.Ping")
+    }
+
+    private func callBus(_ method: String, _ arguments: String...) async throws -> String {
+        try await run(
+            [
+                "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+                "/", "--method", method,
+            ] + arguments
+        ).requireOutput()
     }
 }

@@ -82,18 +82,34 @@ struct LockedKeyringTests {
     }
 
     @Test func `a task that is cancelled takes its question back`() async throws {
+        let keyring = try Keyring(loginPassword: nil)
+        let secrets = keyring.secrets()
+        keyring.user(.hesitates)
+        let setting = Task { try await secrets.set("s3cr3t", for: .token) }
+        while keyring.hasQuestionsLeft { await Task.yield() }
+        setting.cancel()
+        await #expect(throws: CancellationError.self) { try await setting.value }
+        // The user can be asked again.
+        keyring.user(.types(password: "new"))
+        try await secrets.set("s3cr3t", for: .token)
+        #expect(try await keyring.secrets().value(for: .token) == "s3cr3t")
+    }
+
+    @Test func `a task that is cancelled while a keyring is unlocked does not end the keyring`()
+        async throws
+    {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         try await secrets.set("s3cr3t", for: .token)
         try await keyring.lock()
+        let daemon = try await keyring.process()
         keyring.user(.hesitates)
         let reading = Task { try await secrets.value(for: .token) }
         while keyring.hasQuestionsLeft { await Task.yield() }
         reading.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
-        // The user can be asked something else.
-        keyring.user(.types(password: "swordfish"))
-        #expect(try await secrets.value(for: .token) == "s3cr3t")
+        #expect(try await secrets.isLocked)
+        #expect(try await keyring.process() == daemon)
     }
 
     @Test func `a change in the background that is refused is told, and taken back`() async throws {

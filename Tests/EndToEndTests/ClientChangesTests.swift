@@ -12,7 +12,8 @@ import Testing
         try ClientProcess(talkingOf: Self.app, in: desktop)
     }
 
-    @Test func `A change is told with both values and whose it is, and one's own only once`() throws {
+    @Test func `A change is told with both values and whose it is, and one's own only once`() throws
+    {
         let (one, other) = (try client(), try client())
         try one.ask("watch Key")
         try one.ask("set Key 1")
@@ -33,7 +34,8 @@ import Testing
         #expect(try one.event() == "change 0 4 foreign")
     }
 
-    @Test func `All changes of a domain are told, with the layer that the value comes from`() throws {
+    @Test func `All changes of a domain are told, with the layer that the value comes from`() throws
+    {
         let (one, other) = (try client(), try client())
         try one.ask("watch-all")
         try other.ask("set A 1")

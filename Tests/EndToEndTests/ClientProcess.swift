@@ -122,8 +122,9 @@ extension Desktop {
     /// The number that the service has.
     func number(forKey key: String, in domain: String) throws -> Int {
         let answer = try call("GetValue", domain, key).requireOutput()
-        return try #require(answer.firstMatch(of: /<int64 (-?\d+)>|<(-?\d+)>/).flatMap {
-            Int($0.1 ?? $0.2 ?? "")
-        }, "\(answer)")
+        return try #require(
+            answer.firstMatch(of: /<int64 (-?\d+)>|<(-?\d+)>/).flatMap {
+                Int($0.1 ?? $0.2 ?? "")
+            }, "\(answer)")
     }
 }

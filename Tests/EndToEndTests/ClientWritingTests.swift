@@ -41,7 +41,9 @@ import Testing
         }
     }
 
-    @Test func `What is refused goes back to what it was, and all else of its call is taken`() throws {
+    @Test func `What is refused goes back to what it was, and all else of its call is taken`()
+        throws
+    {
         let client = try client()
         try client.ask("set B 5")
         try client.ask("flush")

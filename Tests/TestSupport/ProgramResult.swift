@@ -53,6 +53,7 @@ public struct ProgramResult: Sendable {
     /// Standard output, where the program ended with 0.
     ///
     /// - Throws: ``ProgramFailure`` with what it said, where it did not.
+    @discardableResult
     public func requireOutput() throws -> String {
         guard status == 0 else { throw ProgramFailure(result: self) }
         return output

@@ -5,7 +5,9 @@ extension EventLoop {
     /// A descriptor that the loop waits for, until it is cancelled.
     public final class Watch {
         let descriptor: Int32
-        private let loop: EventLoop?
+        /// Until the end of the wait: the loop keeps a watch until it polls again, and a loop that has
+        /// ended never does.
+        private var loop: EventLoop?
         fileprivate(set) var handler: ((Events) -> Void)?
 
         /// What the loop waits for.
@@ -31,6 +33,7 @@ extension EventLoop {
         public func cancel() {
             handler = nil
             loop?.watches.remove(self)
+            loop = nil
         }
     }
 

@@ -1,6 +1,6 @@
 /// A layer of the search list, by the name that the daemon gives it.
 ///
-/// What holds for an application is what the first layer of ``searchList`` has that has the key.
+/// What holds for an application is what the first layer of ``searchList(of:)`` has that has the key.
 /// A name that this version does not know is kept as it is.
 public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name, such as `global-host`.

@@ -26,7 +26,9 @@ extension RemoteDefaults {
     /// if layer == .managed { … }
     /// ```
     ///
-    /// - Parameter domain: A domain, without a suffix.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - domain: A domain, without a suffix.
     /// - Throws: `DefaultsError` with `notFound` where no layer has the key.
     public func lookUp(
         _ key: String, in domain: String
@@ -42,7 +44,9 @@ extension RemoteDefaults {
 
     /// Whether the administrator has locked a key, so that every write to it is refused.
     ///
-    /// - Parameter domain: A domain, without a suffix.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - domain: A domain, without a suffix.
     public func isLocked(_ key: String, in domain: String) async throws -> Bool {
         try await call(Contract.isLocked) {
             try $0.writeString(domain)
@@ -57,7 +61,9 @@ extension RemoteDefaults {
     /// The value that holds is that of the first that has one. A layer's value is had by
     /// ``archive(forKey:in:)`` of ``DefaultsLayer/domain(of:)``.
     ///
-    /// - Parameter domain: A domain, without a suffix.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - domain: A domain, without a suffix.
     public func explain(_ key: String, in domain: String) async throws -> [LayerEntry] {
         try await call(Contract.explain) {
             try $0.writeString(domain)

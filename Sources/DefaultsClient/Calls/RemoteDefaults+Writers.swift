@@ -57,7 +57,9 @@ extension RemoteDefaults {
 
     /// The size of a domain, with its largest values.
     ///
-    /// - Parameter largest: How many of the largest values to name, up to 1000.
+    /// - Parameters:
+    ///   - domain: The domain, with the suffix of a layer.
+    ///   - largest: How many of the largest values to name, up to 1000.
     public func measure(_ domain: String, largest: UInt32) async throws -> DomainMeasure {
         try await call(Contract.measureDomain, of: Contract.maintenanceInterface) {
             try $0.writeString(domain)

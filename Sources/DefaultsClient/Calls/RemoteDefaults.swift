@@ -11,7 +11,7 @@ public import KeyedArchive
 /// try await defaults.set(archive, forKey: "PlaySound", in: "org.example.Game")
 /// ```
 ///
-/// Every call throws ``DefaultsError`` where the service refuses, and `DBusError` where the bus
+/// Every call throws `DefaultsError` where the service refuses, and `DBusError` where the bus
 /// or the service cannot be reached.
 public struct RemoteDefaults: Sendable {
     /// The connection to the bus that the calls go over.
@@ -22,8 +22,9 @@ public struct RemoteDefaults: Sendable {
 
     /// Connects to a bus, the user's session bus unless told otherwise.
     ///
-    /// - Parameter loop: The loop of the connection, which the caller runs; nil for one on a thread of
-    ///   its own.
+    /// - Parameters:
+    ///   - bus: Where the bus is.
+    ///   - loop: The loop of the connection, which the caller runs; nil for one on a thread of its own.
     public static func connect(
         to bus: Address = .session, on loop: EventLoop? = nil
     ) async throws -> RemoteDefaults {
@@ -90,8 +91,11 @@ public struct RemoteDefaults: Sendable {
     /// Stores an archive where the key has not changed since a generation, and gives the generation
     /// of the change.
     ///
-    /// - Parameter generation: The one that the key's archive was read with; 0 where the key must not
-    ///   be there.
+    /// - Parameters:
+    ///   - archive: What to store.
+    ///   - key: The key.
+    ///   - domain: The domain, with the suffix of a layer.
+    ///   - generation: The one that the key's archive was read with; 0 where the key must not be there.
     /// - Throws: `DefaultsError` with `conflict` where the key has changed or has gone.
     @discardableResult
     public func set(

@@ -21,8 +21,9 @@ public struct Default<Value>: Sendable {
 
     /// Makes a property of a key.
     ///
-    /// - Parameter defaults: Where the value is: the application's own, as it is now, unless told
-    ///   otherwise.
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - defaults: Where the value is: the application's own, as it is now, unless told otherwise.
     public init(_ key: DefaultsKey<Value>, in defaults: Defaults = .standard) {
         self.key = key
         self.defaults = defaults

@@ -10,7 +10,9 @@ final class Batch: @unchecked Sendable {
     private(set) var changes: [String: Entry?]
     /// The generation that a key must still have; 0 where it must be absent.
     let expected: [String: UInt64]
-    /// Whether its changes belong together. Others are sent together, and refused one by one.
+    /// Whether its changes belong together.
+    ///
+    /// Others are sent together, and refused one by one.
     let isTransaction: Bool
     /// Whether the one who made it waits for its outcome, and is told of it in this way only.
     var isAwaited = false

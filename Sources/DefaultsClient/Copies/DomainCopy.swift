@@ -217,7 +217,9 @@ extension DomainCopy {
         return names
     }
 
-    /// Whether a value is the one that is held. Of a large one the signals tell.
+    /// Whether a value is the one that is held.
+    ///
+    /// Of a large one the signals tell.
     private func isUnchanged(
         _ held: Entry, _ entry: Entry, _ name: String, _ layer: CopyLayer
     ) -> Bool {

@@ -16,7 +16,9 @@ struct LockedNames: Equatable {
         }
     }
 
-    /// Whether a key is locked. Names are compared by their bytes.
+    /// Whether a key is locked.
+    ///
+    /// Names are compared by their bytes.
     func contains(_ name: String) -> Bool {
         names.contains(name) || prefixes.contains { name.utf8.starts(with: $0.utf8) }
     }

@@ -7,8 +7,8 @@ extension ClientError {
     static func unreachable(_ reason: String) -> ClientError {
         ClientError(
             .unreachable,
-            "The defaults service cannot be reached: \(reason) Changes are kept in memory, and sent "
-                + "when it comes back.")
+            "The defaults service cannot be reached: \(reason) What is set meanwhile is kept in "
+                + "memory, and sent when it comes back.")
     }
 
     static func noAnswer(after bound: Duration) -> ClientError {

@@ -1,7 +1,13 @@
-import DefaultsProtocol
-
-/// What keeps a client from doing what it was asked for, other than a refusal of the service, which is
-/// a `DefaultsError`.
+/// What keeps an application from getting what it asked for: something here, or a refusal of the
+/// service.
+///
+/// ```swift
+/// do {
+///     try await defaults.commit { $0[.volume] = 0.5 }
+/// } catch let error as ClientError where error.code == .locked {
+///     show(error.message)
+/// }
+/// ```
 public struct ClientError: Error, Hashable, CustomStringConvertible {
     /// Which one.
     public struct Code: Hashable, Sendable {
@@ -23,6 +29,14 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
         public static let conflict = Code("conflict")
         /// More changes wait to be sent than are kept in memory.
         public static let tooManyChanges = Code("tooManyChanges")
+        /// The domain or the key is not spelled as names are.
+        public static let invalidName = Code("invalidName")
+        /// A value, or what is read at once, is larger than the service takes or gives.
+        public static let tooLarge = Code("tooLarge")
+        /// The disk or the runtime directory refuses.
+        public static let storageFailed = Code("storageFailed")
+        /// The service refuses, for the reason that the message tells.
+        public static let refused = Code("refused")
         /// A value is none of its key.
         public static let undecodable = Code("undecodable")
         /// The database is of a later version of the application.
@@ -31,7 +45,9 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
 
     /// Which one.
     public let code: Code
-    /// A sentence for people: what, which, why, and what to do. It never holds a value.
+    /// A sentence for people: what, which, why, and what to do.
+    ///
+    /// It never holds a value.
     public let message: String
 
     init(_ code: Code, _ message: String) {
@@ -44,8 +60,8 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
 }
 
 extension ClientError {
-    /// Whether what was expected did not hold, whoever says so.
+    /// Whether what was expected did not hold.
     static func isConflict(_ error: any Error) -> Bool {
-        (error as? ClientError)?.code == .conflict || (error as? DefaultsError)?.code == .conflict
+        (error as? ClientError)?.code == .conflict
     }
 }

@@ -16,6 +16,6 @@ public struct DefaultsFailure: Sendable {
     public let keys: [String]
     /// The domain, with the suffix of the layer.
     public let domain: String
-    /// Why: a `DefaultsError` of the service, a ``ClientError``, or what encoding or decoding threw.
+    /// Why: a ``ClientError``, or what encoding or decoding threw.
     public let error: any Error
 }

@@ -11,6 +11,8 @@ final class MemoryService: Service, @unchecked Sendable {
     private var generation: UInt64 = 1
     /// The generations of keys, by domain with suffix and key.
     private var generations: [String: [String: UInt64]] = [:]
+    /// The generations of the last changes, by domain with suffix.
+    private var lastChanges: [String: UInt64] = [:]
     private var locks: [String: LockedNames] = [:]
 
     func store(of domain: String, arguments: [String]) -> Store {
@@ -60,13 +62,23 @@ final class MemoryService: Service, @unchecked Sendable {
         let spelling = batch.layer.spelling(of: copy.name)
         var known = generations[spelling] ?? [:]
         for (name, expected) in batch.expected {
-            let held = name.isEmpty ? known.values.max() ?? 0 : known[name] ?? 0
-            guard held == expected else { throw ClientError.conflict(name, in: spelling) }
+            guard holds(expected, for: name, known, in: spelling) else {
+                throw ClientError.conflict(name, in: spelling)
+            }
         }
         generation += 1
         for (name, entry) in batch.changes { known[name] = entry == nil ? nil : generation }
         generations[spelling] = known
+        lastChanges[spelling] = generation
         return generation
+    }
+
+    /// Whether a key is at a generation; or the whole domain has not changed after it.
+    private func holds(
+        _ expected: UInt64, for name: String, _ known: [String: UInt64], in spelling: String
+    ) -> Bool {
+        guard name.isEmpty else { return known[name] ?? 0 == expected }
+        return expected == 0 ? known.isEmpty : lastChanges[spelling] ?? 0 <= expected
     }
 
     func fetch(_ name: String, in spelling: String) throws -> [UInt8]? { nil }
@@ -91,7 +103,7 @@ final class MemoryService: Service, @unchecked Sendable {
         lock.reading { locks[domain]?.contains(name) == true }
     }
 
-    func synchronize() async throws -> UInt64 {
+    func synchronize(within bound: Duration) async throws -> UInt64 {
         lock.reading { generation }
     }
 }

@@ -53,7 +53,7 @@ extension BusService {
         return (found.bytes, found.generation)
     }
 
-    func synchronize() async throws -> UInt64 {
+    func synchronize(within bound: Duration) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
         ask { service in
             // No shorter bound than the service's own: a slow disk is not a lost reply.
@@ -64,7 +64,7 @@ extension BusService {
                 outcome.resume($0)
             }
         }
-        return try await reaching { try await outcome.value(within: .seconds(300)) }
+        return try await reaching { try await outcome.value(within: bound) }
     }
 
     /// Nil where what was to be read is not there.
@@ -90,6 +90,8 @@ extension BusService {
             return try await body()
         } catch let error as DBusError {
             throw ClientError.unreachable("\(error).")
+        } catch {
+            throw ClientError.telling(error)
         }
     }
 
@@ -117,6 +119,8 @@ extension BusService {
             return try outcome.get()
         } catch let error as DBusError {
             throw ClientError.unreachable("\(error).")
+        } catch {
+            throw ClientError.telling(error)
         }
     }
 }

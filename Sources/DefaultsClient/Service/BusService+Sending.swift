@@ -81,7 +81,7 @@ extension BusService {
             }
             sendNext(of: copy)
         case .failure(let error) where Self.isRefusal(error):
-            refused(batch, of: copy, error)
+            refused(batch, of: copy, ClientError.telling(error))
             sendNext(of: copy)
         case .failure(let error):
             // Nobody knows whether it was carried out. It is sent again, by its token, to whoever
@@ -117,8 +117,9 @@ extension BusService {
         return refusals.contains(error.name)
     }
 
-    /// The errors of the bus and of the marshalling that stand. After all others nobody knows what has
-    /// happened, or it passes.
+    /// The errors of the bus and of the marshalling that stand.
+    ///
+    /// After all others nobody knows what has happened, or it passes.
     private static let refusals: Set<ErrorName> = [
         .invalidArguments, .invalidSignature, .limitsExceeded, .unknownMethod, .unknownObject,
         .unknownInterface, .failed,

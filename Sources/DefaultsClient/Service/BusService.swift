@@ -51,8 +51,10 @@ final class BusService: Service, @unchecked Sendable {
     /// The copies whose batches wait for others to be answered.
     var queue: ArraySlice<DomainCopy> = []
 
-    /// So many domains are followed one by one. From then on the bus is asked for the signals of all,
-    /// as it compares each signal with each rule.
+    /// So many domains are followed one by one.
+    ///
+    /// From then on the bus is asked for the signals of all, as it compares each signal with each
+    /// rule.
     private static let mostRules = 64
     /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
@@ -64,7 +66,9 @@ final class BusService: Service, @unchecked Sendable {
 
     private static let services = Mutex<[Address: BusService]>([:])
 
-    /// The service at a bus. Not in a forked process, where its locks may be held for ever.
+    /// The service at a bus.
+    ///
+    /// Not in a forked process, where its locks may be held for ever.
     static func at(_ bus: Address) -> BusService {
         Fork.watch()
         return services.withLock { services in
@@ -177,7 +181,9 @@ extension BusService {
         return rule
     }()
 
-    /// The signals of all domains. The bus is asked for those of each domain.
+    /// The signals of all domains.
+    ///
+    /// The bus is asked for those of each domain.
     ///
     /// The sender is not part of the rule here, as its owner may be another in a moment: what somebody
     /// else might send in its name is a reason to ask the service, and nothing more.

@@ -11,7 +11,9 @@ enum Fork {
 
     static var isChild: Bool { hasHappened.load(ordering: .relaxed) }
 
-    /// Sees to it that a child knows of itself. To be called before there is a connection.
+    /// Sees to it that a child knows of itself.
+    ///
+    /// To be called before there is a connection.
     static func watch() { _ = registration }
 
     private static let registration: Void = {

@@ -29,7 +29,7 @@ protocol Service: AnyObject, Sendable {
     /// Whether the administrator has locked a key.
     func isLocked(_ name: String, in domain: String) throws -> Bool
     /// Waits until what was acknowledged is on disk, and gives the generation that is.
-    func synchronize() async throws -> UInt64
+    func synchronize(within bound: Duration) async throws -> UInt64
 }
 
 /// How it is with the service that a store belongs to.

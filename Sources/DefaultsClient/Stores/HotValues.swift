@@ -13,7 +13,9 @@ struct HotValues: ~Copyable {
 
     private static let count = 64
 
-    /// The keys and their values, by place. Keys are compared without counting references.
+    /// The keys and their values, by place.
+    ///
+    /// Keys are compared without counting references.
     private var identities = [ObjectIdentifier?](repeating: nil, count: count)
     private var keys = [DefaultsKeys?](repeating: nil, count: count)
     private var values = [AnyDecoded?](repeating: nil, count: count)

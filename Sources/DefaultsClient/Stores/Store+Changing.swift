@@ -4,7 +4,9 @@ import KeyedArchive
 extension Store {
     /// How much may wait to be sent, in bytes, of a domain.
     static let largestBacklog = 64 << 20
-    /// How long a change is waited for. It goes on its way all the same.
+    /// How long a change is waited for.
+    ///
+    /// It goes on its way all the same.
     private static let patience = Duration.seconds(30)
 
     @usableFromInline
@@ -73,7 +75,7 @@ extension Store {
         }
     }
 
-    func commit(
+    nonisolated(nonsending) func commit(
         _ entries: [String: Entry?], expected: [String: UInt64], in layer: DefaultsLayer
     ) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
@@ -81,7 +83,7 @@ extension Store {
         return try await outcome.value(within: Self.patience)
     }
 
-    func update<Value>(
+    nonisolated(nonsending) func update<Value>(
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer, _ body: (inout Value) throws -> Void
     ) async throws -> Value {
         try Fork.check()

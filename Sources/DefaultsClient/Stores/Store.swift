@@ -165,7 +165,9 @@ final class Store: @unchecked Sendable {
 extension Store {
     var isObserved: Bool { !observers.isEmpty }
 
-    /// Begins to tell an observer of changes. Not under the lock.
+    /// Begins to tell an observer of changes.
+    ///
+    /// Not under the lock.
     ///
     /// What is held then is as current as can be, or the observer would be told of older changes.
     func begin(_ observer: Observer) {

@@ -2,17 +2,24 @@ internal import DBus
 
 /// A connection to the bus with a thread of its own, closed with its last reference.
 final class KeyringLine: Sendable {
-    let connection: Connection
-    private let loop: EventLoop
+    /// The one lasting reference to the connection: it is let go of on the loop's thread, before the
+    /// loop stops, and therefore not by Swift when this object goes.
+    private let reference: Unmanaged<Connection>
+    let loop: EventLoop
+
+    /// To be used as long as somebody has this object.
+    var connection: Connection { reference.takeUnretainedValue() }
 
     private init(_ connection: Connection, on loop: EventLoop) {
-        self.connection = connection
+        reference = Unmanaged.passRetained(connection)
         self.loop = loop
     }
 
     deinit {
-        // The loop does this before it stops.
-        loop.perform { [connection] in connection.assumeIsolated { $0.close() } }
+        loop.perform { [reference] in
+            let connection = reference.takeRetainedValue()
+            connection.assumeIsolated { $0.close() }
+        }
         loop.stop()
     }
 

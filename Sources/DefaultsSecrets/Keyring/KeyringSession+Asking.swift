@@ -16,7 +16,7 @@ extension KeyringSession {
     /// - Returns: The result of the method that gave the prompt.
     /// - Throws: `KeyringProblem.dismissed` where the user said no; `DBusError` of the name `NoReply`
     ///   where the service ends meanwhile; `CancellationError` where the task is cancelled, and the
-    ///   prompt is dismissed then.
+    ///   prompt is dismissed then, where it can be.
     func ask(_ prompt: ObjectPath) async throws -> Value {
         do {
             let end = try await showing(prompt)
@@ -33,9 +33,19 @@ extension KeyringSession {
             return result
         } catch is CancellationError {
             // In a task of its own, as this one can call nobody any more. Nothing waits for it.
-            Task { try? await dismiss(prompt) }
+            if Self.canBeDismissed(prompt) { Task { try? await dismiss(prompt) } }
             throw CancellationError()
         }
+    }
+
+    /// Whether the service survives that a prompt is dismissed while the user looks at it.
+    ///
+    /// gnome-keyring aborts where that is one of its prompts for unlocking, and with it goes what it
+    /// has unlocked and what other apps keep in its session; at least 42.1 does, by the assertion
+    /// `!self->current` of `perform_next_unlock`. By their names they are known. Such a question stays
+    /// until the user answers it, and nobody takes the answer.
+    private static func canBeDismissed(_ prompt: ObjectPath) -> Bool {
+        !prompt.string.hasPrefix("/org/freedesktop/secrets/prompt/u")
     }
 
     private func showing(_ prompt: ObjectPath) async throws -> End {

@@ -8,7 +8,7 @@ internal import DBus
 // 2. After a secret was stored, no other unlocked item has its attributes, so that there is one
 //    answer to what the secret is.
 // 3. Every wait for the bus or the service has a bound; only a prompt that the user looks at has
-//    none, and it is dismissed with the task that waits.
+//    none. The wait for it, be it one's own or that of another which comes first, ends with the task.
 
 /// The secrets that the Secret Service keeps.
 ///

@@ -34,7 +34,8 @@ extension SecretStore {
         if case .failure(let error) = result { failure = wrapped(error, key) }
         let ended: SecretChange? = state.withLock { state in
             let change = state.entries[key]?.end(stored: failure == nil)
-            if change?.isBackground == true {
+            // Where a newer one waits, it is that one that counts.
+            if change?.isBackground == true, state.entries[key]?.waiting == nil {
                 state.entries[key]?.failure = failure as? SecretsError
             }
             state.current = nil

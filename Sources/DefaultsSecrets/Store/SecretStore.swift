@@ -7,8 +7,8 @@ internal import Synchronization
 // 2. The changes of a key are stored in the order in which they were made.
 // 3. What the app sees of a key is its newest change, until the keyring has refused that one; then
 //    it is what the keyring has.
-// 4. A change that is not stored is told: to whoever waits for it, and where nobody does to
-//    the stream of errors and to the next who saves.
+// 4. A change that is not stored is told: to whoever waits for it, and where it was made in the
+//    background to the stream of errors, and to the next who saves unless a newer one is stored.
 
 /// What all ``Secrets`` of a domain share: what is at hand of the secrets, and their changes from the
 /// moment that they are made to that when the keyring has them.
@@ -32,7 +32,15 @@ final class SecretStore: Sendable {
             lastNumber += 1
             return lastNumber
         }
+
+        func settled(_ key: String) -> UInt64? {
+            guard let entry = entries[key] else { return 0 }
+            return entry.isSettled ? entry.newest : nil
+        }
     }
+
+    /// Says that a change was made of a value that is not the newest.
+    struct Overtaken: Error {}
 
     init(domain: String, vault: any SecretVault) {
         self.domain = domain
@@ -47,10 +55,7 @@ final class SecretStore: Sendable {
 
     /// The number of a key's newest change, 0 before the first; nil while a change is on its way.
     func settled(_ key: String) -> UInt64? {
-        state.withLock { state in
-            guard let entry = state.entries[key] else { return 0 }
-            return entry.isSettled ? entry.newest : nil
-        }
+        state.withLock { $0.settled(key) }
     }
 
     /// Notes what the keyring has, unless a change was on its way since it was asked.
@@ -58,8 +63,8 @@ final class SecretStore: Sendable {
     /// - Parameter settled: What ``settled(_:)`` said before it was asked.
     func note<Value: Sendable>(_ value: Value, for key: String, asOf settled: UInt64?) {
         state.withLock { state in
+            guard settled != nil, state.settled(key) == settled else { return }
             var entry = state.entries[key] ?? SecretEntry()
-            guard entry.newest == settled, entry.isSettled else { return }
             entry.kept = ShownValue(value: value)
             entry.shown = entry.kept
             state.entries[key] = entry
@@ -86,12 +91,18 @@ final class SecretStore: Sendable {
 
     /// Makes a change, and waits until it is stored.
     ///
-    /// - Throws: What the vault does; `CancellationError` where the task is cancelled, and the change
-    ///   then is taken back where it has not been sent, or where that can be broken off.
+    /// - Parameter settled: What ``settled(_:)`` said, where the change is of a value that was read
+    ///   then; nil where it does not matter what was there.
+    /// - Throws: What the vault does; ``Overtaken`` where another change was made since the value was
+    ///   read; `CancellationError` where the task is cancelled, and the change then is taken back where
+    ///   it has not been sent, or where that can be broken off.
     func store<Value: Sendable>(
-        _ secret: StoredSecret?, showing value: Value, for key: String
+        _ secret: StoredSecret?, showing value: Value, for key: String, asOf settled: UInt64? = nil
     ) async throws {
         try await wait { state, number, continuation in
+            if let settled, state.settled(key) != settled {
+                return continuation.resume(throwing: Overtaken())
+            }
             self.add(
                 SecretChange(
                     number: number, secret: secret, value: ShownValue(value: value),

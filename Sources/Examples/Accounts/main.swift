@@ -16,8 +16,10 @@ extension DefaultsKeys {
     static let accounts = DefaultsKey<[String: Account]>("Accounts", default: [:])
 }
 
-/// What the program works with. A change of the dictionary is saved when it is made; whatever was not
-/// sent when the program ends is sent then.
+/// What the program works with.
+///
+/// A change of the dictionary is saved when it is made, and what was not sent when the program ends is
+/// sent then.
 struct AccountBook {
     @Default(.accounts) var accounts
 }

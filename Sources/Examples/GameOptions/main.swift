@@ -1,4 +1,5 @@
 import DefaultsClient
+import Glibc
 import Observation
 
 // The options of a game, which all of the program shares.
@@ -19,6 +20,10 @@ case ["sound", "off"]: GameOptions.shared.value.playSound = false
 case ["music", "on"]: GameOptions.shared.value.playMusic = true
 case ["music", "off"]: GameOptions.shared.value.playMusic = false
 case ["watch"]:
-    for await options in Observations({ GameOptions.shared.value }) { show(options) }
+    for await options in Observations({ GameOptions.shared.value }) {
+        show(options)
+        // Also where nobody sees it but a program at the other end of a pipe.
+        fflush(nil)
+    }
 default: print("usage: GameOptions [sound on|off | music on|off | watch]")
 }

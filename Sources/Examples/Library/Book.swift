@@ -6,7 +6,9 @@ struct Book: Codable, Hashable {
     var author: String
     var pageCount: Int
     var categories: Set<String>
-    /// Whether nobody has borrowed it. The newest field: archives of earlier versions are without it.
+    /// Whether nobody has borrowed it.
+    ///
+    /// The newest field: archives of earlier versions are without it.
     var available: Bool
 
     init(title: String, author: String, pageCount: Int, categories: Set<String>) {

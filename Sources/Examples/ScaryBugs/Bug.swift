@@ -6,7 +6,9 @@ struct Bug: Codable, Hashable {
     var title: String
     /// From 0 to 5.
     var rating: Int
-    /// Where it lives. The first version of the program did not have this field.
+    /// Where it lives.
+    ///
+    /// The first version of the program did not have this field.
     var habitat: String
 
     init(title: String, rating: Int, habitat: String = Bug.unknownHabitat) {

@@ -5,7 +5,9 @@ import Foundation
 struct BugCollection {
     let defaults: Defaults
 
-    /// The names in the order of their numbers. No picture is loaded for this.
+    /// The names in the order of their numbers.
+    ///
+    /// No picture is loaded for this.
     var names: [String] {
         defaults.keys(in: .domain).compactMap(number).sorted().map { "Bug \($0)" }
     }

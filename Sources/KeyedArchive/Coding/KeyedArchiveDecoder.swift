@@ -66,8 +66,11 @@ public struct KeyedArchiveDecoder: Sendable {
 
     /// Decodes the root of an archive.
     ///
-    /// - Parameter rootKey: The key of `$top` under which the value stands. Without one it is
-    ///   `root`, or the only key there is.
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - archive: The archive.
+    ///   - rootKey: The key of `$top` under which the value stands. Without one it is `root`, or the
+    ///     only key there is.
     /// - Throws: `DecodingError` with the path to what cannot be decoded, and whatever a value's own
     ///   `init(from:)` throws.
     public func decode<Value: Decodable>(

@@ -34,7 +34,9 @@ public struct JSONObjectReader {
 
     /// Begins with a text in UTF-8.
     ///
-    /// - Parameter limits: How large each of the values may be.
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - limits: How large each of the values may be.
     /// - Throws: ``JSONError`` where it does not begin as an object does.
     public init(_ text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
         self.text = text

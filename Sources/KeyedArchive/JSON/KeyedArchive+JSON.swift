@@ -5,6 +5,7 @@ extension KeyedArchive {
     ///   - isPretty: Whether each element stands on a line of its own, indented.
     ///   - opensArchives: Whether keyed archives inside data are shown as values too, instead of in
     ///     base64: `{"$data": {"$archive": …}}`. That is for reading; no archive is made of it again.
+    ///   - limits: How large the output may be, and how deep.
     /// - Throws: ``ArchiveError`` where the output, with all brackets and spaces, would be larger or
     ///   deeper than the limits.
     public func json(

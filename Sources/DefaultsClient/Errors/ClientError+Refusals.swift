@@ -1,0 +1,27 @@
+import DBus
+import DefaultsProtocol
+
+/// Refusals of the service, as applications are told of them: in its own words.
+extension ClientError {
+    /// The refusal that a call was answered with, or any other error as it is.
+    static func telling(_ error: any Error) -> any Error {
+        switch error {
+        case let refusal as DefaultsError: ClientError(refusal)
+        case let error as DBusError: ClientError(.refused, error.message)
+        default: error
+        }
+    }
+
+    init(_ refusal: DefaultsError) {
+        let code: Code =
+            switch refusal.code {
+            case .invalidDomain, .invalidKey: .invalidName
+            case .tooLarge: .tooLarge
+            case .locked: .locked
+            case .conflict: .conflict
+            case .storageFailed: .storageFailed
+            default: .refused
+            }
+        self.init(code, refusal.message)
+    }
+}

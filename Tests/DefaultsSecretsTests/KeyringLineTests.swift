@@ -1,0 +1,21 @@
+import DBus
+import TestSupport
+import Testing
+
+@testable import DefaultsSecrets
+
+struct KeyringLineTests {
+    @Test func `a line that is let go of leaves no connection and no loop`() async throws {
+        let bus = try PrivateBus()
+        weak var loop: EventLoop?
+        weak var connection: Connection?
+        for _ in 1...20 {
+            do {
+                let line = try await KeyringLine.open(.address(bus.address), within: .seconds(3600))
+                (loop, connection) = (line.loop, line.connection)
+                try await line.connection.call(.bus, "/", "org.freedesktop.DBus.Peer", "Ping")
+            }
+            while loop != nil || connection != nil { await Task.yield() }
+        }
+    }
+}

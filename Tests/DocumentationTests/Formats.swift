@@ -1,0 +1,93 @@
+import DefaultsClient
+import DefaultsFoundation
+import Foundation
+import KeyedArchive
+import PropertyList
+import Testing
+
+// The code of the pages of KeyedArchive, PropertyList and DefaultsFoundation.
+
+struct Account: Codable, Hashable {
+    var username: String
+    var isAdmin: Bool
+}
+
+struct FormatTests {
+    @Test func `a value is what its archive was made of`() throws {
+        let archive = try KeyedArchiveEncoder().encode(Account(username: "ada", isAdmin: true))
+        let account = try KeyedArchiveDecoder().decode(Account.self, from: archive)
+        #expect(account == Account(username: "ada", isAdmin: true))
+        print(String(decoding: try archive.json(), as: UTF8.self))
+        check(archive.bytes)
+    }
+
+    private func check(_ bytes: [UInt8]) {
+        do throws(ArchiveError) {
+            let archive = try KeyedArchive(validating: bytes)
+            use(archive)
+        } catch {
+            print("\(error.message), at byte \(error.byteOffset)")
+        }
+    }
+
+    private func use(_ archive: KeyedArchive) {}
+
+    @Test func `a list has what was written`() throws {
+        var writer = PropertyListWriter()
+        let name = writer.add(string: "ada")
+        let lives = writer.add(integer: 3)
+        let bytes = writer.finish(root: writer.add(array: [name, lives]))
+
+        let list = try PropertyList(bytes)
+        if case .array(let elements) = list.value(at: list.root) {
+            print(elements.count)
+        }
+    }
+
+    @Test func `an object is read from a file`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let archive = try KeyedArchive(archiving: StoredAccount(username: "ada"))
+        try archive.data.write(to: file)
+
+        let read = try KeyedArchive(validating: Data(contentsOf: file))
+        let stored = try read.decodeObject(of: StoredAccount.self)
+        #expect(stored?.username == "ada")
+    }
+
+    @Test func `an object is a value of the defaults`() {
+        let defaults = Defaults.inMemory()
+        defaults[.account] = StoredAccount(username: "ada")
+        #expect(defaults[.account]?.username == "ada")
+    }
+}
+
+func importUserDefaults() async throws {
+    try await defaults.migrate([
+        .importingUserDefaults(named: "org.example.Game", to: 1)
+    ])
+}
+
+extension DefaultsKeys {
+    static let account = DefaultsKey("Account", ofClass: StoredAccount.self)
+}
+
+final class StoredAccount: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+    let username: String
+
+    init(username: String) {
+        self.username = username
+    }
+
+    init?(coder: NSCoder) {
+        guard let name = coder.decodeObject(of: NSString.self, forKey: "username") else {
+            return nil
+        }
+        username = "\(name)"
+    }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(NSString(string: username), forKey: "username")
+    }
+}
