@@ -5,11 +5,11 @@ import Synchronization
 
 /// What is asked for while somebody waits.
 extension BusService {
-    func fetch(_ name: String, in spelling: String) throws -> [UInt8]? {
+    func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]? {
         try waiting { service, answer in
             service.call(Contract.get) {
                 try $0.writeString(spelling)
-                try $0.writeString(name)
+                try $0.writeString(name.string)
             } read: { reader in
                 defer { _ = try? reader.readUInt64() }
                 return try reader.readBytes()
@@ -19,11 +19,11 @@ extension BusService {
         }
     }
 
-    func isLocked(_ name: String, in domain: String) throws -> Bool {
+    func isLocked(_ name: KeyName, in domain: String) throws -> Bool {
         try waiting { service, answer in
             service.call(Contract.isLocked) {
                 try $0.writeString(domain)
-                try $0.writeString(name)
+                try $0.writeString(name.string)
             } read: {
                 try $0.readBool()
             } completion: {
@@ -33,13 +33,13 @@ extension BusService {
     }
 
     func read(
-        _ name: String, in spelling: String
+        _ name: KeyName, in spelling: String
     ) async throws -> (bytes: [UInt8]?, generation: UInt64) {
         let outcome = OneShot<(bytes: [UInt8], generation: UInt64)?>()
         ask { service in
             service.call(Contract.get) {
                 try $0.writeString(spelling)
-                try $0.writeString(name)
+                try $0.writeString(name.string)
             } read: {
                 (bytes: try $0.readBytes(), generation: try $0.readUInt64())
             } completion: {

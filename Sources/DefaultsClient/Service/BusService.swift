@@ -25,7 +25,7 @@ final class BusService: Service, @unchecked Sendable {
     let loop: EventLoop?
 
     // Under the lock.
-    private(set) var table = StoreTable()
+    private(set) var table = StoreTable(holdsLarge: false)
     private(set) var state = DefaultsState.connecting
     /// Whether somebody has waited for an answer in vain, and none has come since.
     private var isSilent = false
