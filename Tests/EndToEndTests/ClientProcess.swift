@@ -104,6 +104,16 @@ struct ProgramEnded: Error {
 }
 
 extension Desktop {
+    /// Sends the daemon a signal where the bus knows of one, which may be another a moment later.
+    func end(by signal: Int32) throws -> Bool {
+        let answer = run(
+            "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+            "/org/freedesktop/DBus", "--method",
+            "org.freedesktop.DBus.GetConnectionUnixProcessID", "org.defaultsd.Defaults1")
+        guard answer.status == 0 else { return false }
+        return kill(try #require(pid_t(answer.output.split { !$0.isNumber }.last ?? "")), signal) == 0
+    }
+
     /// Sets a number as any other process of the desktop may.
     func setNumber(_ number: Int, forKey key: String, in domain: String) throws {
         _ = try call("SetValue", domain, key, "<int64 \(number)>").requireOutput()

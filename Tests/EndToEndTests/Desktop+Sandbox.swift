@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 
 /// Callers in a sandbox, such as Flatpak makes.
@@ -25,5 +26,15 @@ extension Desktop {
                 "org.defaultsd.Defaults1", "--object-path", "/org/defaultsd/Defaults1",
                 "--method", method, "--",
             ] + arguments)
+    }
+
+    /// What runs a program in a sandbox that sees all files.
+    func wholeSandbox() throws -> [String] {
+        let information = try directory.write(
+            "[Application]\nname=org.example.App\n", to: "flatpak-info")
+        let folders = try FileManager.default.contentsOfDirectory(atPath: "/")
+            .filter { !["dev", "proc", "sys"].contains($0) && !$0.hasPrefix(".") }
+        return ["bwrap"] + folders.flatMap { ["--bind", "/" + $0, "/" + $0] }
+            + ["--proc", "/proc", "--dev", "/dev", "--ro-bind", information, "/.flatpak-info"]
     }
 }

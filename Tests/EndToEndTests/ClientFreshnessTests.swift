@@ -1,0 +1,96 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// No read is older than the last change that was acknowledged to any process, whatever happens.
+@Suite(.serialized) struct ClientFreshnessTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    private func expectFresh(
+        _ pair: FreshnessPair, checks: Int, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let verdicts = try pair.verdicts()
+        #expect(
+            verdicts == Array(repeating: "checked \(checks / 2)", count: 2),
+            sourceLocation: sourceLocation)
+    }
+
+    @Test func `Of a million reads of two processes that write in turn none is stale`() throws {
+        try expectFresh(FreshnessPair(rounds: 10_000, reads: 100, in: desktop), checks: 1_000_000)
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `No read is stale while the daemon ends again and again`(signal: Int32) throws {
+        let pair = try FreshnessPair(rounds: 2000, reads: 50, in: desktop)
+        var ends = 0
+        while pair.isRunning {
+            if try desktop.end(by: signal) { ends += 1 }
+        }
+        try expectFresh(pair, checks: 100_000)
+        #expect(ends > 3)
+    }
+
+    @Test func `No read is stale while one daemon takes over from another`() throws {
+        let pair = try FreshnessPair(rounds: 1000, reads: 50, in: desktop)
+        var daemons: [ChildProcess] = []
+        while pair.isRunning {
+            let owner = try desktop.askBus("GetNameOwner", "org.defaultsd.Defaults1")
+            let daemon = try ChildProcess(
+                [Desktop.programs + "/defaultsd", "--replace"], environment: desktop.environment)
+            try wait {
+                try !daemon.isRunning
+                    || desktop.askBus("GetNameOwner", "org.defaultsd.Defaults1") != owner
+            }
+            daemons.append(daemon)
+        }
+        try expectFresh(pair, checks: 50_000)
+        #expect(daemons.count > 1)
+    }
+
+    @Test func `No read is stale while the runtime directory goes again and again`() throws {
+        let pair = try FreshnessPair(rounds: 2000, reads: 50, in: desktop)
+        var losses = 0
+        while pair.isRunning {
+            // When the page stands the daemon has made all that it makes anew.
+            let moved = desktop.run(
+                "sh", "-c",
+                "cd \"$XDG_RUNTIME_DIR\" && ls defaultsd/*/counters && mv defaultsd ../lost-$0",
+                "\(losses)")
+            if moved.status == 0 { losses += 1 }
+        }
+        try expectFresh(pair, checks: 100_000)
+        #expect(losses > 1)
+    }
+
+    @Test func `No read is stale while the bus ends again and again`() throws {
+        let bus = try RestartableBus(in: desktop)
+        let pair = try FreshnessPair(
+            rounds: 300, reads: 50, in: desktop, environment: bus.environment)
+        var ends = 0
+        while pair.isRunning {
+            try bus.restart()
+            ends += 1
+            usleep(300_000)
+        }
+        try expectFresh(pair, checks: 15_000)
+        #expect(ends > 1)
+    }
+
+    @Test func `A page that shows less than the truth is found out`() throws {
+        let pair = try FreshnessPair(rounds: 10_000, reads: 100, in: desktop)
+        while pair.isRunning {
+            // No service would make its counters fall, so somebody else does it here.
+            desktop.run(
+                "sh", "-c",
+                """
+                dd if=/dev/zero of="$(ls "$XDG_RUNTIME_DIR"/defaultsd/*/counters)" \
+                    bs=32640 count=1 seek=128 oflag=seek_bytes conv=notrunc
+                """)
+        }
+        let verdicts = try pair.verdicts()
+        #expect(verdicts.contains { $0.hasPrefix("stale: ") }, "\(verdicts)")
+    }
+}

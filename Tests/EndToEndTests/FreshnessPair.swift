@@ -1,0 +1,60 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Two processes that write in turn, and check that no read is older than what was acknowledged: see
+/// `FreshnessCheck` of `ClientProgram`.
+final class FreshnessPair {
+    private let sides: [ChildProcess]
+    private let complaints: [String]
+    // Open as long as there are the sides, so that none of them sees the other's end too early.
+    private let pipes: [FileHandle]
+
+    /// - Parameters:
+    ///   - rounds: How often one of them writes, and the other reads.
+    ///   - reads: How often it reads each time.
+    init(
+        rounds: Int, reads: Int, in desktop: Desktop, environment: [String: String]? = nil
+    ) throws {
+        let directory = desktop.directory.path + "/pair"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false)
+        try Data(count: 4096).write(to: URL(filePath: directory + "/acknowledged"))
+        pipes = try (0...1).map { side in
+            let path = "\(directory)/to-\(side)"
+            guard mkfifo(path, 0o600) == 0, case let file = open(path, O_RDWR | O_CLOEXEC), file >= 0
+            else { throw CocoaError(.fileWriteUnknown) }
+            return FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        }
+        let complaints = (0...1).map { "\(directory)/err-\($0)" }
+        self.complaints = complaints
+        sides = try (0...1).map { side in
+            try ChildProcess(
+                [
+                    "timeout", "--kill-after=1", "300", ClientProcess.program, "fresh", directory,
+                    "\(side)", "\(rounds)", "\(reads)",
+                ], environment: environment ?? desktop.environment, output: .lines,
+                error: .file(complaints[side]))
+        }
+    }
+
+    /// Whether both go on.
+    var isRunning: Bool { sides.allSatisfy(\.isRunning) }
+
+    /// What both have found in the end.
+    ///
+    /// One that has found a stale read ends, and the other is not waited for.
+    func verdicts() throws -> [String] {
+        while isRunning { usleep(10_000) }
+        let ended = sides.filter { !$0.isRunning }
+        if ended.contains(where: { $0.waitUntilExit() != 0 }) {
+            for side in sides { side.send(SIGTERM) }
+        }
+        return try zip(sides, complaints).map { side, complaints in
+            let status = side.waitUntilExit()
+            let told = try String(contentsOfFile: complaints, encoding: .utf8)
+            return side.lines?.next() ?? "ended with \(status): \(told)"
+        }
+    }
+}
