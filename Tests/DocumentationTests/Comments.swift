@@ -60,19 +60,19 @@ private func look(_ defaults: RemoteDefaults) async throws {
 
 // MARK: Secrets
 
-private struct Signature: Codable {}
+struct Signature: Codable {}
 
 extension SecretKeys {
     static let token = SecretKey<String?>("Token")
-    fileprivate static let sign = SecretKey("Sign", default: Signature())
-    fileprivate static let identity = SecretKey<Identity?>("Identity")
+    static let sign = SecretKey("Sign", default: Signature())
+    static let identity = SecretKey<Identity?>("Identity")
 }
 
-private struct Identity: Codable {
+struct Identity: Codable {
     var name: String
 }
 
-private struct Session {
+struct Session {
     @Secret(.token) var token
 
     func start() async throws {

@@ -127,9 +127,9 @@ extension Store {
                 return outcome
             }
         }
-        let end = ContinuousClock.now + bound
+        let start = ContinuousClock.now
         for outcome in outcomes {
-            _ = try await outcome.value(within: end - ContinuousClock.now)
+            _ = try await outcome.value(within: bound, since: start)
         }
     }
 }
