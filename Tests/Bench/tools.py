@@ -5,7 +5,7 @@ import plistlib
 import subprocess
 
 SOURCES = pathlib.Path(__file__).parent / "c"
-LIBRARIES = {"dconfkey": "dconf"}
+LIBRARIES = {"dconfkey": "dconf", "dconfclient": "dconf"}
 
 
 class Tools:

@@ -8,6 +8,8 @@ import Testing
 final class FreshnessPair {
     private let sides: [ChildProcess]
     private let complaints: [String]
+    /// The file of the number that was acknowledged last, which both have in memory.
+    private let numberPath: String
     // Open as long as there are the sides, so that none of them sees the other's end too early.
     private let pipes: [FileHandle]
 
@@ -20,7 +22,8 @@ final class FreshnessPair {
         let directory = desktop.directory.path + "/pair"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false)
-        try Data(count: 4096).write(to: URL(filePath: directory + "/acknowledged"))
+        numberPath = directory + "/acknowledged"
+        try Data(count: 4096).write(to: URL(filePath: numberPath))
         pipes = try (0...1).map { side in
             let path = "\(directory)/to-\(side)"
             guard mkfifo(path, 0o600) == 0, case let file = open(path, O_RDWR | O_CLOEXEC), file >= 0
@@ -36,6 +39,15 @@ final class FreshnessPair {
                     "\(side)", "\(rounds)", "\(reads)",
                 ], environment: environment ?? desktop.environment, output: .lines,
                 error: .file(complaints[side]))
+        }
+    }
+
+    /// Waits until both have read and written.
+    func waitUntilBothAreAtIt() throws {
+        try wait {
+            let number = try Data(contentsOf: URL(filePath: numberPath)).prefix(8).reversed()
+                .reduce(0) { $0 << 8 | Int($1) }
+            return number > 10
         }
     }
 

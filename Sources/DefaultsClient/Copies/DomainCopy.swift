@@ -248,8 +248,9 @@ extension DomainCopy {
     }
 
     /// Notes that the service has gone, or that another one has come.
+    ///
+    /// The counter stays until there is another one: it tells that there was something to be read.
     func detach() {
-        counter = nil
         isRefused = false
         generation = 0
         readGeneration = 0

@@ -7,7 +7,7 @@ import Synchronization
 extension BusService {
     func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]? {
         try waiting { service, answer in
-            service.call(Contract.get) {
+            service.question(Contract.get) {
                 try $0.writeString(spelling)
                 try $0.writeString(name.string)
             } read: { reader in
@@ -21,7 +21,7 @@ extension BusService {
 
     func isLocked(_ name: KeyName, in domain: String) throws -> Bool {
         try waiting { service, answer in
-            service.call(Contract.isLocked) {
+            service.question(Contract.isLocked) {
                 try $0.writeString(domain)
                 try $0.writeString(name.string)
             } read: {
@@ -37,7 +37,7 @@ extension BusService {
     ) async throws -> (bytes: [UInt8]?, generation: UInt64) {
         let outcome = OneShot<(bytes: [UInt8], generation: UInt64)?>()
         ask { service in
-            service.call(Contract.get) {
+            service.question(Contract.get) {
                 try $0.writeString(spelling)
                 try $0.writeString(name.string)
             } read: {
@@ -57,7 +57,7 @@ extension BusService {
         let outcome = OneShot<UInt64>()
         ask { service in
             // No shorter bound than the service's own: a slow disk is not a lost reply.
-            service.call(Contract.synchronize, timeout: .seconds(300)) { _ in
+            service.question(Contract.synchronize, timeout: .seconds(300)) { _ in
             } read: {
                 try $0.readUInt64()
             } completion: {
@@ -65,6 +65,24 @@ extension BusService {
             }
         }
         return try await reaching { try await outcome.value(within: bound) }
+    }
+
+    /// Calls a method that changes nothing, and does so again where the call was lost: with a daemon that
+    /// has ended, perhaps, which the next call starts anew.
+    private func question<Reply: Sendable>(
+        _ method: MethodDeclaration, timeout: Duration = .seconds(25), attempts: Int = 3,
+        write: @escaping @Sendable (inout MessageWriter) throws -> Void,
+        read: @escaping @Sendable (inout MessageReader) throws -> Reply,
+        completion: @escaping @Sendable (Result<Reply, any Error>) -> Void
+    ) {
+        call(method, timeout: timeout, write: write, read: read) { [weak self] outcome in
+            guard let self, case .failure(let error) = outcome, !Self.isRefusal(error),
+                attempts > 1, connection != nil
+            else { return completion(outcome) }
+            question(
+                method, timeout: timeout, attempts: attempts - 1, write: write, read: read,
+                completion: completion)
+        }
     }
 
     /// Nil where what was to be read is not there.

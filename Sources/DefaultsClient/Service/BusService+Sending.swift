@@ -110,7 +110,7 @@ extension BusService {
     }
 
     /// Whether an error says that a change was not made, and would not be if it were sent again.
-    private static func isRefusal(_ error: any Error) -> Bool {
+    static func isRefusal(_ error: any Error) -> Bool {
         if error is DefaultsError { return true }
         if let error = error as? ClientError { return error.code != .unreachable }
         guard let error = error as? DBusError else { return true }

@@ -114,7 +114,10 @@ final class BusService: Service, @unchecked Sendable {
     func enter(_ new: DefaultsState) {
         lock.withLock {
             if case .unreachable = new {
-                for copy in table.copies.values { copy.endWaits(lock) }
+                // Who knows of a change that is not here waits on: the bus may come back in time.
+                for copy in table.copies.values where isSilent || !copy.isOutdated {
+                    copy.endWaits(lock)
+                }
             } else {
                 isSilent = false
             }
