@@ -133,11 +133,16 @@ final class BusService: Service, @unchecked Sendable {
         enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
     }
 
+    /// Whether the service is known not to be reachable; under the lock.
+    var isUnreachable: Bool {
+        if case .unreachable = state { true } else { false }
+    }
+
     /// Whether to wait for the service; under the lock.
     ///
     /// Also where this process does not reach it, if the page tells of changes: others do.
     func mayAnswer(_ copies: [DomainCopy]) -> Bool {
-        guard case .unreachable = state else { return true }
+        guard isUnreachable else { return true }
         return !isSilent && copies.contains(where: \.isOutdated)
     }
 }
@@ -278,9 +283,15 @@ extension BusService {
     }
 
     /// Asks for what is not current, and sends what waits to be sent.
+    ///
+    /// Where the service is unreachable something is asked in any case, or its answer would be missed.
     private func askAgain() {
-        let copies = lock.reading { Array(table.copies.values) }
-        attach(copies.filter { copy in lock.reading { !copy.isCurrent } })
+        let (copies, stale) = lock.reading {
+            let copies = Array(table.copies.values)
+            let stale = copies.filter { !$0.isCurrent }
+            return (copies, stale.isEmpty && isUnreachable ? Array(copies.prefix(1)) : stale)
+        }
+        attach(stale)
         for copy in copies { sendNext(of: copy) }
     }
 

@@ -94,8 +94,12 @@ extension Store {
         if case .unreachable(let reason) = lock.reading({ service.state }) {
             throw ClientError.unreachable(reason)
         }
+        try await updates.begin()
+        defer { updates.end() }
         let attempts = 100
-        for _ in 0..<attempts {
+        for attempt in 0..<attempts {
+            // Processes that came in between each other often are to meet less often.
+            if attempt > 10 { try await Task.sleep(for: .milliseconds(.random(in: 1...5))) }
             // Our own changes that are on their way come first, or they would be a conflict.
             try await flush(within: Self.patience)
             let (bytes, generation) = try await service.read(key.id, in: spelling)

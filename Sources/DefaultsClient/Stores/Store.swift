@@ -17,6 +17,8 @@ final class Store: @unchecked Sendable {
     private var found: [KeyName: Found] = [:]
     private var arguments: [KeyName: Entry]
     private var observers: [Observer] = []
+    /// The turns of tasks that update values: they would be conflicts for each other.
+    let updates = Turns()
     /// What of it was read last; under a lock of its own.
     private let hot = Mutex(HotValues())
     /// Those who are told of what went wrong.
