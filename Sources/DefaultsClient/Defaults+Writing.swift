@@ -78,7 +78,7 @@ extension Defaults {
     /// - Parameters:
     ///   - layer: `domain`, `host`, `global` or `global-host`.
     ///   - build: Sets and removes keys.
-    /// - Returns: The generation of the change.
+    /// - Returns: The generation of the change; where nothing is changed, the one that is known.
     /// - Throws: ``ClientError`` with the refusal; what cannot be archived; and what `build` throws. Nothing has changed then. ``ClientError`` with `unreachable` where there was no
     ///   answer for 30 s, and `CancellationError` where the task is cancelled: the change goes on its
     ///   way all the same.

@@ -9,7 +9,7 @@ import Testing
     init() throws { desktop = try Desktop() }
 
     private func client() throws -> ClientProcess {
-        try ClientProcess(talkingOf: Self.app, in: desktop)
+        try ClientProcess(talkingOf: Self.app, in: desktop).whenCurrent()
     }
 
     @Test func `A change is told with both values and whose it is, and one's own only once`() throws

@@ -41,6 +41,12 @@ final class ClientProcess {
         try self.init(["talk", domain], in: desktop)
     }
 
+    /// Itself, when it has reached the service, which on a busy machine takes longer than a read waits.
+    func whenCurrent() throws -> ClientProcess {
+        try wait(for: "current", to: "state")
+        return self
+    }
+
     /// Tells it to do something.
     ///
     /// - Returns: Its answer; `done` for what has none.
@@ -111,7 +117,8 @@ extension Desktop {
             "/org/freedesktop/DBus", "--method",
             "org.freedesktop.DBus.GetConnectionUnixProcessID", "org.defaultsd.Defaults1")
         guard answer.status == 0 else { return false }
-        return kill(try #require(pid_t(answer.output.split { !$0.isNumber }.last ?? "")), signal) == 0
+        return kill(try #require(pid_t(answer.output.split { !$0.isNumber }.last ?? "")), signal)
+            == 0
     }
 
     /// Sets a number as any other process of the desktop may.

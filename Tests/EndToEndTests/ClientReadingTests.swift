@@ -11,7 +11,7 @@ import Testing
     init() throws { desktop = try Desktop() }
 
     private func client(_ domain: String = app) throws -> ClientProcess {
-        try ClientProcess(talkingOf: domain, in: desktop)
+        try ClientProcess(talkingOf: domain, in: desktop).whenCurrent()
     }
 
     @Test func `A change by another process is read at once, whoever makes it`() throws {

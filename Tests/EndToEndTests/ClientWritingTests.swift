@@ -11,7 +11,7 @@ import Testing
     init() throws { desktop = try Desktop() }
 
     private func client() throws -> ClientProcess {
-        try ClientProcess(talkingOf: Self.app, in: desktop)
+        try ClientProcess(talkingOf: Self.app, in: desktop).whenCurrent()
     }
 
     private func generation() throws -> UInt64 {

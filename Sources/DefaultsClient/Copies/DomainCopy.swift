@@ -23,6 +23,9 @@ final class DomainCopy: @unchecked Sendable {
     private(set) var locks: LockedNames?
     /// What is to be sent, the oldest first, of which the first may have been sent.
     private(set) var batches: [Batch] = []
+    /// The newest change of each key that the batches have, by layer.
+    private var pending = [[KeyName: PendingChange]](
+        repeating: [:], count: CopyLayer.allCases.count)
     /// The bytes that the batches keep in memory.
     private(set) var backlog = 0
     /// The stores that look into this copy.
@@ -79,9 +82,7 @@ final class DomainCopy: @unchecked Sendable {
 
     /// What a layer has for a key, as this process has left it.
     func entry(_ name: KeyName, in layer: CopyLayer) -> Entry? {
-        for batch in batches.reversed() where batch.layer == layer {
-            if let change = batch.changes[name] { return change }
-        }
+        if let change = pending[layer.rawValue][name] { return change.entry }
         return layers[layer.rawValue][name]
     }
 
@@ -93,10 +94,8 @@ final class DomainCopy: @unchecked Sendable {
     /// The keys that a layer has, as this process has left them.
     func names(in layer: CopyLayer) -> Set<KeyName> {
         var names = Set(layers[layer.rawValue].keys)
-        for batch in batches where batch.layer == layer {
-            for (name, entry) in batch.changes {
-                if entry == nil { names.remove(name) } else { names.insert(name) }
-            }
+        for (name, change) in pending[layer.rawValue] {
+            if change.entry == nil { names.remove(name) } else { names.insert(name) }
         }
         return names
     }
@@ -338,8 +337,11 @@ extension DomainCopy {
         change(CollectionOfOne(name), isOwn: true) {
             if let last = batches.last, last.takes(changeOf: layer) {
                 backlog -= last.size
+                let isNew = last.changes[name] == nil
                 last.add(entry, forKey: name)
                 backlog += last.size
+                pending[layer.rawValue][name, default: PendingChange()]
+                    .add(entry, isOfNewBatch: isNew)
             } else {
                 append(Batch(layer, [name: entry], isTransaction: false))
             }
@@ -354,11 +356,21 @@ extension DomainCopy {
     private func append(_ batch: Batch) {
         batches.append(batch)
         backlog += batch.size
+        for (name, entry) in batch.changes {
+            pending[batch.layer.rawValue][name, default: PendingChange()]
+                .add(entry, isOfNewBatch: true)
+        }
     }
 
     private func removeFirst() -> Batch {
-        backlog -= batches[0].size
-        return batches.removeFirst()
+        let batch = batches.removeFirst()
+        backlog -= batch.size
+        for name in batch.changes.keys {
+            guard var change = pending[batch.layer.rawValue][name] else { continue }
+            change.batches -= 1
+            pending[batch.layer.rawValue][name] = change.batches > 0 ? change : nil
+        }
+        return batch
     }
 
     /// Whether a change would leave everything as it is.
@@ -408,12 +420,33 @@ extension DomainCopy {
     func splitFirst() {
         let parts = removeFirst().split()
         batches.insert(contentsOf: parts, at: 0)
-        for part in parts { backlog += part.size }
+        for part in parts {
+            backlog += part.size
+            for (name, entry) in part.changes {
+                // Later batches may have a newer change of the key.
+                var change =
+                    pending[part.layer.rawValue][name] ?? PendingChange(entry: entry, batches: 0)
+                change.batches += 1
+                pending[part.layer.rawValue][name] = change
+            }
+        }
     }
 
     /// What became of the first batch is not known, or it did not get there: it is sent once more.
     func sendAgain() {
         batches.first?.isOnItsWay = false
+    }
+}
+
+/// What the newest batch that names a key makes of it.
+private struct PendingChange {
+    var entry: Entry?
+    /// How many batches name it.
+    var batches = 0
+
+    mutating func add(_ entry: Entry?, isOfNewBatch: Bool) {
+        self.entry = entry
+        if isOfNewBatch { batches += 1 }
     }
 }
 
