@@ -37,19 +37,19 @@ extension Defaults {
 
     /// Whether a layer has a value for a key: the user's own, unless told otherwise.
     public func isSet(_ key: DefaultsKeys, in layer: DefaultsLayer = .domain) -> Bool {
-        !Fork.isChild && store.find(key.name, in: layer).entry != nil
+        !Fork.isChild && store.find(key.id, in: layer).entry != nil
     }
 
     /// Where the value of a key comes from; nil where it is the key's own default.
     public func layer(of key: DefaultsKeys) -> DefaultsLayer? {
-        Fork.isChild ? nil : store.find(key.name).layer
+        Fork.isChild ? nil : store.find(key.id).layer
     }
 
     /// Whether the administrator has locked a key, so that changes of it are refused.
     ///
     /// Where nobody can be asked it is not.
     public func isLocked(_ key: DefaultsKeys) -> Bool {
-        !Fork.isChild && store.isLocked(key.name)
+        !Fork.isChild && store.isLocked(key.id)
     }
 
     /// The names of the keys that a layer has, or that any layer of the service has or is registered.
@@ -57,6 +57,6 @@ extension Defaults {
     /// - Returns: The names, sorted by code point.
     public func keys(in layer: DefaultsLayer? = nil) -> [String] {
         guard !Fork.isChild else { return [] }
-        return store.names(in: layer).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return store.names(in: layer).sorted().map(\.string)
     }
 }

@@ -14,7 +14,7 @@ extension Defaults {
     public func set<Value>(
         _ value: Value, for key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain
     ) throws {
-        try store.change(key.name, to: Entry(value, of: key), in: layer)
+        try store.change(key.id, to: Entry(value, of: key), in: layer)
     }
 
     /// Removes what a layer has for a key, so that a weaker layer holds, or the key's default.
@@ -25,7 +25,7 @@ extension Defaults {
     ///   - key: The key.
     ///   - layer: `domain`, `host`, `global` or `global-host`.
     public func reset(_ key: DefaultsKeys, in layer: DefaultsLayer = .domain) {
-        store.reporting([key.name], in: layer) { try store.change(key.name, to: nil, in: layer) }
+        store.reporting([key.id], in: layer) { try store.change(key.id, to: nil, in: layer) }
     }
 
     /// Gives keys a value for the case that no layer has one.
@@ -106,8 +106,10 @@ extension Defaults {
     ///   - layer: The layer that is changed. Where it has no value, the closure is given what holds.
     ///   - body: Changes the value. It may be called several times, and has no other effect.
     /// - Returns: The value that was stored.
-    /// - Throws: ``ClientError`` with `conflict` where others came in between a hundred times; the
-    ///   refusals of ``commit(in:_:)``; and what `body` throws.
+    /// - Throws: ``ClientError`` with `conflict` where others came in between a hundred times, with
+    ///   `unreachable` where the service is known to be; the refusals of ``commit(in:_:)``; `DecodingError`
+    ///   where the layer has a value of another type, which ``set(_:for:in:)`` replaces; and what `body`
+    ///   throws.
     @discardableResult
     public nonisolated(nonsending) func update<Value>(
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain,
@@ -143,7 +145,7 @@ extension Defaults {
 /// Changes of several keys that belong together.
 public struct DefaultsChanges {
     private let defaults: Defaults
-    private(set) var entries: [String: Entry?] = [:]
+    private(set) var entries: [KeyName: Entry?] = [:]
     private(set) var failures: [DefaultsFailure] = []
 
     init(_ defaults: Defaults) {
@@ -154,7 +156,7 @@ public struct DefaultsChanges {
     /// holds.
     public subscript<Value>(key: DefaultsKey<Value>) -> Value {
         get {
-            guard let entry = entries[key.name] else { return defaults[key] }
+            guard let entry = entries[key.id] else { return defaults[key] }
             let value = try? defaults.store.value(of: Found(entry: entry), as: key)
             return value ?? key.defaultValue
         }
@@ -163,17 +165,17 @@ public struct DefaultsChanges {
 
     private mutating func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
         do {
-            entries.updateValue(try Entry(value, of: key), forKey: key.name)
+            entries.updateValue(try Entry(value, of: key), forKey: key.id)
         } catch {
             failures.append(
                 DefaultsFailure(
-                    action: .write, keys: [key.name], domain: defaults.domain, error: error))
+                    action: .write, keys: [key.id], domain: defaults.domain, error: error))
         }
     }
 
     /// Removes the layer's value of a key.
     public mutating func reset(_ key: DefaultsKeys) {
-        entries.updateValue(nil, forKey: key.name)
+        entries.updateValue(nil, forKey: key.id)
     }
 
     func report(to store: Store) {

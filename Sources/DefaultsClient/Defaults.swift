@@ -9,7 +9,7 @@ import Synchronization
 /// }
 ///
 /// let defaults = Defaults(domain: "org.example.Game")
-/// if defaults[.playSound] { … }
+/// if defaults[.playSound] { beep() }
 /// defaults[.playSound] = false
 /// ```
 ///

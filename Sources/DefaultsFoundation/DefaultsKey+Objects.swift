@@ -8,10 +8,10 @@ extension DefaultsKey {
     ///
     /// ```swift
     /// extension DefaultsKeys {
-    ///     static let account = DefaultsKey("Account", ofClass: Account.self)
+    ///     static let account = DefaultsKey("Account", ofClass: StoredAccount.self)
     /// }
     ///
-    /// defaults[.account] = Account(username: "ada")
+    /// defaults[.account] = StoredAccount(username: "ada")
     /// ```
     ///
     /// Each read makes a new object, and a change to one that was read changes nothing in the

@@ -7,7 +7,7 @@ extension DefaultsMigration {
     ///
     /// ```swift
     /// try await defaults.migrate([
-    ///     .importingUserDefaults(named: "org.example.Game", to: 1),
+    ///     .importingUserDefaults(named: "org.example.Game", to: 1)
     /// ])
     /// ```
     ///

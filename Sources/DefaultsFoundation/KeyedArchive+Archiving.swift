@@ -19,7 +19,7 @@ extension KeyedArchive {
     ///
     /// ```swift
     /// let archive = try KeyedArchive(archiving: account)
-    /// try data.write(to: file)
+    /// try archive.data.write(to: file)
     /// ```
     ///
     /// - Throws: ``ObjectCodingError`` with the names of the fields that lead to what cannot be

@@ -9,13 +9,13 @@
 ///     @Secret(.token) var token
 ///
 ///     func start() async throws {
-///         try await $token.load()     // a locked keyring asks the user
+///         try await $token.load()  // a locked keyring asks the user
 ///         if let token { connect(with: token) }
 ///     }
 ///
 ///     func signIn(with new: String) async throws {
-///         token = new                 // seen at once, stored in the background
-///         try await $token.save()     // until it is stored
+///         token = new  // seen at once, stored in the background
+///         try await $token.save()  // until it is stored
 ///     }
 /// }
 /// ```

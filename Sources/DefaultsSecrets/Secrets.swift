@@ -19,8 +19,8 @@ internal import Synchronization
 /// What was read or set once is at hand without waiting, by subscript or by ``Secret``:
 ///
 /// ```swift
-/// secrets[.token] = nil        // seen at once, stored in the background
-/// try await secrets.save()     // until all is stored
+/// secrets[.token] = nil  // seen at once, stored in the background
+/// try await secrets.save()  // until all is stored
 /// ```
 ///
 /// The keyring is any program on the user's bus that implements the [Secret Service][1], such as

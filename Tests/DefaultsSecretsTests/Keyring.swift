@@ -68,6 +68,23 @@ final class Keyring: Sendable {
     /// Tells what the user does with the next question.
     func user(_ deed: User.Deed) { user.expect(deed) }
 
+    /// Does what makes a keyring, for which the user types a password.
+    ///
+    /// One time in some 256 gnome-keyring cannot import the key that it has made, and says that the
+    /// user has dismissed the question.
+    func making(_ body: () async throws -> Void) async throws {
+        for _ in 1...3 {
+            user(.types(password: "new"))
+            do {
+                return try await body()
+            } catch let error as SecretsError {
+                guard error.code == .dismissed else { throw error }
+            }
+        }
+        user(.types(password: "new"))
+        try await body()
+    }
+
     /// Whether a question that the user was told of has not come yet.
     var hasQuestionsLeft: Bool { user.isExpecting }
 

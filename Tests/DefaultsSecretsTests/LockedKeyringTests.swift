@@ -68,8 +68,7 @@ struct LockedKeyringTests {
         let secrets = keyring.secrets()
         #expect(try await secrets.value(for: .token) == nil)
         #expect(try await secrets.isLocked == false)
-        keyring.user(.types(password: "new"))
-        try await secrets.set("s3cr3t", for: .token)
+        try await keyring.making { try await secrets.set("s3cr3t", for: .token) }
         #expect(try await keyring.secrets().value(for: .token) == "s3cr3t")
     }
 
@@ -90,8 +89,7 @@ struct LockedKeyringTests {
         setting.cancel()
         await #expect(throws: CancellationError.self) { try await setting.value }
         // The user can be asked again.
-        keyring.user(.types(password: "new"))
-        try await secrets.set("s3cr3t", for: .token)
+        try await keyring.making { try await secrets.set("s3cr3t", for: .token) }
         #expect(try await keyring.secrets().value(for: .token) == "s3cr3t")
     }
 

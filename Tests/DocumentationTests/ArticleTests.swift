@@ -36,6 +36,7 @@ struct ArticleTests {
 
     private static func lines(of text: String) -> [String] {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }
     }
 
     @Test(arguments: pages)
@@ -47,12 +48,52 @@ struct ArticleTests {
             // A manifest is not compiled with tests; `make docs` tries it.
             guard !code.contains("import PackageDescription") else { continue }
             for line in Self.lines(of: code) {
-                #expect(compiled.contains(line), "\(page): \(line)")
+                let isCompiled = compiled.contains(line)
+                #expect(isCompiled, "\(line)")
             }
         }
     }
 
-    @Test func `there are pages of each module`() {
+    /// The public declarations of all libraries: those of DefaultsSecrets, too.
+    private static let sourceFiles = (libraries + ["DefaultsSecrets"]).flatMap { library in
+        let folder = sources.appending(path: library).path(percentEncoded: false)
+        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
+        return (files ?? []).filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
+    }
+
+    @Test func `all code in comments of public declarations is compiled here`() throws {
+        let compiled = try Self.compiledLines()
+        for file in Self.sourceFiles {
+            for line in try Self.exampleLines(in: String(contentsOfFile: file, encoding: .utf8)) {
+                let isCompiled = compiled.contains(line)
+                #expect(isCompiled, "\(file): \(line)")
+            }
+        }
+    }
+
+    /// The code in the comments before public declarations.
+    private static func exampleLines(in source: String) -> [String] {
+        var examples: [String] = []
+        var comment: [String] = []
+        for line in lines(of: source) where !line.hasPrefix("@") {
+            guard !line.hasPrefix("///") else {
+                comment.append(String(line.dropFirst(3)))
+                continue
+            }
+            if line.hasPrefix("public ") { examples += swiftLines(in: comment) }
+            comment = []
+        }
+        return examples
+    }
+
+    private static func swiftLines(in comment: [String]) -> [String] {
+        comment.joined(separator: "\n").components(separatedBy: "```swift\n").dropFirst()
+            .flatMap { lines(of: $0.components(separatedBy: "```")[0]) }
+    }
+
+    @Test func `there are pages and comments of each module`() throws {
         #expect(Self.pages.count >= 7)
+        let text = try Self.sourceFiles.map { try String(contentsOfFile: $0, encoding: .utf8) }
+        #expect(text.flatMap(Self.exampleLines).count > 100)
     }
 }

@@ -36,7 +36,8 @@ struct FormatTests {
         var writer = PropertyListWriter()
         let name = writer.add(string: "ada")
         let lives = writer.add(integer: 3)
-        let bytes = writer.finish(root: writer.add(array: [name, lives]))
+        let player = writer.add(array: [name, lives])
+        let bytes = writer.finish(root: player)
 
         let list = try PropertyList(bytes)
         if case .array(let elements) = list.value(at: list.root) {

@@ -7,21 +7,21 @@ import OpenStepPropertyList
 /// prescribes.
 struct ArgumentDomain {
     /// The words after the last `-Key`, by key.
-    let entries: [String: Entry]
+    let entries: [KeyName: Entry]
 
     /// Takes each word that begins with one hyphen as a key, if there is a word after it that is no
     /// key: a hyphen may begin a number.
     ///
     /// - Parameter arguments: The words of the command line, the name of the program first.
     init(_ arguments: [String]) {
-        var entries: [String: Entry] = [:]
+        var entries: [KeyName: Entry] = [:]
         var words = arguments.dropFirst()[...]
         while let word = words.popFirst(), word != "--" {
             guard word.hasPrefix("-"), !word.hasPrefix("--"), word.utf8.count > 1,
                 let value = words.first, !Self.isKey(value)
             else { continue }
             words.removeFirst()
-            entries[String(word.dropFirst())] = Entry(.argument(value))
+            entries[KeyName(String(word.dropFirst()))] = Entry(.argument(value))
         }
         self.entries = entries
     }

@@ -23,7 +23,7 @@ extension RemoteDefaults {
     ///
     /// ```swift
     /// let (archive, layer) = try await defaults.lookUp("Theme", in: "org.example.App")
-    /// if layer == .managed { … }
+    /// if layer == .managed { show(archive) }
     /// ```
     ///
     /// - Parameters:

@@ -38,6 +38,8 @@ public struct Values<Value>: AsyncSequence, Sendable {
         public mutating func next() async -> Value? {
             if isFirst {
                 isFirst = false
+                // What has changed by now is in what is read now.
+                feed.discard()
                 return feed.store.value(of: key)
             }
             guard let seen = await feed.next() else { return nil }
@@ -82,10 +84,16 @@ final class ChangeFeed: Sendable {
     private let observer: Observer
 
     /// - Parameter name: The key; nil for all.
-    init(of name: String?, in store: Store, onChange: (() -> Void)? = nil) {
+    init(of name: KeyName?, in store: Store, onChange: (() -> Void)? = nil) {
         self.store = store
         observer = Observer(of: name, onChange: onChange)
         store.begin(observer)
+    }
+
+    /// Forgets the changes that were not fetched.
+    func discard() {
+        guard !Fork.isChild else { return }
+        store.lock.reading { observer.discard() }
     }
 
     func next() async -> SeenChange? {
@@ -104,19 +112,19 @@ extension Defaults {
     ///
     /// ```swift
     /// for await change in defaults.changes(of: .playSound) where !change.isOwn {
-    ///     mixer.isMuted = !change.newValue
+    ///     speaker.isMuted = !change.newValue
     /// }
     /// ```
     ///
     /// One's own changes are told when they are made, and not once more when the service has taken
     /// them; a consumer that sets what it was told changes nothing, so that it ends in no circle.
     public func changes<Value>(of key: DefaultsKey<Value>) -> ValueChanges<Value> {
-        ValueChanges(feed: ChangeFeed(of: key.name, in: store), key: key)
+        ValueChanges(feed: ChangeFeed(of: key.id, in: store), key: key)
     }
 
     /// What holds for a key, now and after each change.
     public func values<Value>(of key: DefaultsKey<Value>) -> Values<Value> {
-        Values(feed: ChangeFeed(of: key.name, in: store), key: key)
+        Values(feed: ChangeFeed(of: key.id, in: store), key: key)
     }
 
     /// The changes of all keys of the domain's search list.

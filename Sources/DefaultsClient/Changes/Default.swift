@@ -1,7 +1,7 @@
 /// A property that is a value of the defaults.
 ///
 /// ```swift
-/// struct Player {
+/// struct Mixer {
 ///     @Default(.playSound) var playSound
 ///
 ///     func mute() {

@@ -6,7 +6,7 @@ public import Observation
 ///
 /// ```swift
 /// let playSound = ObservedDefault(.playSound)
-/// for await isOn in Observations({ playSound.value }) { … }
+/// for await isOn in Observations({ playSound.value }) { show(isOn) }
 /// ```
 ///
 /// In a class of `@Observable`, as a property that the macro leaves alone:
@@ -34,7 +34,7 @@ public final class ObservedDefault<Value>: Observable, Sendable {
     public init(_ key: DefaultsKey<Value>, in defaults: Defaults = .standard) {
         self.key = key
         self.defaults = defaults
-        feed = ChangeFeed(of: key.name, in: defaults.store) { [weak self] in
+        feed = ChangeFeed(of: key.id, in: defaults.store) { [weak self] in
             self?.tell()
         }
     }

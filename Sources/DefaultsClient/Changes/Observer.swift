@@ -1,6 +1,6 @@
 /// A change that a store has seen of what holds for a key.
 struct SeenChange {
-    let name: String
+    let name: KeyName
     let old: Found
     let new: Found
     /// Whether this process made it.
@@ -12,21 +12,21 @@ struct SeenChange {
 /// Of each key it keeps the newest change that was not fetched, so that it never holds more than one
 /// for each. Used under the lock of the service (`@unchecked Sendable`).
 final class Observer: @unchecked Sendable {
-    private let name: String?
-    private var waiting: [String: SeenChange] = [:]
-    private var order: [String] = []
+    private let name: KeyName?
+    private var waiting: [KeyName: SeenChange] = [:]
+    private var order: [KeyName] = []
     private var consumer: CheckedContinuation<SeenChange?, Never>?
     private var isFinished = false
     /// Called instead, where somebody wants to know at once that there was a change.
     private let onChange: (() -> Void)?
 
     /// - Parameter name: The key; nil for all.
-    init(of name: String?, onChange: (() -> Void)? = nil) {
+    init(of name: KeyName?, onChange: (() -> Void)? = nil) {
         self.name = name
         self.onChange = onChange
     }
 
-    func observes(_ name: String) -> Bool {
+    func observes(_ name: KeyName) -> Bool {
         self.name == nil || self.name == name
     }
 
@@ -48,6 +48,12 @@ final class Observer: @unchecked Sendable {
             order.append(change.name)
         }
         hand(lock)
+    }
+
+    /// Forgets the changes that wait; under the lock.
+    func discard() {
+        waiting = [:]
+        order = []
     }
 
     /// Waits for the next change; nil at the end, or when the task is cancelled.

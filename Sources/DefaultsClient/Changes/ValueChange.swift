@@ -24,7 +24,7 @@ public struct DomainChange: Sendable {
     fileprivate let store: Store
 
     init(_ seen: SeenChange, of store: Store) {
-        key = seen.name
+        key = seen.name.string
         isOwn = seen.isOwn
         self.seen = seen
         self.store = store
@@ -34,11 +34,11 @@ public struct DomainChange: Sendable {
     ///
     /// ```swift
     /// for await change in defaults.changes() {
-    ///     if let change = change.values(of: .playSound) { … }
+    ///     if let change = change.values(of: .playSound) { show(change.newValue) }
     /// }
     /// ```
     public func values<Value>(of key: DefaultsKey<Value>) -> ValueChange<Value>? {
-        key.name == self.key ? store.values(of: seen, as: key) : nil
+        key.id == seen.name ? store.values(of: seen, as: key) : nil
     }
 }
 

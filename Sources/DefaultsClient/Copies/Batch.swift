@@ -7,9 +7,9 @@ final class Batch: @unchecked Sendable {
 
     let layer: CopyLayer
     /// The keys that get a value, and those that are removed.
-    private(set) var changes: [String: Entry?]
+    private(set) var changes: [KeyName: Entry?]
     /// The generation that a key must still have; 0 where it must be absent.
-    let expected: [String: UInt64]
+    let expected: [KeyName: UInt64]
     /// Whether its changes belong together.
     ///
     /// Others are sent together, and refused one by one.
@@ -30,7 +30,7 @@ final class Batch: @unchecked Sendable {
     private static let largestMerge = (size: 1 << 20, changes: 4096)
 
     init(
-        _ layer: CopyLayer, _ changes: [String: Entry?], expected: [String: UInt64] = [:],
+        _ layer: CopyLayer, _ changes: [KeyName: Entry?], expected: [KeyName: UInt64] = [:],
         isTransaction: Bool
     ) {
         self.layer = layer
@@ -54,7 +54,7 @@ final class Batch: @unchecked Sendable {
     }
 
     /// Takes one more change, which replaces an earlier one of its key.
-    func add(_ entry: Entry?, forKey name: String) {
+    func add(_ entry: Entry?, forKey name: KeyName) {
         if let old = changes.updateValue(entry, forKey: name) { size -= Self.size(of: old, name) }
         size += Self.size(of: entry, name)
     }
@@ -85,7 +85,7 @@ final class Batch: @unchecked Sendable {
         return waiting
     }
 
-    static func size(of entry: Entry?, _ name: String) -> Int {
+    static func size(of entry: Entry?, _ name: KeyName) -> Int {
         name.utf8.count + (entry?.size ?? 0) + 64
     }
 }

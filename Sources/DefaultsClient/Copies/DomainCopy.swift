@@ -14,10 +14,11 @@
 final class DomainCopy: @unchecked Sendable {
     /// The name of the domain, without a suffix.
     let name: String
+    private let holdsLarge: Bool
     /// What the application has registered for the case that no layer has a key.
-    var registered: [String: Entry] = [:]
+    var registered: [KeyName: Entry] = [:]
     /// What the service has, by layer and key.
-    private(set) var layers = [[String: Entry]](repeating: [:], count: CopyLayer.allCases.count)
+    private(set) var layers = [[KeyName: Entry]](repeating: [:], count: CopyLayer.allCases.count)
     /// What the administrator has locked; nil where it is not known.
     private(set) var locks: LockedNames?
     /// What is to be sent, the oldest first, of which the first may have been sent.
@@ -38,6 +39,8 @@ final class DomainCopy: @unchecked Sendable {
     private var foreign: [CopyLayer: ForeignChanges] = [:]
     /// The word of the page that tells of this domain; nil where there is no page.
     private(set) var counter: Counter?
+    /// Why it is no domain of an application: calls would take its name for that of a layer.
+    let fault: ClientError?
     /// Whether the service does not let it be read: it is no name of a domain, for one.
     private var isRefused = false
 
@@ -50,8 +53,11 @@ final class DomainCopy: @unchecked Sendable {
     /// Those who wait for an answer, each to a question after the one that was the last when they came.
     private var waiting: [(question: UInt64, resume: () -> Void)] = []
 
-    init(name: String) {
+    /// - Parameter holdsLarge: Whether it holds large values, too.
+    init(name: String, holdsLarge: Bool) {
         self.name = name
+        self.holdsLarge = holdsLarge
+        fault = name.utf8.contains(UInt8(ascii: "@")) ? .layerAsDomain(name) : nil
     }
 
     /// Whether it has been read at all.
@@ -72,7 +78,7 @@ final class DomainCopy: @unchecked Sendable {
     }
 
     /// What a layer has for a key, as this process has left it.
-    func entry(_ name: String, in layer: CopyLayer) -> Entry? {
+    func entry(_ name: KeyName, in layer: CopyLayer) -> Entry? {
         for batch in batches.reversed() where batch.layer == layer {
             if let change = batch.changes[name] { return change }
         }
@@ -80,12 +86,12 @@ final class DomainCopy: @unchecked Sendable {
     }
 
     /// Whether the administrator has locked a key here; nil where it is not known.
-    func isLocked(_ name: String) -> Bool? {
+    func isLocked(_ name: KeyName) -> Bool? {
         locks?.contains(name)
     }
 
     /// The keys that a layer has, as this process has left them.
-    func names(in layer: CopyLayer) -> Set<String> {
+    func names(in layer: CopyLayer) -> Set<KeyName> {
         var names = Set(layers[layer.rawValue].keys)
         for batch in batches where batch.layer == layer {
             for (name, entry) in batch.changes {
@@ -117,7 +123,7 @@ final class DomainCopy: @unchecked Sendable {
     }
 
     /// Makes a change of what stores find for some keys, and tells them (4).
-    func change(_ names: some Collection<String>, isOwn: Bool, _ body: () -> Void) {
+    func change(_ names: some Collection<KeyName>, isOwn: Bool, _ body: () -> Void) {
         let stores = liveStores
         let before = stores.map { $0.held(names) }
         body()
@@ -131,7 +137,7 @@ extension DomainCopy {
     /// Layers as they were read.
     struct Reading {
         /// The entries of each layer that was read.
-        var layers: [CopyLayer: [String: Entry]]
+        var layers: [CopyLayer: [KeyName: Entry]]
         /// The locks; nil where they are not told.
         var locks: LockedNames?
         /// The generation of the database when they were read.
@@ -144,7 +150,7 @@ extension DomainCopy {
     ///   answer.
     func take(_ reading: Reading, counter: Counter?) -> Bool {
         guard reading.generation >= generation else { return false }
-        var names: Set<String> = []
+        var names: Set<KeyName> = []
         var layers = layers
         for (layer, entries) in reading.layers {
             names.formUnion(replace(layer, with: entries, in: &layers))
@@ -162,7 +168,7 @@ extension DomainCopy {
     ///   that another layer has changed, or a change of ours has overtaken the answers.
     func take(_ changes: [LayerChanges], since: UInt64) -> Bool {
         guard let end = changes.map(\.generation).min(), end >= generation else { return false }
-        var names: Set<String> = []
+        var names: Set<KeyName> = []
         var layers = layers
         for changes in changes {
             guard changes.isPart else {
@@ -201,8 +207,8 @@ extension DomainCopy {
     ///
     /// - Returns: The keys whose values are others.
     private func replace(
-        _ layer: CopyLayer, with entries: [String: Entry], in layers: inout [[String: Entry]]
-    ) -> Set<String> {
+        _ layer: CopyLayer, with entries: [KeyName: Entry], in layers: inout [[KeyName: Entry]]
+    ) -> Set<KeyName> {
         let old = layers[layer.rawValue]
         var names = Set(old.keys.filter { entries[$0] == nil })
         layers[layer.rawValue] = entries
@@ -221,7 +227,7 @@ extension DomainCopy {
     ///
     /// Of a large one the signals tell.
     private func isUnchanged(
-        _ held: Entry, _ entry: Entry, _ name: String, _ layer: CopyLayer
+        _ held: Entry, _ entry: Entry, _ name: KeyName, _ layer: CopyLayer
     ) -> Bool {
         if case (.large, .large) = (held.content, entry.content), isLoaded {
             return foreign[layer]?.mayHave(name) != true
@@ -328,7 +334,7 @@ extension DomainCopy {
 
 extension DomainCopy {
     /// Takes a change of one key, to be sent with others that wait.
-    func enqueue(_ entry: Entry?, forKey name: String, in layer: CopyLayer) {
+    func enqueue(_ entry: Entry?, forKey name: KeyName, in layer: CopyLayer) {
         change(CollectionOfOne(name), isOwn: true) {
             if let last = batches.last, last.takes(changeOf: layer) {
                 backlog -= last.size
@@ -356,7 +362,7 @@ extension DomainCopy {
     }
 
     /// Whether a change would leave everything as it is.
-    func isNoChange(_ entry: Entry?, forKey name: String, in layer: CopyLayer) -> Bool {
+    func isNoChange(_ entry: Entry?, forKey name: KeyName, in layer: CopyLayer) -> Bool {
         isCurrent && self.entry(name, in: layer).isSame(as: entry)
     }
 
@@ -379,13 +385,17 @@ extension DomainCopy {
         _ = removeFirst()
         // The values stay the same for all who look, so nobody is told.
         for (name, entry) in batch.changes {
-            layers[batch.layer.rawValue][name] = entry?.isLarge == true ? Entry(.large) : entry
+            layers[batch.layer.rawValue][name] = isKept(entry) ? entry : Entry(.large)
         }
-        let large = batch.changes.filter { $0.value?.isLarge == true }
+        let large = batch.changes.filter { !isKept($0.value) }
         if !large.isEmpty { for store in liveStores { store.forget(large.keys) } }
         // Whoever else changed the domain before this has been told of by now, as signals and answers
         // come in the order in which the service sent them.
         if isLoaded && newestForeign <= self.generation { self.generation = generation }
+    }
+
+    private func isKept(_ entry: Entry?) -> Bool {
+        holdsLarge || entry?.isLarge != true
     }
 
     /// The service has refused the first batch: what it changed is as before.
@@ -411,13 +421,13 @@ extension DomainCopy {
 private struct ForeignChanges {
     private(set) var generation: UInt64 = 0
     /// The keys; nil where they are too many to name.
-    private var names: Set<String>? = []
+    private var names: Set<KeyName>? = []
 
     private static let mostNames = 1024
 
     mutating func add(_ change: DefaultsChange) {
         generation = max(generation, change.generation)
-        let added = change.changed + change.removed
+        let added = (change.changed + change.removed).map(KeyName.init)
         guard let known = names, !added.isEmpty, known.count + added.count <= Self.mostNames else {
             names = nil
             return
@@ -425,7 +435,7 @@ private struct ForeignChanges {
         names = known.union(added)
     }
 
-    func mayHave(_ name: String) -> Bool {
+    func mayHave(_ name: KeyName) -> Bool {
         names?.contains(name) ?? true
     }
 }

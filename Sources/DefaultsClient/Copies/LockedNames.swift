@@ -1,6 +1,6 @@
 /// The keys that the administrator has locked, as `Attach` tells of them.
 struct LockedNames: Equatable {
-    private var names: Set<String> = []
+    private var names: Set<KeyName> = []
     private var prefixes: [String] = []
 
     init() {}
@@ -11,7 +11,7 @@ struct LockedNames: Equatable {
             if pattern.utf8.last == UInt8(ascii: "*") {
                 prefixes.append(String(pattern.dropLast()))
             } else {
-                names.insert(pattern)
+                names.insert(KeyName(pattern))
             }
         }
     }
@@ -19,7 +19,7 @@ struct LockedNames: Equatable {
     /// Whether a key is locked.
     ///
     /// Names are compared by their bytes.
-    func contains(_ name: String) -> Bool {
+    func contains(_ name: KeyName) -> Bool {
         names.contains(name) || prefixes.contains { name.utf8.starts(with: $0.utf8) }
     }
 }

@@ -24,27 +24,47 @@ extension ClientError {
                 + "global-host can.")
     }
 
-    static func locked(_ key: String, in domain: String) -> ClientError {
+    static func locked(_ key: KeyName, in domain: String) -> ClientError {
         ClientError(
             .locked,
             "The administrator has locked the key '\(key)' of \(domain); `defaultsctl explain` names "
                 + "the file.")
     }
 
-    static func conflict(_ key: String, in domain: String) -> ClientError {
+    static func layerAsDomain(_ domain: String) -> ClientError {
+        ClientError(
+            .invalidName,
+            "'\(domain)' names a layer of a domain. Use the domain, without the @ and what is behind it, "
+                + "and name the layer in the call.")
+    }
+
+    static func badName(_ key: KeyName) -> ClientError {
+        ClientError(
+            .invalidName,
+            "The name of a key has 1 to 1024 bytes, none of them NUL; this one has \(key.utf8.count)."
+        )
+    }
+
+    static func tooLarge(_ key: KeyName, limit: Int) -> ClientError {
+        ClientError(
+            .tooLarge,
+            "The value for the key '\(key)' is larger than \(limit >> 20) MiB. Keep it in a file.")
+    }
+
+    static func conflict(_ key: KeyName, in domain: String) -> ClientError {
         ClientError(
             .conflict, "The key '\(key)' of \(domain) has changed since it was read. Read it again."
         )
     }
 
-    static func tooMuchContention(_ key: String, in domain: String, attempts: Int) -> ClientError {
+    static func tooMuchContention(_ key: KeyName, in domain: String, attempts: Int) -> ClientError {
         ClientError(
             .conflict,
             "The key '\(key)' of \(domain) was changed by others during each of \(attempts) attempts "
                 + "to update it.")
     }
 
-    static func tooManyChanges(_ key: String, in domain: String, limit: Int) -> ClientError {
+    static func tooManyChanges(_ key: KeyName, in domain: String, limit: Int) -> ClientError {
         ClientError(
             .tooManyChanges,
             "The key '\(key)' of \(domain) was not changed, as changes of \(limit >> 20) MiB wait "
@@ -55,7 +75,7 @@ extension ClientError {
         ClientError(.undecodable, "The stored value is no raw value of \(type).")
     }
 
-    static func notOfType(_ type: Any.Type, argument key: String) -> ClientError {
+    static func notOfType(_ type: Any.Type, argument key: KeyName) -> ClientError {
         ClientError(
             .undecodable, "The argument -\(key) of the command line is no value of \(type).")
     }

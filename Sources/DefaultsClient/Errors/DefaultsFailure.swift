@@ -18,4 +18,11 @@ public struct DefaultsFailure: Sendable {
     public let domain: String
     /// Why: a ``ClientError``, or what encoding or decoding threw.
     public let error: any Error
+
+    init(action: Action, keys: [KeyName], domain: String, error: any Error) {
+        self.action = action
+        self.keys = keys.sorted().map(\.string)
+        self.domain = domain
+        self.error = error
+    }
 }

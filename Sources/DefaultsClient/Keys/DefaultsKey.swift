@@ -15,14 +15,16 @@
 /// A key is unchangeable (`@unchecked Sendable` as only ``DefaultsKey`` inherits of it).
 public class DefaultsKeys: @unchecked Sendable {
     /// The name in the domain: 1 to 1024 bytes of UTF-8, no NUL.
-    public let name: String
+    public var name: String { id.string }
+    /// The name, compared by its bytes.
+    let id: KeyName
     /// The class of what keeps a decoded value of the key.
     let holder: ObjectIdentifier
     /// What keeps the default, where all who read it may be given the same.
     @usableFromInline let fallback: AnyDecoded?
 
     init(name: String, holder: ObjectIdentifier, fallback: AnyDecoded?) {
-        self.name = name
+        id = KeyName(name)
         self.holder = holder
         self.fallback = fallback
     }
@@ -36,8 +38,8 @@ public class DefaultsKeys: @unchecked Sendable {
 ///   and dictionaries of them. An enumeration with a raw value is stored by that.
 /// - Everything else is stored as an object of its class, which other programs and `defaultsctl` see
 ///   field by field, and of which a later version may have more fields.
-/// - A key of an optional has no default of its own: where there is no value it reads nil, and setting
-///   nil removes the value.
+/// - A key of an optional reads nil where there is no value, unless it has a default; setting nil
+///   removes the value.
 ///
 /// A value that has another type in the database reads as the default, and
 /// ``Defaults/failures`` tells of it. How keys are declared is told at ``DefaultsKeys``.
@@ -105,28 +107,38 @@ where Value: Codable & RawRepresentable & Sendable, Value.RawValue: Codable & Se
 }
 
 extension DefaultsKey {
-    /// Makes a key that reads nil where there is no value, and whose value is removed by nil.
+    /// Makes a key of an optional: nil removes the value, and where there is none the default holds.
     ///
-    /// - Parameter name: 1 to 1024 bytes of UTF-8, no NUL.
-    public convenience init<Wrapped: Codable & Sendable>(_ name: String) where Value == Wrapped? {
-        self.init(name, coding: .optional(.codable()), default: { nil })
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - value: What holds where no layer has the key.
+    public convenience init<Wrapped: Codable & Sendable>(
+        _ name: String, default value: Wrapped? = nil
+    ) where Value == Wrapped? {
+        self.init(name, coding: .optional(.codable()), default: { value })
     }
 
-    /// Makes a key of raw values that reads nil where there is no value, and whose value is removed by
-    /// nil.
+    /// Makes a key of an optional raw value: nil removes the value, and where there is none the default
+    /// holds.
     ///
-    /// - Parameter name: 1 to 1024 bytes of UTF-8, no NUL.
-    public convenience init<Wrapped: RawRepresentable & Sendable>(_ name: String)
-    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, coding: .optional(.rawRepresentable()), default: { nil })
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - value: What holds where no layer has the key.
+    public convenience init<Wrapped: RawRepresentable & Sendable>(
+        _ name: String, default value: Wrapped? = nil
+    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
+        self.init(name, coding: .optional(.rawRepresentable()), default: { value })
     }
 
-    /// Makes a key of raw values that reads nil where there is no value, and whose value is removed by
-    /// nil.
+    /// Makes a key of an optional raw value: nil removes the value, and where there is none the default
+    /// holds.
     ///
-    /// - Parameter name: 1 to 1024 bytes of UTF-8, no NUL.
-    public convenience init<Wrapped: Codable & RawRepresentable & Sendable>(_ name: String)
-    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, coding: .optional(.rawRepresentable()), default: { nil })
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - value: What holds where no layer has the key.
+    public convenience init<Wrapped: Codable & RawRepresentable & Sendable>(
+        _ name: String, default value: Wrapped? = nil
+    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
+        self.init(name, coding: .optional(.rawRepresentable()), default: { value })
     }
 }

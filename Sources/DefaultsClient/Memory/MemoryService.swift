@@ -1,3 +1,5 @@
+import DefaultsProtocol
+
 /// A service in the memory of one process, for the tests of applications.
 ///
 /// It keeps the contract's rules: transactions are whole, generations rise, what is locked is refused.
@@ -7,10 +9,10 @@ final class MemoryService: Service, @unchecked Sendable {
     var state: DefaultsState { .inMemory }
 
     // Under the lock.
-    private var table = StoreTable()
+    private var table = StoreTable(holdsLarge: true)
     private var generation: UInt64 = 1
     /// The generations of keys, by domain with suffix and key.
-    private var generations: [String: [String: UInt64]] = [:]
+    private var generations: [String: [KeyName: UInt64]] = [:]
     /// The generations of the last changes, by domain with suffix.
     private var lastChanges: [String: UInt64] = [:]
     private var locks: [String: LockedNames] = [:]
@@ -30,11 +32,12 @@ final class MemoryService: Service, @unchecked Sendable {
     }
 
     /// What an administrator or a vendor would have put into files.
-    func provide(_ entries: [String: Entry], in domain: String, layer: CopyLayer, locks: [String]) {
+    func provide(_ entries: [KeyName: Entry], in domain: String, layer: CopyLayer, locks: [String])
+    {
         lock.withLock {
             generation += 1
             self.locks[domain] = LockedNames(
-                locks + (layer == .managed ? entries.keys.sorted() : []))
+                locks + (layer == .managed ? entries.keys.map(\.string) : []))
             guard let copy = table.copies[domain] else { return }
             var reading = DomainCopy.Reading(
                 layers: [layer: entries], locks: self.locks[domain], generation: generation)
@@ -51,7 +54,13 @@ final class MemoryService: Service, @unchecked Sendable {
                 let outcome = Result { try commit(batch, of: copy) }
                 switch outcome {
                 case .success(let generation): copy.acknowledge(generation)
-                case .failure: copy.refuse()
+                case .failure(let error):
+                    copy.refuse()
+                    guard !batch.isAwaited else { break }
+                    let failure = DefaultsFailure(
+                        action: .write, keys: Array(batch.changes.keys),
+                        domain: batch.layer.spelling(of: copy.name), error: error)
+                    copy.tell(failure, lock)
                 }
                 for waiter in batch.takeWaiting() { lock.whenFree { waiter(outcome) } }
             }
@@ -61,6 +70,7 @@ final class MemoryService: Service, @unchecked Sendable {
     private func commit(_ batch: Batch, of copy: DomainCopy) throws -> UInt64 {
         let spelling = batch.layer.spelling(of: copy.name)
         var known = generations[spelling] ?? [:]
+        for (name, entry) in batch.changes { try check(name, entry) }
         for (name, expected) in batch.expected {
             guard holds(expected, for: name, known, in: spelling) else {
                 throw ClientError.conflict(name, in: spelling)
@@ -73,18 +83,28 @@ final class MemoryService: Service, @unchecked Sendable {
         return generation
     }
 
+    /// Refuses what the service would.
+    private func check(_ name: KeyName, _ entry: Entry?) throws {
+        guard (1...1024).contains(name.utf8.count), !name.utf8.contains(0) else {
+            throw ClientError.badName(name)
+        }
+        guard (entry?.size ?? 0) <= Limits.maximumValueSize else {
+            throw ClientError.tooLarge(name, limit: Limits.maximumValueSize)
+        }
+    }
+
     /// Whether a key is at a generation; or the whole domain has not changed after it.
     private func holds(
-        _ expected: UInt64, for name: String, _ known: [String: UInt64], in spelling: String
+        _ expected: UInt64, for name: KeyName, _ known: [KeyName: UInt64], in spelling: String
     ) -> Bool {
-        guard name.isEmpty else { return known[name] ?? 0 == expected }
+        guard name.string.isEmpty else { return known[name] ?? 0 == expected }
         return expected == 0 ? known.isEmpty : lastChanges[spelling] ?? 0 <= expected
     }
 
-    func fetch(_ name: String, in spelling: String) throws -> [UInt8]? { nil }
+    func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]? { nil }
 
     func read(
-        _ name: String, in spelling: String
+        _ name: KeyName, in spelling: String
     ) async throws -> (bytes: [UInt8]?, generation: UInt64) {
         lock.reading {
             for copy in table.copies.values {
@@ -99,7 +119,7 @@ final class MemoryService: Service, @unchecked Sendable {
         }
     }
 
-    func isLocked(_ name: String, in domain: String) throws -> Bool {
+    func isLocked(_ name: KeyName, in domain: String) throws -> Bool {
         lock.reading { locks[domain]?.contains(name) == true }
     }
 

@@ -7,7 +7,7 @@
 ///         changes[.volume] = Double(changes[.loudness]) / 10
 ///         changes.reset(.loudness)
 ///     },
-///     DefaultsMigration(to: 2) { changes in … },
+///     DefaultsMigration(to: 2) { changes in changes[.playMusic] = changes[.playSound] },
 /// ])
 /// ```
 ///
@@ -39,7 +39,7 @@ extension DefaultsMigration {
     /// this run are not seen, or they would be stored as if the user had chosen them.
     public struct Changes {
         private let store: Store
-        private(set) var entries: [String: Entry?] = [:]
+        private(set) var entries: [KeyName: Entry?] = [:]
         /// What a subscript could not say.
         private(set) var failure: (any Error)?
 
@@ -55,13 +55,13 @@ extension DefaultsMigration {
             mutating get { trying { try $0.value(of: key) } ?? key.defaultValue }
             set {
                 trying { changes in
-                    changes.entries.updateValue(try Entry(newValue, of: key), forKey: key.name)
+                    changes.entries.updateValue(try Entry(newValue, of: key), forKey: key.id)
                 }
             }
         }
 
         private func value<Value>(of key: DefaultsKey<Value>) throws -> Value? {
-            guard let entry = entries[key.name] else {
+            guard let entry = entries[key.id] else {
                 return try store.readValue(of: key, in: .domain)
             }
             return try store.value(of: Found(entry: entry), as: key)
@@ -79,7 +79,7 @@ extension DefaultsMigration {
 
         /// Whether the user has a value of their own.
         public func isSet(_ key: DefaultsKeys) -> Bool {
-            entries[key.name].map { $0 != nil } ?? (store.find(key.name, in: .domain).entry != nil)
+            entries[key.id].map { $0 != nil } ?? (store.find(key.id, in: .domain).entry != nil)
         }
 
         /// The names of the keys of which the user has a value of their own, sorted by code point.
@@ -88,12 +88,12 @@ extension DefaultsMigration {
             for (name, entry) in entries {
                 if entry == nil { names.remove(name) } else { names.insert(name) }
             }
-            return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return names.sorted().map(\.string)
         }
 
         /// Removes the user's own value of a key.
         public mutating func reset(_ key: DefaultsKeys) {
-            entries.updateValue(nil, forKey: key.name)
+            entries.updateValue(nil, forKey: key.id)
         }
     }
 }

@@ -17,7 +17,7 @@ extension Store {
                 attemptsLeft -= 1
                 guard attemptsLeft > 0 else {
                     throw ClientError.tooMuchContention(
-                        DefaultsKeys.defaultsVersion.name, in: name, attempts: Self.attempts)
+                        DefaultsKeys.defaultsVersion.id, in: name, attempts: Self.attempts)
                 }
             }
         }
@@ -52,6 +52,6 @@ extension Store {
         try step.run(&changes)
         if let failure = changes.failure { throw failure }
         changes[.defaultsVersion] = step.version
-        _ = try await commit(changes.entries, expected: ["": generation], in: .domain)
+        _ = try await commit(changes.entries, expected: [KeyName(""): generation], in: .domain)
     }
 }

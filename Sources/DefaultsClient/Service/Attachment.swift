@@ -5,7 +5,7 @@ import DefaultsProtocol
 struct Attachment: Sendable {
     private struct Domain: Sendable {
         let slot: UInt32
-        let entries: [String: Entry]
+        let entries: [KeyName: Entry]
         let locked: [String]
     }
 
@@ -34,15 +34,15 @@ struct Attachment: Sendable {
     }
 
     /// Entries of values that were sent, and of those that were only named.
-    static func entries(_ sent: [(String, [UInt8])], _ large: [String]) -> [String: Entry] {
-        let named = large.map { ($0, Entry(.large)) }
+    static func entries(_ sent: [(KeyName, [UInt8])], _ large: [String]) -> [KeyName: Entry] {
+        let named = large.map { (KeyName($0), Entry(.large)) }
         let sent = sent.map { ($0.0, Entry(.archive($0.1))) }
         return Dictionary(sent + named) { first, _ in first }
     }
 
     /// The layers of a domain.
     func reading(of name: String) -> DomainCopy.Reading {
-        var layers: [CopyLayer: [String: Entry]] = [:]
+        var layers: [CopyLayer: [KeyName: Entry]] = [:]
         for layer in CopyLayer.allCases {
             layers[layer] = domains[layer.spelling(of: name)]?.entries ?? [:]
         }
@@ -58,7 +58,7 @@ struct Attachment: Sendable {
 
 extension MessageReader {
     /// Reads an `a{say}`.
-    mutating func readEntries() throws -> [(String, [UInt8])] {
-        try readDictionary { (try $0.readString(), try $0.readBytes()) }
+    mutating func readEntries() throws -> [(KeyName, [UInt8])] {
+        try readDictionary { (KeyName(try $0.readString()), try $0.readBytes()) }
     }
 }

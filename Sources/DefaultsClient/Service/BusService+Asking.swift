@@ -5,11 +5,11 @@ import Synchronization
 
 /// What is asked for while somebody waits.
 extension BusService {
-    func fetch(_ name: String, in spelling: String) throws -> [UInt8]? {
+    func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]? {
         try waiting { service, answer in
             service.question(Contract.get) {
                 try $0.writeString(spelling)
-                try $0.writeString(name)
+                try $0.writeString(name.string)
             } read: { reader in
                 defer { _ = try? reader.readUInt64() }
                 return try reader.readBytes()
@@ -19,11 +19,11 @@ extension BusService {
         }
     }
 
-    func isLocked(_ name: String, in domain: String) throws -> Bool {
+    func isLocked(_ name: KeyName, in domain: String) throws -> Bool {
         try waiting { service, answer in
             service.question(Contract.isLocked) {
                 try $0.writeString(domain)
-                try $0.writeString(name)
+                try $0.writeString(name.string)
             } read: {
                 try $0.readBool()
             } completion: {
@@ -33,13 +33,13 @@ extension BusService {
     }
 
     func read(
-        _ name: String, in spelling: String
+        _ name: KeyName, in spelling: String
     ) async throws -> (bytes: [UInt8]?, generation: UInt64) {
         let outcome = OneShot<(bytes: [UInt8], generation: UInt64)?>()
         ask { service in
             service.question(Contract.get) {
                 try $0.writeString(spelling)
-                try $0.writeString(name)
+                try $0.writeString(name.string)
             } read: {
                 (bytes: try $0.readBytes(), generation: try $0.readUInt64())
             } completion: {
@@ -68,21 +68,40 @@ extension BusService {
     }
 
     /// Calls a method that changes nothing, and does so again where the call was lost: with a daemon that
-    /// has ended, perhaps, which the next call starts anew.
+    /// has ended, perhaps, which the next call starts anew, or somebody else does in a moment.
     private func question<Reply: Sendable>(
-        _ method: MethodDeclaration, timeout: Duration = .seconds(25), attempts: Int = 3,
+        _ method: MethodDeclaration, timeout: Duration = .seconds(25),
+        until end: ContinuousClock.Instant = .now + BusService.patience,
         write: @escaping @Sendable (inout MessageWriter) throws -> Void,
         read: @escaping @Sendable (inout MessageReader) throws -> Reply,
         completion: @escaping @Sendable (Result<Reply, any Error>) -> Void
     ) {
+        let attachment = attachment
         call(method, timeout: timeout, write: write, read: read) { [weak self] outcome in
-            guard let self, case .failure(let error) = outcome, !Self.isRefusal(error),
-                attempts > 1, connection != nil
-            else { return completion(outcome) }
-            question(
-                method, timeout: timeout, attempts: attempts - 1, write: write, read: read,
-                completion: completion)
+            guard let self else { return completion(outcome) }
+            guard case .failure(let error) = outcome, !Self.isRefusal(error) else {
+                noteAlive()
+                return completion(outcome)
+            }
+            guard !lock.reading({ isUnreachable }), ContinuousClock.now < end else {
+                lost(error, attachment)
+                return completion(outcome)
+            }
+            loop?.schedule(after: Self.pause) {
+                self.question(
+                    method, timeout: timeout, until: end, write: write, read: read,
+                    completion: completion)
+            }
         }
+    }
+
+    /// How long until a question that was lost is asked again.
+    private static let pause = Duration.milliseconds(20)
+
+    /// Notes that there is an answer, where there was none for a while.
+    private func noteAlive() {
+        noteAnswer()
+        if lock.reading({ isUnreachable }) { enter(mapped == nil ? .following : .current) }
     }
 
     /// Nil where what was to be read is not there.
@@ -123,6 +142,9 @@ extension BusService {
         guard let loop, !loop.isCurrent else {
             throw ClientError.unreachable("This thread is the one that would have to answer.")
         }
+        if case .unreachable(let reason) = lock.reading({ state }) {
+            throw ClientError.unreachable(reason)
+        }
         let answered = DispatchSemaphore(value: 0)
         let answer = Answer<Value>()
         onLoop { service in
@@ -132,7 +154,10 @@ extension BusService {
             }
         }
         _ = answered.wait(timeout: .now() + .seconds(Int(Self.patience.components.seconds)))
-        guard let outcome = answer.outcome else { throw ClientError.noAnswer(after: Self.patience) }
+        guard let outcome = answer.outcome else {
+            noteSilence()
+            throw ClientError.noAnswer(after: Self.patience)
+        }
         do {
             return try outcome.get()
         } catch let error as DBusError {

@@ -37,16 +37,16 @@ extension BusService {
                 for (name, entry) in changes {
                     guard case .archive(let bytes) = entry?.content else { continue }
                     try dictionary.writeEntry {
-                        try $0.writeString(name)
+                        try $0.writeString(name.string)
                         try $0.writeBytes(bytes)
                     }
                 }
             }
-            try writer.writeStrings(changes.filter { $0.value == nil }.map(\.key))
+            try writer.writeStrings(changes.filter { $0.value == nil }.map(\.key.string))
             try writer.writeDictionary(key: "s", value: "t") { dictionary in
                 for (name, generation) in expected {
                     try dictionary.writeEntry {
-                        try $0.writeString(name)
+                        try $0.writeString(name.string)
                         try $0.writeUInt64(generation)
                     }
                 }

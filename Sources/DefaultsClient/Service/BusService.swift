@@ -25,7 +25,7 @@ final class BusService: Service, @unchecked Sendable {
     let loop: EventLoop?
 
     // Under the lock.
-    private(set) var table = StoreTable()
+    private(set) var table = StoreTable(holdsLarge: false)
     private(set) var state = DefaultsState.connecting
     /// Whether somebody has waited for an answer in vain, and none has come since.
     private var isSilent = false
@@ -133,11 +133,16 @@ final class BusService: Service, @unchecked Sendable {
         enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
     }
 
+    /// Whether the service is known not to be reachable; under the lock.
+    var isUnreachable: Bool {
+        if case .unreachable = state { true } else { false }
+    }
+
     /// Whether to wait for the service; under the lock.
     ///
     /// Also where this process does not reach it, if the page tells of changes: others do.
     func mayAnswer(_ copies: [DomainCopy]) -> Bool {
-        guard case .unreachable = state else { return true }
+        guard isUnreachable else { return true }
         return !isSilent && copies.contains(where: \.isOutdated)
     }
 }
@@ -278,9 +283,15 @@ extension BusService {
     }
 
     /// Asks for what is not current, and sends what waits to be sent.
+    ///
+    /// Where the service is unreachable something is asked in any case, or its answer would be missed.
     private func askAgain() {
-        let copies = lock.reading { Array(table.copies.values) }
-        attach(copies.filter { copy in lock.reading { !copy.isCurrent } })
+        let (copies, stale) = lock.reading {
+            let copies = Array(table.copies.values)
+            let stale = copies.filter { !$0.isCurrent }
+            return (copies, stale.isEmpty && isUnreachable ? Array(copies.prefix(1)) : stale)
+        }
+        attach(stale)
         for copy in copies { sendNext(of: copy) }
     }
 

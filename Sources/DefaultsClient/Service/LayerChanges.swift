@@ -5,8 +5,8 @@ import DefaultsProtocol
 struct LayerChanges: Sendable {
     let layer: CopyLayer
     /// The values that are new, or all of the layer.
-    let entries: [String: Entry]
-    let removed: [String]
+    let entries: [KeyName: Entry]
+    let removed: [KeyName]
     let generation: UInt64
     /// Whether the entries are what has changed, and not the whole layer.
     let isPart: Bool
@@ -15,7 +15,7 @@ struct LayerChanges: Sendable {
         self.layer = layer
         let sent = try reader.readEntries()
         entries = Attachment.entries(sent, try reader.readStrings())
-        removed = try reader.readStrings()
+        removed = try reader.readStrings().map(KeyName.init)
         generation = try reader.readUInt64()
         isPart = try reader.readBool()
     }

@@ -37,12 +37,14 @@ final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the outcome, though not for longer than a time.
+    /// Waits for the outcome, though not for longer than a time, which begins now unless told otherwise.
     ///
     /// - Throws: As ``value()``, and ``ClientError`` with `unreachable` when the time is over.
-    func value(within bound: Duration) async throws -> Value {
+    func value(
+        within bound: Duration, since start: ContinuousClock.Instant = .now
+    ) async throws -> Value {
         let timer = Task {
-            try await Task.sleep(for: bound)
+            try await Task.sleep(until: start + bound, clock: .continuous)
             resume(.failure(ClientError.noAnswer(after: bound)))
         }
         defer { timer.cancel() }

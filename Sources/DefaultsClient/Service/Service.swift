@@ -21,13 +21,13 @@ protocol Service: AnyObject, Sendable {
     /// Fetches a large value, nil where it is not there any more. Not under the lock.
     ///
     /// - Parameter spelling: The domain with the suffix of the layer.
-    func fetch(_ name: String, in spelling: String) throws -> [UInt8]?
+    func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]?
     /// The value of a key at the service, and its generation; nil and 0 where there is none.
-    func read(_ name: String, in spelling: String) async throws -> (
+    func read(_ name: KeyName, in spelling: String) async throws -> (
         bytes: [UInt8]?, generation: UInt64
     )
     /// Whether the administrator has locked a key.
-    func isLocked(_ name: String, in domain: String) throws -> Bool
+    func isLocked(_ name: KeyName, in domain: String) throws -> Bool
     /// Waits until what was acknowledged is on disk, and gives the generation that is.
     func synchronize(within bound: Duration) async throws -> UInt64
 }
@@ -55,7 +55,13 @@ struct StoreTable {
     }
 
     private var stores: [String: Weak] = [:]
+    /// Whether copies hold large values, too, for there is nobody to fetch them from.
+    private let holdsLarge: Bool
     private(set) var copies: [String: DomainCopy] = [:]
+
+    init(holdsLarge: Bool) {
+        self.holdsLarge = holdsLarge
+    }
 
     /// Gives the store of a domain, or makes it.
     ///
@@ -74,7 +80,7 @@ struct StoreTable {
 
     private mutating func copy(of domain: String, _ new: inout [DomainCopy]) -> DomainCopy {
         if let copy = copies[domain] { return copy }
-        let copy = DomainCopy(name: domain)
+        let copy = DomainCopy(name: domain, holdsLarge: holdsLarge)
         copies[domain] = copy
         new.append(copy)
         return copy

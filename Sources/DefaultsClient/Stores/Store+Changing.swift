@@ -11,13 +11,13 @@ extension Store {
 
     @usableFromInline
     func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
-        reporting([key.name], in: .domain) {
-            try change(key.name, to: Entry(value, of: key), in: .domain)
+        reporting([key.id], in: .domain) {
+            try change(key.id, to: Entry(value, of: key), in: .domain)
         }
     }
 
     /// Tells of what goes wrong in a call that does not throw.
-    func reporting(_ keys: [String], in layer: DefaultsLayer, _ body: () throws -> Void) {
+    func reporting(_ keys: [KeyName], in layer: DefaultsLayer, _ body: () throws -> Void) {
         guard !Fork.isChild else { return Fork.warn() }
         do {
             try body()
@@ -29,7 +29,7 @@ extension Store {
     }
 
     /// Changes one key, and has it sent.
-    func change(_ key: String, to entry: Entry?, in layer: DefaultsLayer) throws {
+    func change(_ key: KeyName, to entry: Entry?, in layer: DefaultsLayer) throws {
         try Fork.check()
         guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
         let isNew = try lock.withLock {
@@ -43,7 +43,7 @@ extension Store {
 
     /// Changes several keys as one, and has it sent.
     func apply(
-        _ entries: [String: Entry?], expected: [String: UInt64] = [:], in layer: DefaultsLayer,
+        _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in layer: DefaultsLayer,
         whenDone: ((Batch.Outcome) -> Void)? = nil
     ) throws {
         try Fork.check()
@@ -66,7 +66,8 @@ extension Store {
     }
 
     /// Refuses what is locked, and what would be too much in memory; under the lock.
-    private func admit(_ keys: [String], _ size: Int, in copy: DomainCopy) throws {
+    private func admit(_ keys: [KeyName], _ size: Int, in copy: DomainCopy) throws {
+        if let fault = copy.fault { throw fault }
         for key in keys where copy.isLocked(key) == true || global?.isLocked(key) == true {
             throw ClientError.locked(key, in: copy.name)
         }
@@ -76,7 +77,7 @@ extension Store {
     }
 
     nonisolated(nonsending) func commit(
-        _ entries: [String: Entry?], expected: [String: UInt64], in layer: DefaultsLayer
+        _ entries: [KeyName: Entry?], expected: [KeyName: UInt64], in layer: DefaultsLayer
     ) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
         try apply(entries, expected: expected, in: layer) { outcome.resume($0) }
@@ -89,11 +90,19 @@ extension Store {
         try Fork.check()
         guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
         let spelling = copyLayer.spelling(of: copy.name)
+        // Nothing has been tried yet, so that there is nothing to wait for.
+        if case .unreachable(let reason) = lock.reading({ service.state }) {
+            throw ClientError.unreachable(reason)
+        }
+        try await updates.begin()
+        defer { updates.end() }
         let attempts = 100
-        for _ in 0..<attempts {
+        for attempt in 0..<attempts {
+            // Processes that came in between each other often are to meet less often.
+            if attempt > 10 { try await Task.sleep(for: .milliseconds(.random(in: 1...5))) }
             // Our own changes that are on their way come first, or they would be a conflict.
             try await flush(within: Self.patience)
-            let (bytes, generation) = try await service.read(key.name, in: spelling)
+            let (bytes, generation) = try await service.read(key.id, in: spelling)
             var value: Value
             if let bytes {
                 value = try key.coding.decode(KeyedArchive(validating: bytes))
@@ -104,25 +113,27 @@ extension Store {
             let entry = try Entry(value, of: key)
             do {
                 _ = try await commit(
-                    [key.name: entry], expected: [key.name: generation], in: layer)
+                    [key.id: entry], expected: [key.id: generation], in: layer)
                 return value
             } catch {
                 guard ClientError.isConflict(error) else { throw error }
             }
         }
-        throw ClientError.tooMuchContention(key.name, in: spelling, attempts: attempts)
+        throw ClientError.tooMuchContention(key.id, in: spelling, attempts: attempts)
     }
 
     func flush(within bound: Duration) async throws {
         try Fork.check()
-        for copy in copies {
-            let outcome = OneShot<UInt64>()
-            let isWaiting = lock.withLock {
-                guard let last = copy.batches.last else { return false }
+        let outcomes = lock.withLock {
+            copies.compactMap(\.batches.last).map { last in
+                let outcome = OneShot<UInt64>()
                 last.whenDone { outcome.resume(.success((try? $0.get()) ?? 0)) }
-                return true
+                return outcome
             }
-            if isWaiting { _ = try await outcome.value(within: bound) }
+        }
+        let start = ContinuousClock.now
+        for outcome in outcomes {
+            _ = try await outcome.value(within: bound, since: start)
         }
     }
 }

@@ -5,7 +5,7 @@ extension Store {
     /// What holds for a key, or its default where that cannot be told.
     @usableFromInline
     func value<Value>(of key: DefaultsKey<Value>) -> Value {
-        Fork.isChild ? key.defaultValue : value(holding: find(key.name), of: key)
+        Fork.isChild ? key.defaultValue : value(holding: find(key.id), of: key)
     }
 
     /// The value of what was found, or the key's default.
@@ -20,12 +20,12 @@ extension Store {
 
     func readValue<Value>(of key: DefaultsKey<Value>) throws -> Value {
         try Fork.check()
-        return try value(of: find(key.name), as: key) ?? key.defaultValue
+        return try value(of: find(key.id), as: key) ?? key.defaultValue
     }
 
     func readValue<Value>(of key: DefaultsKey<Value>, in layer: DefaultsLayer) throws -> Value? {
         try Fork.check()
-        return try value(of: find(key.name, in: layer), as: key)
+        return try value(of: find(key.id, in: layer), as: key)
     }
 
     /// The value of what was found; nil where nothing was.
@@ -39,7 +39,7 @@ extension Store {
         case .archive(let bytes):
             value = try key.coding.decode(KeyedArchive(validating: bytes))
         case .large:
-            guard let bytes = try service.fetch(key.name, in: found.spelling ?? name) else {
+            guard let bytes = try service.fetch(key.id, in: found.spelling ?? name) else {
                 return nil
             }
             // It may fill the memory, and is had again when it is wanted again.
@@ -58,7 +58,7 @@ extension Store {
         for archive in ArgumentDomain.archives(of: word) {
             if let value = try? key.coding.decode(archive) { return value }
         }
-        throw ClientError.notOfType(Value.self, argument: key.name)
+        throw ClientError.notOfType(Value.self, argument: key.id)
     }
 
     /// Tells once of each value that cannot be read.
@@ -70,10 +70,10 @@ extension Store {
         guard isNew else { return }
         failures.tell(
             DefaultsFailure(
-                action: .read, keys: [key.name], domain: found.spelling ?? name, error: error))
+                action: .read, keys: [key.id], domain: found.spelling ?? name, error: error))
     }
 
-    func isLocked(_ name: String) -> Bool {
+    func isLocked(_ name: KeyName) -> Bool {
         service.makeCurrent(copies)
         let known = lock.reading { () -> Bool? in
             guard let own = own.isLocked(name) else { return nil }

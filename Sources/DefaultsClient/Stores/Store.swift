@@ -14,9 +14,11 @@ final class Store: @unchecked Sendable {
     private let searchList: [SearchStep]
 
     /// What was found, so that it is looked for once.
-    private var found: [String: Found] = [:]
-    private var arguments: [String: Entry]
+    private var found: [KeyName: Found] = [:]
+    private var arguments: [KeyName: Entry]
     private var observers: [Observer] = []
+    /// The turns of tasks that update values: they would be conflicts for each other.
+    let updates = Turns()
     /// What of it was read last; under a lock of its own.
     private let hot = Mutex(HotValues())
     /// Those who are told of what went wrong.
@@ -52,7 +54,7 @@ final class Store: @unchecked Sendable {
     /// The decoded value of a key, if there is one, from now on among those that are read fast.
     private func warm(_ key: DefaultsKeys) -> AnyDecoded? {
         lock.reading {
-            guard isCurrent, let found = found[key.name],
+            guard isCurrent, let found = found[key.id],
                 let value = found.entry == nil ? key.fallback : found.entry?.decoded,
                 ObjectIdentifier(type(of: value)) == key.holder
             else { return nil }
@@ -62,21 +64,21 @@ final class Store: @unchecked Sendable {
     }
 
     /// What holds for a key, as current as the service can be reached.
-    func find(_ name: String) -> Found {
+    func find(_ name: KeyName) -> Found {
         if let found = lock.reading({ isCurrent ? look(name) : nil }) { return found }
         service.makeCurrent(copies)
         return lock.reading { look(name) }
     }
 
     /// Looks for a key; under the lock.
-    private func look(_ name: String) -> Found {
+    private func look(_ name: KeyName) -> Found {
         if let found = found[name] { return found }
         let new = search(name)
         found[name] = new
         return new
     }
 
-    private func search(_ name: String) -> Found {
+    private func search(_ name: KeyName) -> Found {
         for step in searchList {
             switch step {
             case .copy(let copy, let layer):
@@ -107,7 +109,7 @@ final class Store: @unchecked Sendable {
     }
 
     /// What one layer has for a key.
-    func find(_ name: String, in layer: DefaultsLayer) -> Found {
+    func find(_ name: KeyName, in layer: DefaultsLayer) -> Found {
         if !lock.reading({ isCurrent }) { service.makeCurrent(copies) }
         return lock.reading {
             for step in searchList {
@@ -130,7 +132,7 @@ final class Store: @unchecked Sendable {
     }
 
     /// The keys that a layer has, or all that any layer has.
-    func names(in layer: DefaultsLayer?) -> Set<String> {
+    func names(in layer: DefaultsLayer?) -> Set<KeyName> {
         if !lock.reading({ isCurrent }) { service.makeCurrent(copies) }
         return lock.reading {
             searchList.reduce(into: []) { names, step in
@@ -151,7 +153,7 @@ final class Store: @unchecked Sendable {
     // MARK: Registering
 
     /// Gives keys a value for the case that no other layer has one.
-    func register(_ entries: [String: Entry?]) {
+    func register(_ entries: [KeyName: Entry?]) {
         lock.withLock {
             own.change(entries.keys, isOwn: true) {
                 for (name, entry) in entries { own.registered[name] = entry }
@@ -181,20 +183,20 @@ extension Store {
     }
 
     /// Looks anew for keys whose values are the same, though not where they were; under the lock.
-    func forget(_ names: some Collection<String>) {
+    func forget(_ names: some Collection<KeyName>) {
         hot.withLock { $0.removeAll() }
         for name in names { found[name] = nil }
     }
 
     /// What observers have seen of some keys, before a change of them; under the lock.
-    func held(_ names: some Collection<String>) -> [String: Found] {
+    func held(_ names: some Collection<KeyName>) -> [KeyName: Found] {
         guard isObserved else { return [:] }
         let seen = names.filter { name in observers.contains { $0.observes(name) } }
         return Dictionary(uniqueKeysWithValues: Set(seen).map { ($0, look($0)) })
     }
 
     /// Looks anew for keys that have changed, and tells the observers; under the lock.
-    func note(_ names: some Collection<String>, _ before: [String: Found], isOwn: Bool) {
+    func note(_ names: some Collection<KeyName>, _ before: [KeyName: Found], isOwn: Bool) {
         forget(names)
         for (name, old) in before {
             let new = look(name)
