@@ -124,7 +124,9 @@ import Testing
         #expect(try desktop.number(forKey: "Count", in: Self.app) == 400)
     }
 
-    @Test func `An old answer to a change that was sent again hides no newer value of others`() throws {
+    @Test func `An old answer to a change that was sent again hides no newer value of others`()
+        throws
+    {
         let one = try ClientProcess(talkingOf: Self.app, in: desktop)
         for number in 1...10 {
             let daemon = try desktop.daemonPID()

@@ -111,7 +111,8 @@ extension Desktop {
             "/org/freedesktop/DBus", "--method",
             "org.freedesktop.DBus.GetConnectionUnixProcessID", "org.defaultsd.Defaults1")
         guard answer.status == 0 else { return false }
-        return kill(try #require(pid_t(answer.output.split { !$0.isNumber }.last ?? "")), signal) == 0
+        return kill(try #require(pid_t(answer.output.split { !$0.isNumber }.last ?? "")), signal)
+            == 0
     }
 
     /// Sets a number as any other process of the desktop may.

@@ -26,7 +26,8 @@ final class FreshnessPair {
         try Data(count: 4096).write(to: URL(filePath: numberPath))
         pipes = try (0...1).map { side in
             let path = "\(directory)/to-\(side)"
-            guard mkfifo(path, 0o600) == 0, case let file = open(path, O_RDWR | O_CLOEXEC), file >= 0
+            guard mkfifo(path, 0o600) == 0, case let file = open(path, O_RDWR | O_CLOEXEC),
+                file >= 0
             else { throw CocoaError(.fileWriteUnknown) }
             return FileHandle(fileDescriptor: file, closeOnDealloc: true)
         }

@@ -22,7 +22,9 @@ if CommandLine.arguments[1] == "read" {
     let reads = 1000
     for _ in 0..<count / reads {
         var seen = 0
-        let time = clock.measure { for _ in 0..<reads where defaults.bool(forKey: "Flag") { seen += 1 } }
+        let time = clock.measure {
+            for _ in 0..<reads where defaults.bool(forKey: "Flag") { seen += 1 }
+        }
         precondition(seen == reads)
         tell("foundation-read", time, of: reads)
     }
