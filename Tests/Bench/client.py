@@ -22,9 +22,9 @@ class Programs:
         source = pathlib.Path(__file__).parent / "foundation/userdefaults.swift"
         subprocess.run(["swiftc", "-O", "-o", self.foundation, source], check=True)
 
-    def start(self, *arguments):
-        return subprocess.Popen([self.ours, "measure", *map(str, arguments)], text=True,
-                                env=self.environment, stdout=subprocess.PIPE)
+    def start(self, kind):
+        return subprocess.Popen([self.ours, "measure", kind], text=True, env=self.environment,
+                                stdout=subprocess.PIPE)
 
     def run(self, *arguments, program=None):
         words = [program, *arguments] if program else [self.ours, "measure", *arguments]
@@ -33,10 +33,10 @@ class Programs:
 
     def changes(self, count):
         """From a write in one process to the element of a sequence in another."""
-        receiver = self.start("receive", count)
+        receiver = self.start("receive")
         receiver.stdout.readline()
         self.run("send", count)
-        return times(receiver.communicate()[0])
+        return times(receiver.communicate(timeout=60)[0])
 
 
 def times(output):

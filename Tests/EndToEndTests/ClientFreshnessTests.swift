@@ -71,7 +71,7 @@ import Testing
     @Test func `No read is stale while the bus ends again and again`() throws {
         let bus = try RestartableBus(in: desktop)
         let pair = try FreshnessPair(
-            rounds: 3000, reads: 20, in: desktop, environment: bus.environment)
+            rounds: 1500, reads: 40, in: desktop, environment: bus.environment)
         // Before, a process without a bus knows of nothing that it could wait for.
         try pair.waitUntilBothAreAtIt()
         var ends = 0

@@ -8,7 +8,7 @@ import Foundation
 // synchronize() has returned.
 
 let count = Int(CommandLine.arguments[2]) ?? 1000
-let defaults = UserDefaults(suiteName: "org.example.Bench")!
+let defaults = UserDefaults.standard
 let clock = ContinuousClock()
 
 func tell(_ kind: String, _ time: Duration, of count: Int) {
