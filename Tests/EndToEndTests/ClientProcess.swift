@@ -32,7 +32,7 @@ final class ClientProcess {
         else { throw CocoaError(.fileWriteUnknown) }
         input = FileHandle(fileDescriptor: pipe, closeOnDealloc: true)
         process = try ChildProcess(
-            ["timeout", "--kill-after=1", "300"] + wrapper + [Self.program] + words,
+            wrapper + [Self.program] + words,
             environment: environment ?? desktop.environment, input: path, output: .lines,
             error: .file(complaints))
     }

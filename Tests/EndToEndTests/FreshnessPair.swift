@@ -36,8 +36,7 @@ final class FreshnessPair {
         sides = try (0...1).map { side in
             try ChildProcess(
                 [
-                    "timeout", "--kill-after=1", "300", ClientProcess.program, "fresh", directory,
-                    "\(side)", "\(rounds)", "\(reads)",
+                    ClientProcess.program, "fresh", directory, "\(side)", "\(rounds)", "\(reads)",
                 ], environment: environment ?? desktop.environment, output: .lines,
                 error: .file(complaints[side]))
         }
