@@ -14,7 +14,7 @@ extension BusService {
         let asked = lock.withLock {
             guard mayAnswer(copies) else { return [] as [DomainCopy] }
             let stale = copies.filter { !$0.isCurrent }
-            for copy in stale { copy.wait { answered.signal() } }
+            for copy in stale { copy.questions.wait { answered.signal() } }
             return stale
         }
         guard !asked.isEmpty else { return }
@@ -42,7 +42,7 @@ extension BusService {
     /// Asks for whole domains.
     func attach(_ copies: [DomainCopy]) {
         guard connection != nil else { return }
-        var rest = lock.reading { copies.filter { $0.beginAsking() } }[...]
+        var rest = lock.reading { copies.filter { $0.questions.begin() } }[...]
         while !rest.isEmpty {
             let part = Array(rest.prefix(Self.mostAttached))
             rest = rest.dropFirst(part.count)
@@ -85,7 +85,7 @@ extension BusService {
 
     /// Asks for what has changed in one copy since it was read.
     private func catchUp(_ copy: DomainCopy) {
-        guard lock.reading({ copy.beginAsking() }) else { return }
+        guard lock.reading({ copy.questions.begin() }) else { return }
         let (layers, since) = lock.reading { (copy.changedLayers, copy.generation) }
         ask(copy, layers, since: since)
     }
@@ -126,7 +126,7 @@ extension BusService {
 
     /// Does what is right where copies could not be read.
     private func refused(_ copies: [DomainCopy], _ error: any Error) {
-        lock.reading { for copy in copies { copy.cancelAsking() } }
+        lock.reading { for copy in copies { copy.questions.end() } }
         guard let refusal = error as? DefaultsError else { return lost(error, attachment) }
         if refusal.code == .accessDenied && !isConfined {
             isConfined = true

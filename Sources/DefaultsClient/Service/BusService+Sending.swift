@@ -71,7 +71,9 @@ extension BusService {
         _ batch: Batch, of copy: DomainCopy, _ outcome: Result<UInt64, any Error>, _ attachment: Int
     ) {
         // Whoever answered: what it says of a batch holds, as the next daemon knows its token.
-        guard lock.reading({ copy.batches.first === batch && batch.isOnItsWay }) else { return }
+        guard lock.reading({ copy.outbox.batches.first === batch && batch.isOnItsWay }) else {
+            return
+        }
         switch outcome {
         case .success(let generation):
             noteAnswer()
@@ -94,7 +96,7 @@ extension BusService {
 
     private func refused(_ batch: Batch, of copy: DomainCopy, _ error: any Error) {
         lock.withLock {
-            if batch.isMerged { return copy.splitFirst() }
+            if batch.isMerged { return copy.outbox.splitFirst() }
             copy.refuse()
             end(batch, .failure(error))
             guard !batch.isAwaited else { return }
@@ -132,7 +134,7 @@ extension BusService {
         guard !Fork.isChild, let loop, !loop.isCurrent else { return }
         let answered = DispatchSemaphore(value: 0)
         let waits = lock.withLock {
-            let unsent = table.copies.values.compactMap(\.batches.last)
+            let unsent = table.copies.values.compactMap(\.outbox.batches.last)
             for batch in unsent { batch.whenDone { _ in answered.signal() } }
             return unsent.count
         }

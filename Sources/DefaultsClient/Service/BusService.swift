@@ -20,7 +20,7 @@ import Synchronization
 final class BusService: Service, @unchecked Sendable {
     let lock = Guard()
     let states = Broadcast<DefaultsState>()
-    private let bus: Address
+    let bus: Address
     /// Nil where the process has no thread or descriptor to spare.
     let loop: EventLoop?
 
@@ -30,22 +30,22 @@ final class BusService: Service, @unchecked Sendable {
     /// Whether somebody has waited for an answer in vain, and none has come since.
     private var isSilent = false
     /// The domains that the bus has not been asked to tell of.
-    private var unfollowed: [DomainCopy] = []
+    var unfollowed: [DomainCopy] = []
 
     // The loop's thread alone.
-    private(set) var connection: Connection?
+    var connection: Connection?
     /// The number of the attachment; see the invariants.
-    private(set) var attachment = 0
+    var attachment = 0
     /// Whether the service does not let this process have the page.
     var isConfined = false
     /// The page of this attachment.
     var mapped: CounterPage?
-    private var retryDelay = BusService.firstRetry
-    private var retryTimer: EventLoop.Timer?
+    var retryDelay = BusService.firstRetry
+    var retryTimer: EventLoop.Timer?
     /// How many rules the bus has for this connection.
-    private var rules = 0
+    var rules = 0
     /// How many calls were lost, one after the other.
-    private var losses = 0
+    var losses = 0
     /// How many batches are on their way in this attachment.
     var sent = 0
     /// The copies whose batches wait for others to be answered.
@@ -55,14 +55,14 @@ final class BusService: Service, @unchecked Sendable {
     ///
     /// From then on the bus is asked for the signals of all, as it compares each signal with each
     /// rule.
-    private static let mostRules = 64
+    static let mostRules = 64
     /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
     /// How long until a bus that is not there is tried again, at first and at last.
-    private static let firstRetry = Duration.milliseconds(100)
-    private static let lastRetry = Duration.seconds(30)
+    static let firstRetry = Duration.milliseconds(100)
+    static let lastRetry = Duration.seconds(30)
     /// So many calls that were lost are sent again at once: a daemon that dies is followed by another.
-    private static let mostLosses = 3
+    static let mostLosses = 3
 
     private static let services = Mutex<[Address: BusService]>([:])
 
@@ -116,7 +116,7 @@ final class BusService: Service, @unchecked Sendable {
             if case .unreachable = new {
                 // Who knows of a change that is not here waits on: the bus may come back in time.
                 for copy in table.copies.values where isSilent || !copy.isOutdated {
-                    copy.endWaits(lock)
+                    copy.questions.answerAll(lock)
                 }
             } else {
                 isSilent = false
@@ -144,165 +144,5 @@ final class BusService: Service, @unchecked Sendable {
     func mayAnswer(_ copies: [DomainCopy]) -> Bool {
         guard isUnreachable else { return true }
         return !isSilent && copies.contains(where: \.isOutdated)
-    }
-}
-
-// MARK: The connection, on the loop's thread
-
-extension BusService {
-    func connect() {
-        guard let loop, connection == nil else { return }
-        do {
-            let connection = try Connection(to: bus, on: loop)
-            try connection.assumeIsolated { connection in
-                connection.onDisconnect { [weak self] in self?.disconnected() }
-                try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
-                try connection.onSignal(Self.changeRule, isAsked: false) { [weak self] in
-                    self?.changed($0)
-                }
-            }
-            self.connection = connection
-            rules = 0
-            noteAnswer()
-            detach()
-            enter(.connecting)
-            lock.reading { unfollowed = Array(table.copies.values) }
-            followNewDomains()
-        } catch {
-            enter(.unreachable("There is no way to the bus: \(error)."))
-            retryLater()
-        }
-    }
-
-    private func disconnected() {
-        connection = nil
-        forgetCalls()
-        enter(.unreachable("The bus has ended."))
-        retryLater()
-    }
-
-    private static let ownerRule: MatchRule = {
-        var rule = MatchRule(
-            sender: .bus, path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
-            member: "NameOwnerChanged")
-        rule.arguments[0] = Contract.busName.string
-        return rule
-    }()
-
-    /// The signals of all domains.
-    ///
-    /// The bus is asked for those of each domain.
-    ///
-    /// The sender is not part of the rule here, as its owner may be another in a moment: what somebody
-    /// else might send in its name is a reason to ask the service, and nothing more.
-    private static let changeRule = MatchRule(
-        path: Contract.objectPath, interface: Contract.interface, member: Contract.changed.name)
-
-    private func ownerChanged(_ signal: Signal) {
-        // While nobody serves, nobody changes anything: what is held stays current.
-        guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2],
-            !owner.isEmpty
-        else { return }
-        detach()
-        noteAnswer()
-        if case .unreachable = lock.reading({ state }) { enter(.connecting) }
-        askAgain()
-    }
-
-    /// Forgets how current the copies are, and that something is on its way.
-    private func detach() {
-        forgetCalls()
-        isConfined = false
-        mapped = nil
-        lock.withLock { for copy in table.copies.values { copy.detach() } }
-    }
-
-    /// Takes no more answers to what is on its way.
-    ///
-    /// What is held stays, and so does the page, which tells how current that is.
-    private func forgetCalls() {
-        attachment += 1
-        sent = 0
-        lock.reading { for copy in table.copies.values { copy.forgetCalls() } }
-    }
-
-    /// Begins to follow the domains that have come since.
-    private func followNewDomains() {
-        guard let connection else { return }
-        let copies = lock.reading {
-            defer { unfollowed = [] }
-            return unfollowed
-        }
-        guard !copies.isEmpty else { return }
-        for copy in copies where rules <= Self.mostRules {
-            rules += 1
-            var rule = Self.changeRule
-            if rules <= Self.mostRules { rule.arguments[0] = copy.name }
-            // Where that fails the connection has ended, and all is followed anew on the next one.
-            try? connection.assumeIsolated { try $0.ask(for: rule) }
-        }
-        attach(copies)
-        for copy in copies { sendNext(of: copy) }
-    }
-
-    private func changed(_ signal: Signal) {
-        guard let change = try? DefaultsChange(signal),
-            change.origin != connection?.uniqueName?.string
-        else { return }
-        let copy = lock.reading { () -> DomainCopy? in
-            guard let copy = table.copies[change.domain] else { return nil }
-            copy.noteForeignChange(change)
-            return copy.isObserved ? copy : nil
-        }
-        if let copy { refresh([copy]) }
-    }
-}
-
-// MARK: Losses, on the loop's thread
-
-extension BusService {
-    /// Notes that the service answers.
-    func noteAnswer() {
-        losses = 0
-        retryDelay = Self.firstRetry
-    }
-
-    /// Does what is right when a call was lost, whose outcome nobody knows.
-    func lost(_ error: any Error, _ attachment: Int) {
-        guard attachment == self.attachment, connection != nil else { return }
-        losses += 1
-        if (error as? DBusError)?.name == .serviceUnknown {
-            // The bus tells when there is somebody.
-            enter(.unreachable("Nobody serves \(Contract.busName) on the bus."))
-        } else if losses <= Self.mostLosses {
-            askAgain()
-        } else {
-            enter(.unreachable("\(error)"))
-            retryLater()
-        }
-    }
-
-    /// Asks for what is not current, and sends what waits to be sent.
-    ///
-    /// Where the service is unreachable something is asked in any case, or its answer would be missed.
-    private func askAgain() {
-        let (copies, stale) = lock.reading {
-            let copies = Array(table.copies.values)
-            let stale = copies.filter { !$0.isCurrent }
-            return (copies, stale.isEmpty && isUnreachable ? Array(copies.prefix(1)) : stale)
-        }
-        attach(stale)
-        for copy in copies { sendNext(of: copy) }
-    }
-
-    /// Tries again later, and later still the next time.
-    private func retryLater() {
-        guard let loop, retryTimer == nil else { return }
-        retryTimer = loop.schedule(after: retryDelay) { [weak self] in
-            guard let self else { return }
-            retryTimer = nil
-            if connection == nil { connect() } else { askAgain() }
-        }
-        retryDelay = min(retryDelay * 2, Self.lastRetry)
     }
 }

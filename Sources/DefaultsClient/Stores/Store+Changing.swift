@@ -36,7 +36,7 @@ extension Store {
             if copy.isNoChange(entry, forKey: key, in: copyLayer) { return false }
             try admit([key], Batch.size(of: entry, key), in: copy)
             copy.enqueue(entry, forKey: key, in: copyLayer)
-            return copy.batches.first?.isOnItsWay == false
+            return copy.outbox.batches.first?.isOnItsWay == false
         }
         if isNew { service.send(from: copy) }
     }
@@ -71,7 +71,7 @@ extension Store {
         for key in keys where copy.isLocked(key) == true || global?.isLocked(key) == true {
             throw ClientError.locked(key, in: copy.name)
         }
-        guard copy.backlog + size <= Self.largestBacklog else {
+        guard copy.outbox.size + size <= Self.largestBacklog else {
             throw ClientError.tooManyChanges(keys[0], in: copy.name, limit: Self.largestBacklog)
         }
     }
@@ -125,7 +125,7 @@ extension Store {
     func flush(within bound: Duration) async throws {
         try Fork.check()
         let outcomes = lock.withLock {
-            copies.compactMap(\.batches.last).map { last in
+            copies.compactMap(\.outbox.batches.last).map { last in
                 let outcome = OneShot<UInt64>()
                 last.whenDone { outcome.resume(.success((try? $0.get()) ?? 0)) }
                 return outcome

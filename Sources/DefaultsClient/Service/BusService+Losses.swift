@@ -1,0 +1,50 @@
+import DBus
+import DefaultsProtocol
+
+/// What is done when there is no answer; on the loop's thread.
+extension BusService {
+    /// Notes that the service answers.
+    func noteAnswer() {
+        losses = 0
+        retryDelay = Self.firstRetry
+    }
+
+    /// Does what is right when a call was lost, whose outcome nobody knows.
+    func lost(_ error: any Error, _ attachment: Int) {
+        guard attachment == self.attachment, connection != nil else { return }
+        losses += 1
+        if (error as? DBusError)?.name == .serviceUnknown {
+            // The bus tells when there is somebody.
+            enter(.unreachable("Nobody serves \(Contract.busName) on the bus."))
+        } else if losses <= Self.mostLosses {
+            askAgain()
+        } else {
+            enter(.unreachable("\(error)"))
+            retryLater()
+        }
+    }
+
+    /// Asks for what is not current, and sends what waits to be sent.
+    ///
+    /// Where the service is unreachable something is asked in any case, or its answer would be missed.
+    func askAgain() {
+        let (copies, stale) = lock.reading {
+            let copies = Array(table.copies.values)
+            let stale = copies.filter { !$0.isCurrent }
+            return (copies, stale.isEmpty && isUnreachable ? Array(copies.prefix(1)) : stale)
+        }
+        attach(stale)
+        for copy in copies { sendNext(of: copy) }
+    }
+
+    /// Tries again later, and later still the next time.
+    func retryLater() {
+        guard let loop, retryTimer == nil else { return }
+        retryTimer = loop.schedule(after: retryDelay) { [weak self] in
+            guard let self else { return }
+            retryTimer = nil
+            if connection == nil { connect() } else { askAgain() }
+        }
+        retryDelay = min(retryDelay * 2, Self.lastRetry)
+    }
+}
