@@ -38,9 +38,11 @@ extension DomainCopy {
         }
         let large = batch.changes.filter { !isKept($0.value) }
         if !large.isEmpty { for store in liveStores { store.forget(large.keys) } }
-        // Whoever else changed the domain before this has been told of by now, as signals and answers
-        // come in the order in which the service sent them.
-        if isLoaded && newestForeign <= self.generation { self.generation = generation }
+        // Nobody changed anything in between, so that the layers are as new as the change. Where there
+        // is a gap somebody may have, of whom the signal waits for the disk: it is asked for then.
+        if isLoaded && generation == self.generation + 1 && newestForeign <= self.generation {
+            self.generation = generation
+        }
     }
 
     private func isKept(_ entry: Entry?) -> Bool {

@@ -48,8 +48,13 @@ extension ValueCoding where Value: Codable & Sendable {
         encoder: KeyedArchiveEncoder = KeyedArchiveEncoder(),
         decoder: KeyedArchiveDecoder = KeyedArchiveDecoder()
     ) -> ValueCoding {
-        ValueCoding(
-            encode: { try encoder.encode($0) },
+        // A key may be declared of an optional without the word: `DefaultsKey("Player", default: nil)`.
+        let isOptional = Value.self is any OptionalType.Type
+        return ValueCoding(
+            encode: { value in
+                if isOptional, (value as? any OptionalType)?.isNil != false { return nil }
+                return try encoder.encode(value)
+            },
             decode: { try decoder.decode(Value.self, from: $0) },
             isShared: true)
     }
@@ -80,4 +85,13 @@ extension ValueCoding {
             encode: { try $0.flatMap(wrapped.encode) }, decode: { try wrapped.decode($0) },
             isShared: wrapped.isShared)
     }
+}
+
+/// What tells of a type at run time that it is an optional.
+private protocol OptionalType {
+    var isNil: Bool { get }
+}
+
+extension Optional: OptionalType {
+    fileprivate var isNil: Bool { if case .none = self { true } else { false } }
 }

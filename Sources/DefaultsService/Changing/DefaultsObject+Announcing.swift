@@ -24,9 +24,6 @@ extension DefaultsObject {
         // First, so that there is something for the demand to hasten.
         noteChange()
         waitUntilDurable { outcome in
-            // A client whose own change came later, and was answered, takes its copy for current, as
-            // it was told of no other change. It is to look again before this one is acknowledged.
-            self.database.outdateCopies(after: change)
             self.reply(to: call, change.generation, once: outcome)
             self.announce(self.announcements.noteReply(to: change.generation))
         }

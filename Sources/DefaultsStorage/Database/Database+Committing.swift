@@ -21,24 +21,6 @@ extension Database {
         return change
     }
 
-    /// Has every client look again who has a copy of a change's domain, if there was a later change
-    /// that the page shows instead: the page gets a generation in which nothing changes.
-    ///
-    /// Where that cannot be, there is no page any more.
-    public func outdateCopies(after change: ChangeSet) {
-        guard let page = pages.current, page.counter(of: change.domain) > change.generation.rawValue
-        else { return }
-        do throws(StorageError) {
-            let nothing = ChangeProposal(domain: change.domain, origin: "")
-            let totals = try contents.totals(after: nothing)
-            let renewal = ChangeSet(generation: try counter.next(), proposal: nothing)
-            try journal(renewal, totals)
-            page.note(renewal)
-        } catch {
-            page.void()
-        }
-    }
-
     /// Puts a change into the journal, and then where every read sees it, those without a call too.
     func journal(_ change: ChangeSet, _ totals: KeyTotals) throws(StorageError) {
         try write(change)

@@ -66,11 +66,6 @@ final class CounterPage {
         mapping.raise(PageLayout.generationWord, to: change.generation.rawValue)
     }
 
-    /// The word of a domain, as clients see it.
-    func counter(of domain: Domain) -> UInt64 {
-        mapping.load(PageLayout.slot(of: domain))
-    }
-
     /// Makes every copy that a client has by this page one that is not current, for good.
     ///
     /// It is done before anything is acknowledged that this page does not show.
