@@ -64,6 +64,7 @@ def measure(bench):
         rounds.add(programs.run("first", 200))
         rounds.add(desktop.run("roundtrip", bench.few(600), bench.tools.ada, bench.tools.bob))
         rounds.add(programs.changes(changes))
+        rounds.add(programs.run("ping", changes))
     bench.end_desktop(desktop)
     tell_library(rounds)
     tell_bus(rounds)
@@ -85,13 +86,15 @@ def tell_library(rounds):
 
 
 def tell_bus(rounds):
-    rows = (("first read of a process", "first-of-process", ""),
-            ("first read of a further domain", "first", ""),
-            ("write here to element there", "change", "1.5"))
+    rows = (("first read of a process", "first-of-process", "Ping", ""),
+            ("first read of a further domain", "first", "Ping", ""),
+            ("write here to element there", "change", "paced-ping", "1.5"))
     print_table(
-        f"client: what asks the service; Ping of ours took {rounds.median('Ping'):.0f} us",
+        f"client: what asks the service; Ping of ours took {rounds.median('Ping'):.0f} us, and "
+        f"{rounds.median('paced-ping'):.0f} us in the rhythm of the writes, with 500 us between",
         ("what", "takes", "of Ping", "half of rounds", "aim"),
-        [(words, told(rounds, kind), *rounds.told(kind, "Ping"), aim) for words, kind, aim in rows])
+        [(words, told(rounds, kind), *rounds.told(kind, peer), aim)
+         for words, kind, peer, aim in rows])
 
 
 def told(rounds, kind):

@@ -1,3 +1,4 @@
+import DBus
 import DefaultsClient
 import Glibc
 
@@ -9,6 +10,8 @@ import Glibc
 /// - `measure first`: the first read of the process, and then those of further domains.
 /// - `measure send COUNT` and `measure receive`: from a write in the one to the element of a
 ///   sequence in the other.
+/// - `measure ping COUNT`: a Ping of the service, in the rhythm of these writes: a machine that rests in
+///   between takes longer to wake up than for the whole way.
 struct Measurement {
     private struct Wrapped: Sendable {
         @Default(.flag) var flag
@@ -31,6 +34,7 @@ struct Measurement {
             case "write": try await write(Defaults(domain: Self.domain))
             case "first": first()
             case "send": try await send(Defaults(domain: Self.domain))
+            case "ping": try await ping()
             case "receive": await receive(Defaults(domain: Self.domain))
             default: stop("No such kind: \(kind)")
             }
@@ -82,11 +86,25 @@ struct Measurement {
         for _ in 0..<count {
             defaults[.count] = Self.nanoseconds()
             try await defaults.flush()
-            usleep(500)
+            usleep(Self.pause)
         }
         defaults[.count] = 0
         try await defaults.flush()
     }
+
+    private func ping() async throws {
+        let connection = try await RemoteDefaults.connect().connection
+        for _ in 0..<count {
+            let began = Self.nanoseconds()
+            try await connection.call(
+                "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1",
+                "org.freedesktop.DBus.Peer", "Ping")
+            say("paced-ping \(Double(Self.nanoseconds() - began) / 1000)")
+            usleep(Self.pause)
+        }
+    }
+
+    private static let pause: UInt32 = 500
 
     private func receive(_ defaults: Defaults) async {
         let changes = defaults.changes(of: .count)

@@ -9,7 +9,8 @@ import Testing
 struct BadServiceTests {
     @Test(arguments: ["unix:path=/nowhere/bus", "nonsense", ""])
     func `without a bus every call is an error`(_ address: String) async throws {
-        let secrets = Secrets(domain: "org.example.Game", on: .address(address))
+        let secrets = Secrets(
+            domain: "org.example.Game", on: .address(address), timeout: .seconds(600))
         await expect(.noBus) { try await secrets.value(for: .token) }
         await expect(.noBus) { try await secrets.set("x", for: .token) }
         await expect(.noBus) { try await secrets.remove(.token) }
@@ -23,7 +24,8 @@ struct BadServiceTests {
 
     @Test func `without a service every call is an error`() async throws {
         let bus = try PrivateBus()
-        let secrets = Secrets(domain: "org.example.Game", on: .address(bus.address))
+        let secrets = Secrets(
+            domain: "org.example.Game", on: .address(bus.address), timeout: .seconds(600))
         await expect(.noService) { try await secrets.value(for: .token) }
         await expect(.noService) { try await secrets.set("x", for: .token) }
         await expect(.noService) { _ = try await secrets.isLocked }
