@@ -37,7 +37,7 @@ extension DomainCopy {
             layers[batch.layer.rawValue][name] = isKept(entry) ? entry : Entry(.large)
         }
         let large = batch.changes.filter { !isKept($0.value) }
-        if !large.isEmpty { for store in liveStores { store.forget(large.keys) } }
+        if !large.isEmpty { for store in stores { store.forget(large.keys) } }
         // Nobody changed anything in between, so that the layers are as new as the change. Where there
         // is a gap somebody may have, of whom the signal waits for the disk: it is asked for then.
         if isLoaded && generation == self.generation + 1 && newestForeign <= self.generation {

@@ -24,10 +24,9 @@ final class DomainCopy: @unchecked Sendable {
     var locks: LockedNames?
     /// What this process has changed, and the service has not taken.
     var outbox = Outbox()
-    /// The stores that look into this copy.
-    private var stores: [WeakStore] = []
-    /// How many they may be before those that have gone are looked for.
-    private var mostStores = 8
+    /// The stores that look into this copy, which live as long as it does: to count weak references
+    /// would cost each write and read more than all else of it.
+    private(set) var stores: [Store] = []
 
     /// The generation of the database at which the layers were read, or that of a later change of
     /// ours that nobody else's came before; 0 before the first time.
@@ -93,33 +92,25 @@ final class DomainCopy: @unchecked Sendable {
 
     // MARK: Who looks into it
 
-    /// Notes a store, and forgets those that have gone.
+    /// Notes a store.
     func add(_ store: Store) {
-        // Not each time: very many look into the domain of all applications.
-        if stores.count >= mostStores {
-            stores.removeAll { $0.store == nil }
-            mostStores = 2 * stores.count + 8
-        }
-        stores.append(WeakStore(store: store))
+        stores.append(store)
     }
 
-    var isObserved: Bool { stores.contains { $0.store?.isObserved == true } }
-
-    /// The stores that are there still.
-    var liveStores: [Store] { stores.compactMap(\.store) }
-
-    private struct WeakStore {
-        weak var store: Store?
-    }
+    var isObserved: Bool { stores.contains(where: \.isObserved) }
 
     /// Tells all stores of a failure.
     func tell(_ failure: DefaultsFailure, _ lock: Guard) {
-        for store in liveStores { lock.whenFree { store.failures.tell(failure) } }
+        for store in stores { lock.whenFree { store.failures.tell(failure) } }
     }
 
     /// Makes a change of what stores find for some keys, and tells them (4).
     func change(_ names: some Collection<KeyName>, isOwn: Bool, _ body: () -> Void) {
-        let stores = liveStores
+        guard isObserved else {
+            body()
+            for store in stores { store.forget(names) }
+            return
+        }
         let before = stores.map { $0.held(names) }
         body()
         for (store, before) in zip(stores, before) { store.note(names, before, isOwn: isOwn) }

@@ -10,7 +10,10 @@ struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     static func == (one: KeyName, other: KeyName) -> Bool {
-        one.string.utf8.elementsEqual(other.string.utf8)
+        let isEqual = one.utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
+        }
+        return (isEqual ?? nil) ?? one.utf8.elementsEqual(other.utf8)
     }
 
     static func < (one: KeyName, other: KeyName) -> Bool {

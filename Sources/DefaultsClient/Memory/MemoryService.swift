@@ -3,6 +3,8 @@ import DefaultsProtocol
 /// A service in the memory of one process, for the tests of applications.
 ///
 /// It keeps the contract's rules: transactions are whole, generations rise, what is locked is refused.
+///
+/// It lives, as stores do, until the process ends.
 final class MemoryService: Service, @unchecked Sendable {
     let lock = Guard()
     let states = Broadcast<DefaultsState>()

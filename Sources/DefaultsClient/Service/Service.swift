@@ -50,11 +50,7 @@ public enum DefaultsState: Sendable, Hashable {
 
 /// Stores by their domains, so that there is one of each.
 struct StoreTable {
-    private struct Weak {
-        weak var store: Store?
-    }
-
-    private var stores: [String: Weak] = [:]
+    private var stores: [String: Store] = [:]
     /// Whether copies hold large values, too, for there is nobody to fetch them from.
     private let holdsLarge: Bool
     private(set) var copies: [String: DomainCopy] = [:]
@@ -69,12 +65,12 @@ struct StoreTable {
     mutating func store(
         of domain: String, service: any Service, arguments: [String]
     ) -> (store: Store, new: [DomainCopy]) {
-        if let store = stores[domain]?.store { return (store, []) }
+        if let store = stores[domain] { return (store, []) }
         var new: [DomainCopy] = []
         let own = copy(of: domain, &new)
         let global = domain == Self.globalName ? nil : copy(of: Self.globalName, &new)
         let store = Store(own, global, of: service, arguments: arguments)
-        stores[domain] = Weak(store: store)
+        stores[domain] = store
         return (store, new)
     }
 
