@@ -83,9 +83,7 @@ let package = Package(
                 "DefaultsModel", "DefaultsStorage", "DefaultsFiles", "DefaultsProtocol", "DBus",
                 "KeyedArchive", "CLinux", logging,
             ]),
-        module(
-            "DefaultsClient",
-            ["DefaultsProtocol", "KeyedArchive", "DBus", "OpenStepPropertyList"]),
+        module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
         module(
             "DefaultsFoundation", ["DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
         module("DefaultsSecrets", ["DBus", "KeyedArchive"]),

@@ -1,5 +1,4 @@
 import KeyedArchive
-import OpenStepPropertyList
 
 /// The values that a program was given on its command line, as `-PlaySound NO`.
 ///
@@ -35,7 +34,7 @@ struct ArgumentDomain {
             && second != UInt8(ascii: ".")
     }
 
-    /// What a word may mean: itself; YES and NO; a value in JSON, and in the old style of property lists.
+    /// What a word may mean: itself, YES and NO, a value in JSON.
     static func archives(of word: String) -> [KeyedArchive] {
         var archives: [KeyedArchive] = []
         func add(_ archive: KeyedArchive?) {

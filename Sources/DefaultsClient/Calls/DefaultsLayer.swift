@@ -35,7 +35,7 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
     public static let registered = DefaultsLayer(rawValue: "registered")
 
     /// The name of the domain that every application looks into.
-    private static let globalName = "NSGlobalDomain"
+    static let globalName = "NSGlobalDomain"
 
     /// The layers that an application's domain is looked up in, the strongest first.
     ///

@@ -163,7 +163,7 @@ extension DefaultsTransaction {
 
 extension MessageReader {
     /// Reads an `a{say}`.
-    fileprivate mutating func readArchives() throws -> [(String, [UInt8])] {
+    mutating func readArchives() throws -> [(String, [UInt8])] {
         try readDictionary { (try $0.readString(), try $0.readBytes()) }
     }
 }

@@ -26,9 +26,6 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// Whether anybody listens.
-    var isHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
-
     func tell(_ element: Element) {
         let listeners = state.withLock { Array($0.listeners.values) }
         for listener in listeners { listener.yield(element) }

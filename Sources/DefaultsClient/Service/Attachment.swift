@@ -19,7 +19,7 @@ struct Attachment: Sendable {
             try array.readStructure { fields in
                 let name = try fields.readString()
                 let slot = try fields.readUInt32()
-                let entries = try fields.readEntries()
+                let entries = try fields.readArchives()
                 let large = try fields.readStrings()
                 return (
                     name,
@@ -34,9 +34,9 @@ struct Attachment: Sendable {
     }
 
     /// Entries of values that were sent, and of those that were only named.
-    static func entries(_ sent: [(KeyName, [UInt8])], _ large: [String]) -> [KeyName: Entry] {
+    static func entries(_ sent: [(String, [UInt8])], _ large: [String]) -> [KeyName: Entry] {
         let named = large.map { (KeyName($0), Entry(.large)) }
-        let sent = sent.map { ($0.0, Entry(.archive($0.1))) }
+        let sent = sent.map { (KeyName($0.0), Entry(.archive($0.1))) }
         return Dictionary(sent + named) { first, _ in first }
     }
 
@@ -53,12 +53,5 @@ struct Attachment: Sendable {
     /// The word that tells of a domain's changes.
     func counter(of name: String, on page: CounterPage?) -> Counter? {
         domains[name].flatMap { page?.counter(atWord: $0.slot) }
-    }
-}
-
-extension MessageReader {
-    /// Reads an `a{say}`.
-    mutating func readEntries() throws -> [(KeyName, [UInt8])] {
-        try readDictionary { (KeyName(try $0.readString()), try $0.readBytes()) }
     }
 }

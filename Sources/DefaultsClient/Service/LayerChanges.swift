@@ -13,7 +13,7 @@ struct LayerChanges: Sendable {
 
     init(of layer: CopyLayer, _ reader: inout MessageReader) throws {
         self.layer = layer
-        let sent = try reader.readEntries()
+        let sent = try reader.readArchives()
         entries = Attachment.entries(sent, try reader.readStrings())
         removed = try reader.readStrings().map(KeyName.init)
         generation = try reader.readUInt64()

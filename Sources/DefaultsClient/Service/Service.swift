@@ -68,7 +68,9 @@ struct StoreTable {
         if let store = stores[domain] { return (store, []) }
         var new: [DomainCopy] = []
         let own = copy(of: domain, &new)
-        let global = domain == Self.globalName ? nil : copy(of: Self.globalName, &new)
+        let global =
+            domain == DefaultsLayer.globalName
+            ? nil : copy(of: DefaultsLayer.globalName, &new)
         let store = Store(own, global, of: service, arguments: arguments)
         stores[domain] = store
         return (store, new)
@@ -81,6 +83,4 @@ struct StoreTable {
         new.append(copy)
         return copy
     }
-
-    static let globalName = "NSGlobalDomain"
 }
