@@ -83,7 +83,7 @@ let package = Package(
                 "DefaultsModel", "DefaultsStorage", "DefaultsFiles", "DefaultsProtocol", "DBus",
                 "KeyedArchive", "CLinux", logging,
             ]),
-        module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus"]),
+        module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus", "CLinux"]),
         module(
             "DefaultsFoundation", ["DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
         module("DefaultsSecrets", ["DBus", "KeyedArchive"]),

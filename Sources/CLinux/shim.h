@@ -4,6 +4,8 @@
 
 #include <malloc.h>       /* mallopt and malloc_trim, which are GNU's own */
 #include <pthread.h>      /* the stack of a thread, below */
+#include <spawn.h>        /* the descriptors of a child, below */
+#include <sys/auxv.h>     /* whether the program has more rights than its caller */
 #include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
 #include <sys/inotify.h> /* changes of directories as a descriptor */
 #include <sys/prctl.h>    /* the name of a thread, below */
@@ -50,6 +52,13 @@ static inline int clinux_stack_of_this_thread(uintptr_t *start, size_t *size) {
     pthread_attr_destroy(&attributes);
     *start = (uintptr_t)address;
     return error;
+}
+
+/* posix_spawn_file_actions_addclosefrom_np is declared for _GNU_SOURCE only. The child has no descriptor
+ * from the number on. Gives 0, or an error's number. */
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+static inline int clinux_close_from(posix_spawn_file_actions_t *actions, int from) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, from);
 }
 
 /* Words of memory that other processes map. Swift's Atomic owns its storage, so it cannot stand for

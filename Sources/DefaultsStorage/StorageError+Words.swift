@@ -31,10 +31,12 @@ extension StorageError {
         let holder = holder.map { "process \($0.process) on host \($0.host)" } ?? "another process"
         return StorageError(
             .inUse,
-            "The database in \(path) is in use by \(holder). Stop that one first"
+            "The database in \(path) is in use by \(holder). "
                 + (isElsewhere
-                    ? ", or end the session there. Where that machine is gone, the server of the "
-                        + "file system lets go of its lock after a while." : "."))
+                    ? "End the session there. If that machine is gone, the server of the file system "
+                        + "frees its lock after a while."
+                    : "Reach that one over the bus of its session, by DBUS_SESSION_BUS_ADDRESS, or end "
+                        + "that session."))
     }
 
     static func locksRefused(

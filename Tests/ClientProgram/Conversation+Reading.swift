@@ -35,6 +35,7 @@ extension Conversation {
         case .connecting: "connecting"
         case .current: "current"
         case .following: "following"
+        case .privateDaemon: "privateDaemon"
         case .unreachable: "unreachable"
         case .inMemory: "inMemory"
         }

@@ -10,7 +10,7 @@ struct Conversation {
     private var iterators: [String: ValueChanges<Int>.AsyncIterator] = [:]
 
     init(of domain: String) {
-        defaults = Defaults(domain: domain)
+        defaults = Defaults(domain: domain, on: Program.bus)
         // What is told before the first command, and by any of them.
         let failures = defaults.failures
         Task {

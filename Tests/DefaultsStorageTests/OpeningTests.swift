@@ -23,9 +23,9 @@ import Testing
     @Test(
         "A lock that another machine holds is refused with its name; one of which nothing is told, without",
         arguments: [
-            ("elsewhere 12\n", "by process 12 on host elsewhere. Stop that one first, or end the"),
-            ("", "by another process. Stop that one first."),
-            ("a b c\n", "by another process. Stop that one first."),
+            ("elsewhere 12\n", "by process 12 on host elsewhere. End the session there."),
+            ("", "by another process. Reach that one over the bus of its session"),
+            ("a b c\n", "by another process. Reach that one over the bus of its session"),
         ])
     func foreignLock(text: String, words: String) throws {
         let scratch = try Scratch()

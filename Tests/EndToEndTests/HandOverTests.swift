@@ -108,7 +108,7 @@ import Testing
         #expect(other.lines?.next() == "1")
         let daemon = desktop.run(Desktop.programs + "/defaultsd", "--replace")
         #expect(daemon.status == 69)
-        #expect(daemon.error.contains("Another program has the name org.defaultsd.Defaults1"))
+        #expect(daemon.error.contains("another process owns org.defaultsd.Defaults1"))
         #expect(!FileManager.default.fileExists(atPath: desktop.databasePath))
     }
 }

@@ -30,7 +30,11 @@ final class RestartableBus {
             </busconfig>
             """, to: "second-bus.conf")
         environment = desktop.environment.merging(
-            ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(socket)"]) { $1 }
+            [
+                "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(socket)",
+                // Clients do not stand in for its daemon while it is away.
+                "CLIENT_BUS": "unix:path=\(socket)",
+            ]) { $1 }
         if isRunning { try start() }
     }
 

@@ -49,17 +49,21 @@ extension Connection {
     /// For code that lives on the loop and takes replies and signals in the order in which they come;
     /// all else calls ``call(_:_:_:_:timeout:replying:write:read:)``, whose parameters these are.
     ///
-    /// - Parameter completion: Called once; at once where nothing could be sent.
+    /// - Parameters:
+    ///   - mayStart: Whether the bus starts a program for a destination that nobody owns. If it may not,
+    ///     the call fails at once with `NameHasNoOwner`.
+    ///   - completion: Called once; at once where nothing could be sent.
     public func call<Reply>(
         _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
-        _ member: MemberName, timeout: Duration? = .seconds(25),
+        _ member: MemberName, timeout: Duration? = .seconds(25), mayStart: Bool = true,
         replying signature: Signature? = nil,
         write body: (inout MessageWriter) throws -> Void,
         read: @escaping (inout MessageReader) throws -> Reply,
         completion: @escaping (Result<Reply, any Error>) -> Void
     ) {
         let target = Target(
-            destination: destination, path: path, interface: interface, member: member)
+            destination: destination, path: path, interface: interface, member: member,
+            mayStart: mayStart)
         post(
             target, number: pendingCalls.makeNumber(), timeout: timeout, write: body,
             succeed: { reply in completion(Result { try reply.read(as: signature, read) }) },
@@ -72,6 +76,8 @@ extension Connection {
         let path: ObjectPath
         let interface: InterfaceName
         let member: MemberName
+        /// Whether the bus may start a program for the destination.
+        var mayStart = true
     }
 
     /// Sends a call of the current task, unless that is cancelled, as ``post`` does.
@@ -96,6 +102,7 @@ extension Connection {
         do {
             let message = try Message.call(
                 target.destination, target.path, target.interface, target.member)
+            if !target.mayStart { message.startNobody() }
             try MessageWriter.write(to: message, body)
             let serial = try link.send(message)
             let timer = timeout.map { timeout in

@@ -21,6 +21,18 @@ extension Connection {
         }
     }
 
+    /// Has the bus start the program of a name that nobody has, and waits until it has the name.
+    ///
+    /// - Throws: ``DBusError``, the bus's own words where the program does not start.
+    public func startService(_ name: BusName) async throws {
+        _ = try await callBus("StartServiceByName") {
+            try $0.writeString(name.string)
+            try $0.writeUInt32(0)
+        } read: {
+            try $0.readUInt32()
+        }
+    }
+
     /// The process behind a name; nil where nobody has it, or the bus does not tell.
     public func processID(of name: BusName) async -> UInt32? {
         try? await callBus("GetConnectionUnixProcessID") {

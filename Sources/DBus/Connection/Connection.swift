@@ -105,11 +105,15 @@ public actor Connection {
         try await withCheckedThrowingContinuation { continuation in
             loop.perform {
                 continuation.resume(
-                    with: Result {
-                        try Connection(Link(calling: socket, on: loop), uniqueName: nil)
-                    })
+                    with: Result { try Connection(calling: socket, on: loop) })
             }
         }
+    }
+
+    /// Calls the peer at the other end of a socket, as ``open(calling:on:)`` does, for code that runs
+    /// on the loop's thread.
+    public init(calling socket: FileDescriptor, on loop: EventLoop) throws {
+        try self.init(Link(calling: socket, on: loop), uniqueName: nil)
     }
 
     init(_ link: Link, uniqueName: BusName?) throws {

@@ -47,6 +47,11 @@ extension Message {
                 destination?.string, path.string, interface.string, member.string))
     }
 
+    /// Tells the bus not to start a program for a destination that nobody owns.
+    func startNobody() {
+        dbus_message_set_auto_start(pointer, 0)
+    }
+
     /// Tells the callee that nobody waits for its reply.
     func expectNoReply() {
         dbus_message_set_no_reply(pointer, 1)

@@ -42,6 +42,16 @@ public struct RemoteDefaults: Sendable {
         try await connect(on: loop) { try await Connection.open(calling: socket, on: $0) }
     }
 
+    /// Makes calls over a connection that there is already, and that stays its maker's to close.
+    package init(over connection: Connection) {
+        self.init(connection: connection, ownLoop: nil)
+    }
+
+    private init(connection: Connection, ownLoop: EventLoop?) {
+        self.connection = connection
+        self.ownLoop = ownLoop
+    }
+
     private static func connect(
         on loop: EventLoop?, by open: (EventLoop) async throws -> Connection
     ) async throws -> RemoteDefaults {

@@ -11,6 +11,11 @@ extension ClientError {
                 + "memory, and sent when it comes back.")
     }
 
+    /// The service is installed and does not start.
+    static func notStarted(_ sentence: String) -> ClientError {
+        ClientError(.unreachable, sentence)
+    }
+
     static func noAnswer(after bound: Duration) -> ClientError {
         ClientError(
             .unreachable,

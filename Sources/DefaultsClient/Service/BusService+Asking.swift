@@ -101,7 +101,7 @@ extension BusService {
     /// Notes that there is an answer, where there was none for a while.
     private func noteAlive() {
         noteAnswer()
-        if lock.reading({ isUnreachable }) { enter(mapped == nil ? .following : .current) }
+        if lock.reading({ isUnreachable }) { enterAnswering() }
     }
 
     /// Nil where what was to be read is not there.

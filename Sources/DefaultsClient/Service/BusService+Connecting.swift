@@ -4,32 +4,92 @@ import DefaultsProtocol
 /// The way to the bus and to the daemon; on the loop's thread.
 extension BusService {
     func connect() {
-        guard let loop, connection == nil else { return }
+        guard let loop, connection == nil, !isSearching else { return }
         do {
-            let connection = try Connection(to: bus, on: loop)
-            try connection.assumeIsolated { connection in
-                connection.onDisconnect { [weak self] in self?.disconnected() }
-                try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
-                try connection.onSignal(Self.changeRule, isAsked: false) { [weak self] in
-                    self?.changed($0)
-                }
-            }
-            self.connection = connection
-            rules = 0
-            noteAnswer()
-            detach()
-            enter(.connecting)
-            lock.reading { unfollowed = Array(table.copies.values) }
-            followNewDomains()
+            try adopt(Connection(to: bus, on: loop))
         } catch {
-            enter(.unreachable("There is no way to the bus: \(error)."))
-            retryLater()
+            guard bus == .session else { return noBus("There is no way to the bus: \(error).") }
+            searchService()
+        }
+    }
+
+    private func noBus(_ reason: String) {
+        enter(.unreachable(reason))
+        retryLater()
+    }
+
+    /// Makes a connection the one that is used, and asks for everything on it.
+    func adopt(_ new: Connection) throws {
+        try new.assumeIsolated { connection in
+            connection.onDisconnect { [weak self] in self?.disconnected() }
+            try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
+            try connection.onSignal(Self.changeRule, isAsked: false) { [weak self] in
+                self?.changed($0)
+            }
+        }
+        close()
+        connection = new
+        rules = 0
+        noteAnswer()
+        detach()
+        if privateReason == nil { enter(.connecting) }
+        lock.reading { unfollowed = Array(table.copies.values) }
+        followNewDomains()
+        sendQueued()
+    }
+
+    /// Closes the connection without a word to the rest.
+    func close() {
+        let old = connection
+        connection = nil
+        old?.assumeIsolated { $0.close() }
+    }
+
+    // MARK: The search for the service
+
+    /// Searches for the service where the bus has nobody who answers.
+    func searchService() {
+        guard let loop, !isSearching else { return }
+        isSearching = true
+        let search = ServiceSearch(from: bus, on: loop)
+        // A private daemon is no place to search from.
+        let connection = privateDaemon == nil ? connection : nil
+        Task(executorPreference: loop) {
+            let outcome = await search.run(with: connection)
+            self.onLoop { $0.found(outcome) }
+        }
+    }
+
+    private func found(_ outcome: ServiceSearch.Outcome) {
+        isSearching = false
+        switch outcome {
+        case .service(let found): use(found)
+        case .failed(let error):
+            enter(.unreachable((error as? DBusError)?.message ?? "\(error)"))
+            retryMuchLater()
+        case .nobody(let reason) where bus == .session: usePrivateDaemon(because: reason)
+        case .nobody(let reason): noBus(reason)
+        }
+    }
+
+    private func use(_ found: Connection) {
+        privateReason = nil
+        guard found !== connection else {
+            noteAnswer()
+            if lock.reading({ isUnreachable }) { enter(.connecting) }
+            return askAgain()
+        }
+        do {
+            try adopt(found)
+        } catch {
+            noBus("\(error)")
         }
     }
 
     private func disconnected() {
         connection = nil
         forgetCalls()
+        if privateDaemon != nil { return privateDaemonHasEnded() }
         enter(.unreachable("The bus has ended."))
         retryLater()
     }
@@ -73,7 +133,7 @@ extension BusService {
     /// Takes no more answers to what is on its way.
     ///
     /// What is held stays, and so does the page, which tells how current that is.
-    private func forgetCalls() {
+    func forgetCalls() {
         attachment += 1
         sent = 0
         lock.reading { for copy in table.copies.values { copy.forgetCalls() } }

@@ -12,11 +12,10 @@ extension BusService {
     /// Does what is right when a call was lost, whose outcome nobody knows.
     func lost(_ error: any Error, _ attachment: Int) {
         guard attachment == self.attachment, connection != nil else { return }
+        let name = (error as? DBusError)?.name
+        if name == .nameHasNoOwner || name == .serviceUnknown { return searchService() }
         losses += 1
-        if (error as? DBusError)?.name == .serviceUnknown {
-            // The bus tells when there is somebody.
-            enter(.unreachable("Nobody serves \(Contract.busName) on the bus."))
-        } else if losses <= Self.mostLosses {
+        if losses <= Self.mostLosses {
             askAgain()
         } else {
             enter(.unreachable("\(error)"))
@@ -46,5 +45,13 @@ extension BusService {
             if connection == nil { connect() } else { askAgain() }
         }
         retryDelay = min(retryDelay * 2, Self.lastRetry)
+    }
+
+    /// Tries again after a while in which the user can repair what keeps the service from starting.
+    ///
+    /// systemd gives up a unit that is started too often.
+    func retryMuchLater() {
+        retryDelay = max(retryDelay, Self.repairTime)
+        retryLater()
     }
 }

@@ -120,7 +120,7 @@ extension BusService {
                 copy.endAsking(isRead: take(copy), lock)
             }
         }
-        enter(isConfined || mapped == nil ? .following : .current)
+        enterAnswering()
         refresh(again)
     }
 
@@ -137,7 +137,7 @@ extension BusService {
         } else {
             lock.withLock { for copy in copies { copy.refuseReading(lock) } }
             noteAnswer()
-            enter(isConfined ? .following : .current)
+            enterAnswering()
         }
     }
 
@@ -149,15 +149,20 @@ extension BusService {
         completion: @escaping @Sendable (Result<Reply, any Error>) -> Void
     ) {
         guard let connection else {
+            connectIfReleased()
             return completion(.failure(ClientError.unreachable("There is no connection.")))
         }
+        callsInFlight += 1
         connection.assumeIsolated { connection in
+            // The bus starts nothing by itself: it would let callers wait for a unit that has failed.
             connection.call(
                 Contract.busName, Contract.objectPath, Contract.interface, method.name,
-                timeout: timeout, replying: method.outputSignature, write: write, read: read,
-                completion: { outcome in
+                timeout: timeout, mayStart: false, replying: method.outputSignature, write: write,
+                read: read,
+                completion: { [weak self] outcome in
                     completion(
                         outcome.mapError { ($0 as? DBusError).flatMap(DefaultsError.init) ?? $0 })
+                    self?.noteCallEnded()
                 })
         }
     }

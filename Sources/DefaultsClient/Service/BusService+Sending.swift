@@ -12,15 +12,16 @@ extension BusService {
 
     /// Sends the next batch of a copy, unless one is on its way, as soon as there is room for it.
     func sendNext(of copy: DomainCopy) {
-        guard connection != nil, !copy.isQueued else { return }
+        guard connection != nil else { return connectIfReleased() }
+        guard !copy.isQueued else { return }
         copy.isQueued = true
         queue.append(copy)
         sendQueued()
     }
 
     /// Sends what there is room for.
-    private func sendQueued() {
-        while sent < Self.mostSent, let copy = queue.popFirst() {
+    func sendQueued() {
+        while connection != nil, !mustGiveWay, sent < Self.mostSent, let copy = queue.popFirst() {
             copy.isQueued = false
             if let batch = lock.reading({ copy.takeNextToSend() }) { send(batch, of: copy) }
         }
@@ -126,19 +127,4 @@ extension BusService {
         .invalidArguments, .invalidSignature, .limitsExceeded, .unknownMethod, .unknownObject,
         .unknownInterface, .failed,
     ]
-
-    // MARK: At the end of the process
-
-    /// Waits until all has been answered, or a second is over.
-    func flushAtExit() {
-        guard !Fork.isChild, let loop, !loop.isCurrent else { return }
-        let answered = DispatchSemaphore(value: 0)
-        let waits = lock.withLock {
-            let unsent = table.copies.values.compactMap(\.outbox.batches.last)
-            for batch in unsent { batch.whenDone { _ in answered.signal() } }
-            return unsent.count
-        }
-        let end = DispatchTime.now() + .seconds(1)
-        for _ in 0..<waits where answered.wait(timeout: end) == .timedOut { return }
-    }
 }

@@ -29,11 +29,21 @@ final class BusService: Service, @unchecked Sendable {
     private(set) var state = DefaultsState.connecting
     /// Whether somebody has waited for an answer in vain, and none has come since.
     private var isSilent = false
+    /// What the end of the process does if it waits in vain; under the lock.
+    var whenUnreachable: () -> Void = {}
     /// The domains that the bus has not been asked to tell of.
     var unfollowed: [DomainCopy] = []
 
     // The loop's thread alone.
     var connection: Connection?
+    /// The daemon at the other end of the connection, if this process runs one for itself.
+    var privateDaemon: HeldDaemon?
+    /// Why this process last ran a daemon for itself; nil while a service is reached.
+    var privateReason: String?
+    /// Whether the service is being searched for.
+    var isSearching = false
+    /// How many calls wait for their answer.
+    var callsInFlight = 0
     /// The number of the attachment; see the invariants.
     var attachment = 0
     /// Whether the service does not let this process have the page.
@@ -61,6 +71,8 @@ final class BusService: Service, @unchecked Sendable {
     /// How long until a bus that is not there is tried again, at first and at last.
     static let firstRetry = Duration.milliseconds(100)
     static let lastRetry = Duration.seconds(30)
+    /// How long until a service that does not start is tried again.
+    static let repairTime = Duration.seconds(5)
     /// So many calls that were lost are sent again at once: a daemon that dies is followed by another.
     static let mostLosses = 3
 
@@ -91,6 +103,12 @@ final class BusService: Service, @unchecked Sendable {
         onLoop { $0.connect() }
     }
 
+    /// Notes that the service answers, and how it is reached.
+    func enterAnswering() {
+        if let privateReason { return enter(.privateDaemon(privateReason)) }
+        enter(isConfined || mapped == nil ? .following : .current)
+    }
+
     /// Has something done on the loop's thread.
     func onLoop(_ body: @escaping @Sendable (BusService) -> Void) {
         loop?.perform { body(self) }
@@ -114,6 +132,7 @@ final class BusService: Service, @unchecked Sendable {
     func enter(_ new: DefaultsState) {
         lock.withLock {
             if case .unreachable = new {
+                whenUnreachable()
                 // Who knows of a change that is not here waits on: the bus may come back in time.
                 for copy in table.copies.values where isSilent || !copy.isOutdated {
                     copy.questions.answerAll(lock)

@@ -41,6 +41,12 @@ public enum DefaultsState: Sendable, Hashable {
     /// Reads follow the service's signals, a moment later: the process is confined, and may not map
     /// the page of counters.
     case following
+    /// No service is reached, for this reason, as in a shell over ssh, a job of cron or a container. This
+    /// process runs `defaultsd` for itself while it has something to ask or to store.
+    ///
+    /// Reads are as new as the last acknowledged change of any process, and nothing that is set is lost.
+    /// Changes of other processes come to the next read, and are not told of by themselves.
+    case privateDaemon(String)
     /// There is no bus, or no service on it, or it does not answer, for this reason. Reads are as it
     /// was told last; changes are kept in memory and sent when it comes back.
     case unreachable(String)

@@ -28,7 +28,7 @@ extension Daemon {
             } catch {
                 // Once the end has begun, it is what made the beginning fail.
                 if await !self.isEnding { self.logger.critical("\(error)") }
-                await self.end(with: ExitStatus(of: error))
+                await self.end(with: ExitStatus(of: error), because: "\(error)")
             }
         }
     }

@@ -39,16 +39,17 @@ extension Daemon {
     /// Ends without the database, which cannot be used any more.
     func abandon(_ error: any Error) {
         logger.critical("\(error) The crash journal keeps the changes for the next start.")
+        ServiceManager.notifyStopping(because: "\(error)")
         isEnding = true
         status = ExitStatus(of: error)
         loop.stop()
     }
 
-    func end(with status: ExitStatus) async {
+    func end(with status: ExitStatus, because reason: String? = nil) async {
         guard !isEnding else { return }
         isEnding = true
         self.status = status
-        ServiceManager.notifyStopping()
+        ServiceManager.notifyStopping(because: reason)
         do {
             try await object?.stop()
         } catch {

@@ -56,6 +56,7 @@ public actor Daemon {
             return daemon.assumeIsolated { $0.status }
         } catch {
             logger.critical("\(error)")
+            ServiceManager.notifyStopping(because: "\(error)")
             return ExitStatus(of: error)
         }
     }

@@ -7,8 +7,9 @@ public struct LifeCycleError: Error, CustomStringConvertible {
     public let description: String
 
     static let nameTaken = LifeCycleError(
-        description: "Another program has the name org.defaultsd.Defaults1 on this bus. "
-            + "Stop it first: systemctl --user stop defaultsd")
+        description:
+            "The service runs already: another process owns org.defaultsd.Defaults1 on this "
+            + "bus. Nothing has to be started.")
 
     /// - Parameter cause: What libdbus says of a bus, and this program of a peer.
     static func nobodyToServe(

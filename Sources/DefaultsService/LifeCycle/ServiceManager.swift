@@ -12,8 +12,12 @@ enum ServiceManager {
     }
 
     /// The end has begun.
-    static func notifyStopping() {
-        notify("STOPPING=1\nSTATUS=Writing the last changes to disk")
+    ///
+    /// - Parameter reason: Why the service cannot go on, which `systemctl --user status` shows and clients
+    ///   repeat to their users; nil for an ordinary end.
+    static func notifyStopping(because reason: String? = nil) {
+        let reason = reason?.split(whereSeparator: \.isNewline).joined(separator: " ")
+        notify("STOPPING=1\nSTATUS=\(reason ?? "Writing the last changes to disk")")
     }
 
     /// Nobody is told where no manager asked to be; a datagram that is refused changes nothing

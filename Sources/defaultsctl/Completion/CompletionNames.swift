@@ -1,3 +1,4 @@
+import DBus
 import DefaultsClient
 
 /// The names that complete a command line.
@@ -56,9 +57,11 @@ struct LiveNames: CompletionNames {
     private func ask<Names: RangeReplaceableCollection & Sendable>(
         _ question: (RemoteDefaults) async throws -> Names
     ) async -> Names {
-        guard let defaults = try? await RemoteDefaults.connectToSession() else { return Names() }
-        let names = try? await question(defaults)
-        await defaults.close()
+        guard let loop = MainThread.loop,
+            case .service(let connection) = await ServiceSearch(on: loop).run()
+        else { return Names() }
+        let names = try? await question(RemoteDefaults(over: connection))
+        await connection.close()
         return names ?? Names()
     }
 }

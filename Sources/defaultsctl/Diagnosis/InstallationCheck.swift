@@ -1,4 +1,5 @@
 import DBus
+import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
 

@@ -3,7 +3,7 @@ import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
 
-/// Looks at the bus and at the service, which it has started where that is the bus's to do.
+/// Looks at the bus and at the service, which is started if a bus knows how.
 struct ServiceCheck {
     let places: Places
     private(set) var findings: [Finding] = []
@@ -16,17 +16,18 @@ struct ServiceCheck {
 
     init(_ places: Places) async {
         self.places = places
-        let defaults: RemoteDefaults
+        guard let loop = MainThread.loop else { return }
+        let session: Connection?
         do {
-            defaults = try await RemoteDefaults.connectToSession()
+            session = try await Connection.open(.session, on: loop)
+            let address = Places.variable("DBUS_SESSION_BUS_ADDRESS")
+            findings.append(.ok("bus", address ?? "that of the runtime directory"))
         } catch {
+            session = nil
             findings.append(noBus((error as? DBusError)?.message ?? "\(error)"))
-            return
         }
-        let address = Places.variable("DBUS_SESSION_BUS_ADDRESS")
-        findings.append(.ok("bus", address ?? "that of the runtime directory"))
-        await look(at: defaults)
-        await defaults.close()
+        await lookForService(from: session, on: loop)
+        await session?.close()
     }
 
     private func noBus(_ reason: String) -> Finding {
@@ -36,7 +37,7 @@ struct ServiceCheck {
             || socket.map { access($0, F_OK) == 0 } ?? false
         guard isNamed else {
             return .warning(
-                "bus", "There is no session bus; each command runs a daemon for itself.",
+                "bus", "This session has no bus.",
                 "In a graphical or systemd session there is one. Elsewhere: dbus-run-session.")
         }
         return .problem(
@@ -44,40 +45,70 @@ struct ServiceCheck {
             "See that DBUS_SESSION_BUS_ADDRESS is that of your own session, or unset it.")
     }
 
-    private mutating func look(at defaults: RemoteDefaults) async {
-        do {
-            let connection = defaults.connection
-            let isServed = try await connection.hasOwner(of: Contract.busName)
-            let isKnown = try await connection.canActivate(Contract.busName)
-            guard isServed || isKnown else {
-                return findings.append(
-                    .problem(
-                        "service",
-                        "Nobody is \(Contract.busName), and the bus knows of no program.",
-                        "Install it (make install), below a directory that XDG_DATA_DIRS names. A "
-                            + "bus that was there before reads the file when it is told to reload.")
-                )
+    /// Searches for the service as every command does, which starts it if a bus knows how.
+    private mutating func lookForService(from session: Connection?, on loop: EventLoop) async {
+        switch await ServiceSearch(on: loop).run(with: session) {
+        case .service(let connection):
+            if connection !== session {
+                findings.append(
+                    .ok("bus", "The service is on the user's own bus, where commands find it."))
             }
+            await look(at: RemoteDefaults(over: connection))
+            if connection !== session { await connection.close() }
+        case .failed(let error as ClientError):
+            findings.append(
+                .problem("service", error.message, "Its log: journalctl --user -u defaultsd"))
+        case .failed(let error):
+            findings.append(.problem("service", doesNotAnswer(error), Self.logAdvice))
+        case .nobody where session == nil:
+            findings.append(
+                .warning(
+                    "service", "None can be reached; each command runs a daemon for itself.",
+                    "With a session bus one daemon serves all programs."))
+        case .nobody:
+            findings.append(
+                .problem(
+                    "service",
+                    "No process owns \(Contract.busName), and the bus knows no program for it.",
+                    "Install it (make install), below a directory that XDG_DATA_DIRS names. A "
+                        + "bus that runs already reads the file when it is told to reload."))
+        }
+    }
+
+    private static let logAdvice =
+        "See what it says: systemctl --user status defaultsd, or run defaultsd in a terminal."
+
+    private func doesNotAnswer(_ error: any Error) -> String {
+        "It does not answer: \((error as? DBusError)?.message ?? "\(error)")"
+    }
+
+    private mutating func look(at defaults: RemoteDefaults) async {
+        let connection = defaults.connection
+        do {
             let status = try await defaults.status()
             process = await connection.processID(of: Contract.busName)
             directory = SystemFile.directory(of: status.databasePath)
-            findings.append(contentsOf: program(status.version))
+            let isManaged = await Self.isManaged(on: connection)
+            findings.append(contentsOf: program(status.version, isManaged: isManaged))
             findings.append(contentsOf: storage(status))
             findings.append(contentsOf: await upkeep(defaults, status))
             layerFiles = try? await defaults.layerFiles()
         } catch {
-            findings.append(
-                .problem(
-                    "service",
-                    "It does not answer: \((error as? DBusError)?.message ?? "\(error)")",
-                    "See what it says: systemctl --user status defaultsd, or run defaultsd by hand."
-                ))
+            findings.append(.problem("service", doesNotAnswer(error), Self.logAdvice))
         }
     }
 
+    /// Whether systemd runs the service.
+    private static func isManaged(on connection: Connection) async -> Bool {
+        let unit = try? await ServiceUnit(on: connection)
+        return await unit?.state()?.activeState == "active"
+    }
+
     /// Whether it is the program that it is to be.
-    private func program(_ version: String) -> [Finding] {
-        let again = "systemctl --user restart defaultsd, or run: defaultsd --replace"
+    private func program(_ version: String, isManaged: Bool) -> [Finding] {
+        let again =
+            isManaged
+            ? "Restart it: systemctl --user restart defaultsd" : "Run: defaultsd --replace"
         guard version == Version.current else {
             return [
                 .warning(
@@ -94,7 +125,7 @@ struct ServiceCheck {
             return [
                 .warning(
                     "service", "It runs \(file); beside this program is \(own).",
-                    "Remove the installation that is not meant; then \(again)")
+                    "Remove the installation that is not meant. \(again)")
             ]
         }
         let name = process.map { "process \($0)" } ?? "a process"

@@ -27,6 +27,7 @@ struct ToolError: Error {
         switch error {
         case let error as ToolError: self = error
         case let error as LockedKey: self = .locked(error)
+        case let error as ClientError: self.init(error.message.onOneLine, Self.noService)
         case let error as DefaultsError: self.init(error.message, Self.refused)
         case let error as DBusError where Self.unreachable.contains(error.name):
             let reason =

@@ -1,3 +1,4 @@
+import DefaultsClient
 @preconcurrency import Glibc
 import Synchronization
 
@@ -29,7 +30,7 @@ enum Interruption {
             // Another handler is at it.
             guard identifier > 0 else { return }
             kill(identifier, SIGTERM)
-            _ = reap(identifier)
+            _ = PrivateDaemon.reap(identifier)
             obey(number)
         }
     }
@@ -43,19 +44,11 @@ enum Interruption {
             // A handler waits for it, and ends this program then.
             while true { pause() }
         }
-        let status = reap(identifier)
+        let status = PrivateDaemon.reap(identifier)
         let number = received.load(ordering: .sequentiallyConsistent)
         if number != 0 { obey(number) }
-        let signal = status & 0x7F
-        return signal == 0 ? (status >> 8) & 0xFF : signal + 128
+        return PrivateDaemon.exitStatus(status)
     }
-}
-
-/// Waits for the end of a child, and gives its status as wait(2) has it.
-private func reap(_ identifier: pid_t) -> Int32 {
-    var status: Int32 = 0
-    while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-    return status
 }
 
 /// Ends this program by a signal.

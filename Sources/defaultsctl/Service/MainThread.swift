@@ -1,5 +1,4 @@
 import DBus
-import DefaultsClient
 
 /// The one thread of the tool: its commands run where its connections are, so that a call wakes no
 /// other thread, and the tool has begun before threads could have.
@@ -14,12 +13,5 @@ enum MainThread {
             _ = Task(executorPreference: loop) { await program() }
         }
         loop.run()
-    }
-}
-
-extension RemoteDefaults {
-    /// Connects to the session bus on the main thread.
-    static func connectToSession() async throws -> RemoteDefaults {
-        try await connect(on: MainThread.loop)
     }
 }

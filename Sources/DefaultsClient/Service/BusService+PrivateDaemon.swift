@@ -1,0 +1,183 @@
+import DBus
+import Dispatch
+
+// Invariants
+//
+// 1. A process without a service has its own daemon only while it has calls for it, and for a moment
+//    after: the daemon locks the database, and other processes of the user need it, too.
+// 2. While it is held longer than `longestHold`, nothing more is sent. What waits is sent by the next
+//    daemon, after others had a turn.
+// 3. A daemon that was let go of is waited for, in the background, and its complaints are printed.
+
+/// A private daemon, and since when this process has it.
+struct HeldDaemon {
+    let daemon: PrivateDaemon
+    let start = ContinuousClock.now
+    /// The end of the moment after the last call.
+    var idleTimer: EventLoop.Timer?
+
+    init(_ daemon: PrivateDaemon) {
+        self.daemon = daemon
+    }
+}
+
+/// The daemon that a process runs for itself when it reaches no service; on the loop's thread.
+extension BusService {
+    /// How long a daemon without calls is kept: longer than the pauses of a program at work.
+    private static let idleTime = Duration.milliseconds(200)
+    /// How long a daemon is kept that has calls. Others wait for the database for five seconds.
+    private static let longestHold = Duration.seconds(2)
+    /// How long others have to take the database.
+    private static let turnOfOthers = Duration.milliseconds(100)
+
+    /// Whether others are to have the database now (2).
+    var mustGiveWay: Bool {
+        privateDaemon.map { .now - $0.start > Self.longestHold } ?? false
+    }
+
+    /// Starts a daemon for this process alone.
+    ///
+    /// - Parameter reason: Why no service is reached.
+    func usePrivateDaemon(because reason: String) {
+        guard let loop else { return }
+        do {
+            let (daemon, socket) = try PrivateDaemon.start()
+            let connection = try Connection(calling: socket, on: loop)
+            privateReason = reason
+            try adopt(connection)
+            privateDaemon = HeldDaemon(daemon)
+        } catch {
+            privateReason = nil
+            enter(.unreachable(Self.sentence(error, reason)))
+            retryMuchLater()
+        }
+    }
+
+    private static func sentence(_ error: any Error, _ reason: String) -> String {
+        switch error as? PrivateDaemon.Failure {
+        case .notInstalled:
+            "\(reason), and no program defaultsd is installed that could be run instead."
+        case .cannotRun(let program, let words):
+            "\(reason), and \(program) cannot be run: \(words)."
+        case nil: "\(reason), and a private daemon is not reached: \(error)"
+        }
+    }
+
+    /// Connects again after a daemon was let go of; in other cases a timer does, or a search is under way.
+    func connectIfReleased() {
+        guard connection == nil, privateReason != nil, retryTimer == nil else { return }
+        connect()
+    }
+
+    /// Notes that a call has been answered.
+    func noteCallEnded() {
+        callsInFlight -= 1
+        guard let loop, privateDaemon != nil, callsInFlight == 0 else { return }
+        privateDaemon?.idleTimer?.cancel()
+        let timer = loop.schedule(after: mustGiveWay ? .zero : Self.idleTime) { [weak self] in
+            self?.letGoIfIdle()
+        }
+        privateDaemon?.idleTimer = timer
+    }
+
+    private func letGoIfIdle() {
+        guard callsInFlight == 0 else { return }
+        letGo()
+        guard !queue.isEmpty, let loop else { return }
+        loop.schedule(after: Self.turnOfOthers) { [weak self] in self?.connectIfReleased() }
+    }
+
+    /// Lets the daemon write everything and end.
+    ///
+    /// - Parameter completion: Called when it has ended, on any thread.
+    private func letGo(_ completion: @escaping @Sendable () -> Void = {}) {
+        guard let held = privateDaemon else { return completion() }
+        held.idleTimer?.cancel()
+        privateDaemon = nil
+        close()
+        forgetCalls()
+        Self.waitForEnd(of: held.daemon, completion)
+    }
+
+    /// Waits for the end of a daemon, on another thread, and prints what it complained of (3).
+    private static func waitForEnd(
+        of daemon: PrivateDaemon, _ completion: @escaping @Sendable () -> Void
+    ) {
+        DispatchQueue.global().async {
+            let status = daemon.waitUntilExit()
+            for warning in daemon.warnings { StandardError.say(warning) }
+            if status != 0, let complaint = daemon.complaint { StandardError.say(complaint) }
+            completion()
+        }
+    }
+
+    /// Does what is right when the daemon has ended by itself: it cannot serve, or was killed.
+    func privateDaemonHasEnded() {
+        guard let held = privateDaemon else { return }
+        privateDaemon = nil
+        held.idleTimer?.cancel()
+        losses += 1
+        let daemon = held.daemon
+        DispatchQueue.global().async {
+            _ = daemon.waitUntilExit()
+            let complaint = daemon.complaint
+            self.onLoop { $0.afterEnd(complaint) }
+        }
+    }
+
+    private func afterEnd(_ complaint: String?) {
+        guard connection == nil, !isSearching else { return }
+        if complaint == nil, losses <= Self.mostLosses { return connect() }
+        enter(.unreachable(complaint ?? "The private daemon has ended."))
+        retryLater()
+    }
+
+    // MARK: At the end of the process
+
+    /// Waits until everything has been answered, or a bound is over, and tells what is lost.
+    func flushAtExit() {
+        guard !Fork.isChild, let loop, !loop.isCurrent else { return }
+        let end = DispatchTime.now() + exitBound
+        let news = DispatchSemaphore(value: 0)
+        lock.withLock {
+            let unsent = table.copies.values.compactMap(\.outbox.batches.last)
+            for batch in unsent { batch.whenDone { _ in news.signal() } }
+            whenUnreachable = { news.signal() }
+        }
+        let wasUnreachable = lock.reading { isUnreachable }
+        while lock.reading({ hasUnsent && (wasUnreachable || !isUnreachable) }),
+            news.wait(timeout: end) == .success
+        {}
+        let ended = DispatchSemaphore(value: 0)
+        onLoop { $0.letGo { ended.signal() } }
+        _ = ended.wait(timeout: end)
+        tellLosses()
+    }
+
+    /// Whether changes wait for an answer; under the lock.
+    private var hasUnsent: Bool { table.copies.values.contains { !$0.outbox.batches.isEmpty } }
+
+    /// A second; longer if this process may have to wait for its turn at the database.
+    private var exitBound: DispatchTimeInterval {
+        switch lock.reading({ state }) {
+        case .privateDaemon, .connecting: .seconds(6)
+        case .unreachable, .current, .following, .inMemory: .seconds(1)
+        }
+    }
+
+    /// Prints which changes are lost with the end of this process.
+    private func tellLosses() {
+        let unsent = lock.reading { table.copies.mapValues(\.unsentKeys) }
+        var reason = "no answer came in time."
+        if case .unreachable(let cause) = lock.reading({ state }) { reason = cause }
+        for (domain, count) in unsent.sorted(by: { $0.key < $1.key }) where count > 0 {
+            let keys = count == 1 ? "The change of a key" : "Changes of \(count) keys"
+            StandardError.say("\(keys) of \(domain) may be lost: \(reason)")
+        }
+    }
+}
+
+extension DomainCopy {
+    /// How many keys have changes that the service has not acknowledged.
+    fileprivate var unsentKeys: Int { Set(outbox.batches.flatMap(\.changes.keys)).count }
+}
