@@ -142,7 +142,7 @@ struct Game {
 private func followState() async {
     for await state in defaults.states {
         switch state {
-        case .connecting, .current, .following, .inMemory: hideWarning()
+        case .connecting, .current, .following, .privateDaemon, .inMemory: hideWarning()
         case .unreachable(let reason): showWarning("Options are not kept: \(reason)")
         }
     }

@@ -94,12 +94,29 @@ import Testing
     }
 
     @Test func `A database that another daemon has is refused, with its process`() throws {
-        let daemon = try desktop.daemonPID()
+        desktop.toolAlone("domains")
+        // It has no bus, so that nobody reaches it.
+        let holder = try ChildProcess(
+            [
+                "/usr/bin/python3", "-c",
+                """
+                import fcntl, os, signal, sys
+                lock = open(sys.argv[1], "w")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                print(os.uname().nodename, os.getpid(), file=lock, flush=True)
+                print(os.getpid(), flush=True)
+                signal.pause()
+                """, desktop.directory.path + "/config/defaultsd/lock",
+            ], environment: ["PATH": "/usr/bin:/bin"], output: .lines)
+        let process = try #require(holder.lines?.next())
         let answer = desktop.toolAlone("domains")
         #expect(answer.status == 69 && answer.output == "")
         let lines = answer.error.split(separator: "\n")
         #expect(lines.count == 2, "\(answer.error)")
-        #expect(lines.last?.contains("in use by process \(daemon) on host ") == true)
+        #expect(lines.last?.contains("in use by process \(process) on host ") == true)
+        #expect(!answer.error.contains("Stop"))
+        holder.send(SIGTERM)
+        holder.waitUntilExit()
     }
 
     @Test

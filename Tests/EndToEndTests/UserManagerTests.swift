@@ -137,6 +137,54 @@ extension UserManager {
         try call("org.defaultsd.Defaults1.Attach", "['org.example.App']")
     }
 
+    /// Runs the installed tool.
+    func tool(_ words: [String]) -> ProgramResult {
+        ProgramResult.run(
+            [directory.path + "/.local/bin/defaultsctl"] + words, environment: environment)
+    }
+
+    func tool(_ words: String...) -> ProgramResult { tool(words) }
+
+    /// Runs a program of the client library.
+    func client(_ words: String...) -> ProgramResult {
+        ProgramResult.run(
+            ["timeout", "60", ClientProcess.program] + words, environment: environment)
+    }
+
+    /// A call that the bus starts the service for, and that waits.
+    func startCall() throws -> ChildProcess {
+        try ChildProcess(
+            [
+                "gdbus", "call", "--session", "--dest", "org.defaultsd.Defaults1",
+                "--object-path", "/org/defaultsd/Defaults1", "--method",
+                "org.defaultsd.Defaults1.ListDomains", "--timeout", "100",
+            ], environment: environment)
+    }
+
+    /// Gives the database another version of the schema.
+    ///
+    /// - Returns: The version that it had.
+    @discardableResult
+    func setSchemaVersion(_ version: Int) throws -> Int {
+        let program = """
+            import sqlite3, sys
+            store = sqlite3.connect(sys.argv[1])
+            print(store.execute("PRAGMA user_version").fetchone()[0])
+            store.execute("PRAGMA user_version = " + sys.argv[2])
+            """
+        let old = try ProgramResult.run(
+            [
+                "/usr/bin/python3", "-c", program,
+                directory.path + "/config/defaultsd/defaults.db", "\(version)",
+            ], environment: environment
+        ).requireOutput()
+        return try #require(Int(old.trimmingCharacters(in: .newlines)))
+    }
+
+    func removeDaemon() throws {
+        try FileManager.default.removeItem(atPath: directory.path + "/.local/bin/defaultsd")
+    }
+
     func removeJournal() throws {
         try FileManager.default.removeItem(atPath: directory.path + "/runtime/defaultsd")
     }

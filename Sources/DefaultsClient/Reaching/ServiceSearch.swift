@@ -25,17 +25,15 @@ package struct ServiceSearch: Sendable {
     private let loop: EventLoop
     private let bus: Address
     private let expected = ExpectedDatabase()
-    private let userBus: UserBus?
 
     /// Prepares a search.
     ///
     /// - Parameters:
-    ///   - bus: The bus to search first. Only from the session's the search goes on to the user's own.
+    ///   - bus: The bus to search first. From the session's the search goes on to others of the user.
     ///   - loop: The loop of the connections, on whose thread the search runs.
     package init(from bus: Address = .session, on loop: EventLoop) {
         self.bus = bus
         self.loop = loop
-        userBus = bus == .session ? UserBus() : nil
     }
 
     /// Searches, and starts the service if a bus knows how.
@@ -48,7 +46,7 @@ package struct ServiceSearch: Sendable {
         do {
             opened = try await Connection.open(bus, on: loop)
         } catch let error as DBusError {
-            return await onUserBus() ?? .nobody(Self.reason(for: error))
+            return await foundElsewhere() ?? .nobody(Self.reason(for: error))
         } catch {
             return .failed(error)
         }
@@ -70,14 +68,14 @@ package struct ServiceSearch: Sendable {
         do {
             if try await session.hasOwner(of: Contract.busName) { return .service(session) }
             // (2)
-            if let other = await runningOnUserBus() { return .service(other) }
+            if let other = await runningElsewhere() { return .service(other) }
             if try await session.canActivate(Contract.busName) {
                 return try await start(on: session)
             }
         } catch {
             return .failed(error)
         }
-        return await onUserBus()
+        return await foundElsewhere()
             ?? .nobody("nobody on the session bus is \(Contract.busName), nor is it installed")
     }
 
@@ -94,66 +92,58 @@ package struct ServiceSearch: Sendable {
         return .service(connection)
     }
 
-    // MARK: The bus of the user
+    // MARK: Other buses of the user
 
-    /// A connection to the user's own bus, if that is another one than the session's.
-    private func openUserBus() async -> Connection? {
-        guard let userBus, !userBus.isSession else { return nil }
-        return try? await Connection.open(.address(userBus.address), on: loop)
-    }
-
-    /// The service that runs on the user's own bus, if it has the database that is expected here.
-    private func runningOnUserBus() async -> Connection? {
-        guard let connection = await openUserBus() else { return nil }
-        if (try? await connection.hasOwner(of: Contract.busName)) == true,
-            await hasExpectedDatabase(connection)
-        {
-            return connection
+    /// The service that runs on another bus of the user, if it has the database that is expected here.
+    private func runningElsewhere() async -> Connection? {
+        guard bus == .session else { return nil }
+        for address in UserBus.addresses(for: expected) {
+            guard let other = try? await Connection.open(.address(address), on: loop) else { continue }
+            if (try? await other.hasOwner(of: Contract.busName)) == true,
+                await hasExpectedDatabase(other)
+            {
+                return other
+            }
+            await other.close()
         }
-        await connection.close()
         return nil
     }
 
-    /// The service of the user's own bus, which may have to be started.
+    /// The service of another bus of the user, which may have to be started.
     ///
     /// - Returns: Nil if there is no such bus, or if its service has another database.
-    private func onUserBus() async -> Outcome? {
-        if let running = await runningOnUserBus() { return .service(running) }
+    private func foundElsewhere() async -> Outcome? {
+        if let running = await runningElsewhere() { return .service(running) }
         // What is started there has the environment of the user's sessions.
-        guard expected.isStandard, let connection = await openUserBus() else { return nil }
-        do {
-            if try await connection.canActivate(Contract.busName) {
-                let outcome = try await start(on: connection)
-                guard case .service = outcome else {
-                    await connection.close()
-                    return outcome
-                }
-                if await hasExpectedDatabase(connection) { return outcome }
+        guard bus == .session, expected.isStandard else { return nil }
+        for address in UserBus.addresses(for: expected) {
+            guard let other = try? await Connection.open(.address(address), on: loop) else { continue }
+            if let outcome = await started(on: other) {
+                if case .service = outcome { return outcome }
+                await other.close()
+                return outcome
             }
+            await other.close()
+        }
+        return nil
+    }
+
+    /// Starts the service on another bus.
+    ///
+    /// - Returns: Nil if the bus does not know it, or if it has another database.
+    private func started(on other: Connection) async -> Outcome? {
+        do {
+            guard try await other.canActivate(Contract.busName) else { return nil }
+            let outcome = try await start(on: other)
+            guard case .service = outcome else { return outcome }
+            return await hasExpectedDatabase(other) ? outcome : nil
         } catch {
-            await connection.close()
             return .failed(error)
         }
-        await connection.close()
-        return nil
     }
 
     private func hasExpectedDatabase(_ connection: Connection) async -> Bool {
         let status = try? await RemoteDefaults(over: connection).status()
         return status.map { expected.isThat(of: $0.databasePath) } ?? false
-    }
-}
-
-extension UserBus {
-    /// Whether the environment names this bus as that of the session.
-    fileprivate var isSession: Bool {
-        if let address = variable("DBUS_SESSION_BUS_ADDRESS"), !address.isEmpty {
-            return isNamed(by: address)
-        }
-        return variable("XDG_RUNTIME_DIR").map { "\($0)/bus" == path } ?? false
-    }
-
-    private func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
     }
 }

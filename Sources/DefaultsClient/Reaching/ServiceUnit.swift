@@ -132,6 +132,9 @@ extension ServiceUnit.State {
             case (_, "start-limit-hit"):
                 "it failed several times in a row, so systemd starts it no more"
             case ("dependency", _): "another unit that it needs does not start"
+            // See "Process Exit Codes" in systemd.exec(5).
+            case (_, "exit-code") where exitStatus == 203:
+                "its program is missing or cannot be run; reinstall it"
             case (_, "exit-code"): exitStatus.map { "it ended with status \($0)" } ?? "it ended"
             case (_, "signal"), (_, "core-dump"): "a signal ended it"
             case (_, ""), (_, "success"): "systemd says '\(job)'"

@@ -1,42 +1,53 @@
 import Glibc
 
-/// The bus of the user whose rights this process has: the one that systemd keeps for all sessions of a
-/// user, whatever the environment of this process says.
+/// Buses of this user, whatever the environment of this process says.
 ///
 /// A second session of the user finds the service there: a job of cron, `sudo -u`, a shell below
 /// `dbus-run-session`.
-struct UserBus {
-    /// The socket.
-    let path: String
-
-    /// The address of the socket.
-    var address: String { "unix:path=\(path)" }
-
-    /// Finds the bus.
+enum UserBus {
+    /// The addresses where the service may be, besides the one that the environment names.
     ///
-    /// - Parameter directory: Where the runtime directories of users are.
+    /// - Parameters:
+    ///   - database: The database that the service has to have.
+    ///   - directory: Where systemd keeps the runtime directories of users.
+    static func addresses(
+        for database: ExpectedDatabase, below directory: String = "/run/user"
+    ) -> [String] {
+        let runtimeDirectories = [variable("XDG_RUNTIME_DIR"), "\(directory)/\(geteuid())"]
+        let known = [database.holder?.busAddress] + runtimeDirectories.map { $0.flatMap(address) }
+        return known.compactMap(\.self).reduce(into: []) { addresses, address in
+            if !isSession(address), !addresses.contains(address) { addresses.append(address) }
+        }
+    }
+
+    /// The address of the bus in a runtime directory.
+    ///
     /// - Returns: Nil if there is none, or if it is not certain to be this user's: the directory and the
     ///   socket must belong to the user, and be no symbolic links.
-    init?(below directory: String = "/run/user") {
-        let user = geteuid()
-        let runtime = "\(directory)/\(user)"
-        path = "\(runtime)/bus"
-        guard Self.isOwn(runtime, S_IFDIR, user), Self.isOwn(path, S_IFSOCK, user) else {
-            return nil
-        }
+    static func address(in runtimeDirectory: String) -> String? {
+        let path = "\(runtimeDirectory)/bus"
+        guard isOwn(runtimeDirectory, S_IFDIR), isOwn(path, S_IFSOCK) else { return nil }
+        return "unix:path=\(path)"
     }
 
-    /// Whether a bus address names this very socket.
-    func isNamed(by address: String) -> Bool {
-        address.split(separator: ";").contains {
-            $0 == self.address || $0.hasPrefix("\(self.address),")
-        }
-    }
-
-    private static func isOwn(_ path: String, _ type: mode_t, _ user: uid_t) -> Bool {
+    private static func isOwn(_ path: String, _ type: mode_t) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
-        return status.st_mode & S_IFMT == type && status.st_uid == user
+        return status.st_mode & S_IFMT == type && status.st_uid == geteuid()
+    }
+
+    /// Whether the environment names this bus as that of the session.
+    private static func isSession(_ address: String) -> Bool {
+        if let named = variable("DBUS_SESSION_BUS_ADDRESS"), !named.isEmpty {
+            return named.split(separator: ";").contains {
+                $0 == address || $0.hasPrefix("\(address),")
+            }
+        }
+        return variable("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" == address } ?? false
+    }
+
+    static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
     }
 }
 
@@ -50,7 +61,7 @@ struct ExpectedDatabase {
 
     /// Reads the environment; see the [XDG Base Directory
     /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
-    init(variable: (String) -> String? = { getenv($0).map { String(cString: $0) } }) {
+    init(variable: (String) -> String? = UserBus.variable) {
         func path(_ name: String) -> String? {
             variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
@@ -63,7 +74,7 @@ struct ExpectedDatabase {
 
     /// Whether a daemon has this database.
     ///
-    /// - Parameter databasePath: What the daemon says of itself: the file.
+    /// - Parameter databasePath: What the daemon says about itself: the file.
     func isThat(of databasePath: String) -> Bool {
         guard let directory, let slash = databasePath.lastIndex(of: "/") else { return false }
         let other = String(databasePath[..<slash])
@@ -81,5 +92,58 @@ struct ExpectedDatabase {
         let code = getpwuid_r(geteuid(), &record, &buffer, buffer.count, &found)
         guard code == 0, found != nil, let directory = record.pw_dir else { return nil }
         return String(cString: directory)
+    }
+}
+
+extension ExpectedDatabase {
+    /// A daemon that has locked the database.
+    struct Holder {
+        fileprivate let process: Int32
+
+        /// The session bus that the daemon's environment names; nil if it names none, or is not this
+        /// user's.
+        var busAddress: String? {
+            let name = "DBUS_SESSION_BUS_ADDRESS="
+            return SmallFile.contents(of: "/proc/\(process)/environ")?.split(separator: 0)
+                .map { String(decoding: $0, as: UTF8.self) }
+                .first { $0.hasPrefix(name) && $0 != name }
+                .map { String($0.dropFirst(name.count)) }
+        }
+    }
+
+    /// The daemon on this machine that the lock's file names. It may have ended since.
+    var holder: Holder? {
+        guard let directory, let bytes = SmallFile.contents(of: "\(directory)/lock") else {
+            return nil
+        }
+        let words = bytes.split(separator: UInt8(ascii: "\n")).first?.split(separator: UInt8(ascii: " "))
+        guard let words, words.count == 2, String(decoding: words[0], as: UTF8.self) == Self.host,
+            let process = Int32(String(decoding: words[1], as: UTF8.self))
+        else { return nil }
+        return Holder(process: process)
+    }
+
+    /// The name of this machine, as the lock's file has it.
+    private static var host: String {
+        var names = utsname()
+        uname(&names)
+        return withUnsafeBytes(of: &names.nodename) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}
+
+/// Files that are read in one piece.
+private enum SmallFile {
+    private static let limit = 1 << 17
+
+    /// The first bytes of a file; nil if it cannot be read.
+    static func contents(of path: String) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = read(descriptor, &bytes, limit)
+        return count > 0 ? Array(bytes.prefix(count)) : nil
     }
 }

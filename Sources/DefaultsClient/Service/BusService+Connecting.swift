@@ -64,12 +64,20 @@ extension BusService {
         isSearching = false
         switch outcome {
         case .service(let found): use(found)
-        case .failed(let error):
-            enter(.unreachable((error as? DBusError)?.message ?? "\(error)"))
-            retryMuchLater()
+        case .failed(let error): notFound(error)
         case .nobody(let reason) where bus == .session: usePrivateDaemon(because: reason)
         case .nobody(let reason): noBus(reason)
         }
+    }
+
+    /// Notes that the service is there and was not reached.
+    private func notFound(_ error: any Error) {
+        losses += 1
+        // A daemon that is killed while it starts is followed by another. A unit that has failed is not
+        // started once more: systemd gives up one that fails often.
+        if error is DBusError, losses <= Self.mostLosses { return searchService() }
+        enter(.unreachable((error as? DBusError)?.message ?? "\(error)"))
+        retryMuchLater()
     }
 
     private func use(_ found: Connection) {

@@ -32,7 +32,7 @@ struct InstallationCheck {
             ]
         }
         guard let program = file.program("Exec") else {
-            return [.problem(subject, "\(file.path) has no line Exec=.", "Install it anew.")]
+            return [.problem(subject, "\(file.path) has no line Exec=.", "Reinstall it.")]
         }
         return [
             check(program, of: file, as: subject) ?? .ok(subject, file.path),
@@ -64,14 +64,19 @@ struct InstallationCheck {
                     "Install it (make install), then: systemctl --user daemon-reload")
                 : .ok(subject, "There is none, and no service manager of this user that needs one.")
         }
+        if SystemFile.target(of: file.path) == "/dev/null" {
+            return .problem(
+                subject, "\(file.path) masks the unit, so that it cannot start.",
+                "To allow it: systemctl --user unmask \(name)")
+        }
         guard let started = file.program("ExecStart") else {
-            return .problem(subject, "\(file.path) has no line ExecStart=.", "Install it anew.")
+            return .problem(subject, "\(file.path) has no line ExecStart=.", "Reinstall it.")
         }
         if let finding = check(started, of: file, as: subject) { return finding }
         guard SystemFile.areSame(started, program) else {
             return .warning(
                 subject, "\(file.path) starts \(started), the activation file \(program).",
-                "Install both anew, with one PREFIX.")
+                "Reinstall both, with one PREFIX.")
         }
         return .ok(subject, file.path)
     }
@@ -84,11 +89,11 @@ struct InstallationCheck {
             return .problem(
                 subject,
                 "\(file.path) starts \(program), which cannot be run: "
-                    + "\(SystemWords.last).", "Install the program, or the file, anew.")
+                    + "\(SystemWords.last).", "Reinstall the program or the file.")
         }
         guard let own = DaemonProgram.find(), !SystemFile.areSame(own, program) else { return nil }
         return .warning(
             subject, "\(file.path) starts \(program); beside this program is \(own).",
-            "Two installations are there: remove the one that is not meant.")
+            "There are two installations: remove the one that is not meant.")
     }
 }

@@ -1,0 +1,213 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Programs in a session that has no service of its own: over ssh, in a container, from cron.
+@Suite(.serialized) struct ReachingTests {
+    let desktop: Desktop
+    private static let app = "org.example.App"
+
+    init() throws { desktop = try Desktop() }
+
+    // MARK: Without a bus
+
+    /// A program of the client library that finds the shipped daemon, or none.
+    private func client(
+        _ words: String..., daemon: Bool = true, environment: [String: String]? = nil
+    ) throws -> ProgramResult {
+        desktop.run(
+            ["timeout", "60", try installedClient(daemon: daemon)] + words,
+            environment: environment ?? desktop.environmentWithoutBus)
+    }
+
+    /// The program in a directory of its own, with a daemon beside it or without.
+    private func installedClient(daemon: Bool) throws -> String {
+        let bin = desktop.directory.path + (daemon ? "/bin" : "/lone")
+        if !FileManager.default.fileExists(atPath: bin) {
+            try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
+            try FileManager.default.copyItem(
+                atPath: ClientProcess.program, toPath: bin + "/ClientProgram")
+            if daemon {
+                try FileManager.default.createSymbolicLink(
+                    atPath: bin + "/defaultsd",
+                    withDestinationPath: Desktop.programs + "/defaultsd")
+            }
+        }
+        return bin + "/ClientProgram"
+    }
+
+    @Test func `An app without a bus keeps what it sets`() throws {
+        let left = try client("leave", Self.app, "Key", "5")
+        #expect(left.status == 0 && left.error == "", "\(left)")
+        #expect(desktop.toolAlone("read", Self.app, "Key").output == "5\n")
+    }
+
+    @Test func `Apps without a bus wait for one another, and none loses what it sets`() throws {
+        let script = """
+            for number in 1 2 3 4 5 6; do "$0" leave a.b "key$number" $number & done
+            wait
+            """
+        let left = desktop.run(
+            ["sh", "-c", script, try installedClient(daemon: true)],
+            environment: desktop.environmentWithoutBus)
+        #expect(left.error == "", "\(left)")
+        let stored = desktop.toolAlone("read", "a.b", "--json").output
+        #expect(stored == #"{"key1":1,"key2":2,"key3":3,"key4":4,"key5":5,"key6":6}"# + "\n")
+    }
+
+    @Test func `An app without a bus says so in its state, and lets others at the database`() throws
+    {
+        _ = try installedClient(daemon: true)
+        let talking = try ClientProcess(
+            ["talk", Self.app], in: desktop,
+            by: ["env", "PATH=\(desktop.directory.path)/bin:/usr/bin:/bin"],
+            environment: desktop.environmentWithoutBus)
+        try talking.ask("set Key 1")
+        try talking.ask("flush")
+        #expect(try talking.ask("state") == "privateDaemon")
+        #expect(desktop.toolAlone("write", Self.app, "Key", "-int", "2").status == 0)
+        // The page tells it that there is something new.
+        #expect(try talking.ask("get Key") == "2")
+        try talking.ask("set Key 3")
+        try talking.ask("flush")
+        #expect(desktop.toolAlone("read", Self.app, "Key").output == "3\n")
+        #expect(try talking.end() == 0)
+    }
+
+    @Test func `An app that reaches nobody says at its end what is lost`() throws {
+        var environment = desktop.environmentWithoutBus
+        environment["PATH"] = "/usr/bin:/bin"
+        guard access("/usr/bin/defaultsd", X_OK) != 0, access("/usr/local/bin/defaultsd", X_OK) != 0
+        else { return }
+        let left = try client(
+            "leave", Self.app, "Key", "5", daemon: false, environment: environment)
+        #expect(left.status == 0)
+        #expect(left.error.split(separator: "\n").count == 1, "\(left.error)")
+        #expect(left.error.contains("The change of a key of org.example.App may be lost: "))
+        #expect(left.error.contains("no program defaultsd is installed"))
+    }
+
+    @Test func `A session without a bus is told of as such, and not of a display`() throws {
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = nil
+        environment["DISPLAY"] = nil
+        let answer = desktop.run(
+            [Desktop.programs + "/defaultsctl", "domains"], environment: environment)
+        #expect(answer.status == 0)
+        #expect(answer.error.contains("(this session has no bus)"), "\(answer.error)")
+    }
+
+    // MARK: Beside another session
+
+    /// The environment of a second session, whose bus could start a second daemon.
+    private func secondSession() throws -> (bus: PrivateBus, environment: [String: String]) {
+        let bus = try PrivateBus(
+            serviceDirectory: desktop.directory.path + "/services", environment: desktop.environment
+        )
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        return (bus, environment)
+    }
+
+    @Test func `A user's second session reads and writes by the service of the first`() throws {
+        try desktop.setNumber(1, forKey: "Key", in: Self.app)
+        let daemon = try desktop.daemonPID()
+        let (bus, environment) = try secondSession()
+        defer { bus.stop() }
+        let tool = Desktop.programs + "/defaultsctl"
+        let read = desktop.run([tool, "read", Self.app, "Key"], environment: environment)
+        #expect(read.status == 0 && read.output == "1\n" && read.error == "", "\(read)")
+        let left = try client("leave", Self.app, "Key", "2", environment: environment)
+        #expect(left.status == 0 && left.error == "", "\(left)")
+        #expect(try desktop.number(forKey: "Key", in: Self.app) == 2)
+        #expect(try desktop.daemonPID() == daemon)
+    }
+
+    @Test func `A job without a bus uses the service of the session`() throws {
+        try desktop.setNumber(1, forKey: "Key", in: Self.app)
+        var environment = desktop.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = nil
+        environment["XDG_RUNTIME_DIR"] = nil
+        let tool = Desktop.programs + "/defaultsctl"
+        let written = desktop.run(
+            [tool, "write", Self.app, "Key", "-int", "2"], environment: environment)
+        #expect(written.status == 0 && written.error == "", "\(written)")
+        #expect(try desktop.number(forKey: "Key", in: Self.app) == 2)
+    }
+
+    @Test func `The service of another database is not used in the place of the own`() throws {
+        let other = try Desktop()
+        try other.setNumber(1, forKey: "Key", in: Self.app)
+        var environment = desktop.environmentWithoutBus
+        // Where a runtime directory would have the bus of the user.
+        environment["XDG_RUNTIME_DIR"] = desktop.directory.path + "/runtime"
+        let path = try #require(other.bus.address.firstMatch(of: /unix:path=([^,]+)/)?.1)
+        #expect(link(String(path), desktop.directory.path + "/runtime/bus") == 0)
+        let tool = Desktop.programs + "/defaultsctl"
+        let read = desktop.run([tool, "read", Self.app, "Key"], environment: environment)
+        #expect(read.status == 1 && read.error.contains("defaultsd runs for this command alone"))
+        #expect(try other.number(forKey: "Key", in: Self.app) == 1)
+    }
+}
+
+/// A unit of systemd that cannot start.
+@Suite(
+    .serialized,
+    .enabled(if: UserManager.canRun, "systemd is not the init here, or may not run as it"))
+struct UnitTroubleTests {
+    let manager: UserManager
+
+    init() throws { manager = try UserManager() }
+
+    @Test func `A unit that cannot start fails a call at once, with what the unit said`() throws {
+        #expect(manager.tool("write", "a.b", "Key", "-int", "1").status == 0)
+        #expect(manager.unit("stop") == "")
+        try manager.setSchemaVersion(99)
+        for words in [["read", "a.b", "Key"], ["domains"]] {
+            let failed = manager.tool(words)
+            #expect(failed.status == 69, "\(failed)")
+            #expect(failed.error.split(separator: "\n").count == 1)
+            #expect(failed.error.contains("The unit defaultsd.service does not start: "))
+            #expect(failed.error.contains("has version 99 of the schema"))
+            #expect(failed.error.contains("systemctl --user restart defaultsd.service"))
+            #expect(!failed.error.contains("--replace"))
+        }
+        let doctor = manager.tool("doctor")
+        #expect(doctor.status == 1 && doctor.output.contains("has version 99 of the schema"))
+        #expect(!doctor.output.contains("--replace"), "\(doctor.output)")
+        let client = manager.client("leave", "a.b", "Key", "2")
+        #expect(client.error.contains("has version 99 of the schema"), "\(client)")
+    }
+
+    @Test func `After the repair the next call has its answer, whoever waits at the bus`() throws {
+        #expect(manager.tool("write", "a.b", "Key", "-int", "1").status == 0)
+        #expect(manager.unit("stop") == "")
+        let version = try manager.setSchemaVersion(99)
+        // dbus-daemon waits two minutes for the unit that this call starts.
+        let waiting = try manager.startCall()
+        try wait { manager.unit("is-active") == "failed" }
+        try manager.setSchemaVersion(version)
+        let read = manager.tool("read", "a.b", "Key")
+        #expect(read.status == 0 && read.output == "1\n", "\(read)")
+        #expect(waiting.waitUntilExit() == 0)
+    }
+
+    @Test func `A masked unit is called masked`() throws {
+        _ = manager.unit("mask")
+        defer { _ = manager.unit("unmask") }
+        let failed = manager.tool("domains")
+        #expect(failed.status == 69)
+        #expect(failed.error.contains("The unit defaultsd.service is masked"), "\(failed)")
+        #expect(failed.error.contains("systemctl --user unmask defaultsd.service"))
+        let doctor = manager.tool("doctor")
+        #expect(doctor.output.contains("masks the unit") && !doctor.output.contains("ExecStart"))
+    }
+
+    @Test func `A unit whose program is missing says so`() throws {
+        try manager.removeDaemon()
+        let failed = manager.tool("domains")
+        #expect(failed.status == 69)
+        #expect(failed.error.contains("its program is missing or cannot be run"), "\(failed)")
+    }
+}
