@@ -74,7 +74,8 @@ struct OwnDaemon {
             Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
 
         // The C strings live until the child has its own.
-        let arguments = [strdup(program), strdup("--peer"), strdup("0"), nil]
+        let words = [program, "--peer", "0", "--priorities"]
+        let arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         // The manager of whatever unit runs this program is not the daemon's to be told that it serves.
         unsetenv("NOTIFY_SOCKET")
