@@ -11,7 +11,8 @@ import Testing
     /// What a daemon says that has no socket to serve on, and so ends at once.
     private func complaint(_ command: String) -> String {
         desktop.run("sh", "-c", "exec 2>\(desktop.directory.path)/said; \(command)")
-        return (try? String(contentsOfFile: desktop.directory.path + "/said", encoding: .utf8)) ?? ""
+        return (try? String(contentsOfFile: desktop.directory.path + "/said", encoding: .utf8))
+            ?? ""
     }
 
     private static let daemon = Desktop.programs + "/defaultsd --peer 99"
@@ -25,7 +26,8 @@ import Testing
         #expect(complaint("\(Self.ownStream) \(Self.daemon)").hasPrefix("<2>"))
     }
 
-    @Test func `The stream of another program's standard error is not taken for the daemon's own`() {
+    @Test func `The stream of another program's standard error is not taken for the daemon's own`()
+    {
         #expect(complaint("JOURNAL_STREAM=8:1 \(Self.daemon)").hasPrefix("defaultsd: error: "))
     }
 
