@@ -16,10 +16,11 @@ RELEASE = .build/release
 MODEL_SECONDS = 600
 SWIFT_BUILD = swift build --configuration release --static-swift-stdlib
 PROGRAMS = defaultsd defaultsctl
+SWIFT_VERSION = 6.2
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
 LIBRARIES = DefaultsClient DefaultsFoundation DefaultsSecrets KeyedArchive PropertyList
-MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 org.defaultsd.Defaults1.5
+MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
@@ -34,7 +35,7 @@ BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 all: build
 
 build: setup
-	for program in $(PROGRAMS); do $(SWIFT_BUILD) --product $$program || exit; done
+	$(SWIFT_BUILD) --target Programs
 	Sources/Manuals/manuals $(RELEASE) $(RELEASE)/man
 
 demo: build setup-run
@@ -77,7 +78,9 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
 	for page in $(MANUALS); do \
-		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} || exit; done
+		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} && \
+		sed -i 's|@BUSDIR@|$(BUSDIR)|; s|@UNITDIR@|$(UNITDIR)|' \
+			$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit; done
 	install -m 644 $(COMPLETIONS)/defaultsctl.bash $(DESTDIR)$(BASHDIR)/defaultsctl
 	install -m 644 $(COMPLETIONS)/_defaultsctl $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
@@ -99,6 +102,7 @@ clean:
 	swift package clean
 
 setup:
+	@.ci/swift-toolchain $(SWIFT_VERSION)
 	@.ci/install-packages $(BUILD_PACKAGES)
 
 setup-run:

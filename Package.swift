@@ -96,6 +96,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
+        // What is installed: building this target builds both programs at once.
+        module("Programs", ["defaultsd", "defaultsctl"]),
+
         example("Accounts"),
         example("BooksOwned"),
         example("GameOptions"),

@@ -13,6 +13,7 @@ struct CommandLineOptions {
     var action = Action.serve
     var daemon = DaemonOptions()
     var isVerbose = false
+    var showsPriorities = false
 
     init(_ arguments: some Sequence<String>) throws(UsageError) {
         var rest = Array(arguments)[...]
@@ -27,6 +28,7 @@ struct CommandLineOptions {
             case _ where parts.count > 1: throw .unknown(argument)
             case "--replace": try serve(.busReplacingOther)
             case "--verbose": isVerbose = true
+            case "--priorities": showsPriorities = true
             case "--help", "-h": action = .help
             case "--version": action = .version
             default: throw .unknown(argument)
@@ -62,7 +64,7 @@ struct CommandLineOptions {
 
     static let help = """
         usage: defaultsd [--replace | --peer FD] [--database DIR] [--managed DIR]
-                         [--recommended DIR] [--vendor DIR] [--verbose]
+                         [--recommended DIR] [--vendor DIR] [--verbose] [--priorities]
                defaultsd --help | --version
 
         Keeps the user's defaults and serves them on the session bus as
@@ -83,6 +85,8 @@ struct CommandLineOptions {
           --vendor DIR    read what vendors provide in DIR
                           (default: /usr/share/defaultsd)
           --verbose       log each write to disk
+          --priorities    begin each line of the log with its priority, such as <4>, also if
+                          standard error does not lead to the journal
           --help          print this text
           --version       print the version
 

@@ -22,7 +22,9 @@ enum Main {
         // A file that some code forgets to restrict is the user's alone all the same.
         umask(0o077)
         let logger = Logger(label: "defaultsd") { _ in
-            JournalLogHandler(logLevel: options.isVerbose ? .debug : .info)
+            StandardErrorLog(
+                logLevel: options.isVerbose ? .debug : .info,
+                form: options.showsPriorities ? .priorities : .ofStandardError)
         }
         return Daemon.run(options.daemon, logger: logger)
     }

@@ -4,6 +4,28 @@ import Testing
 
 /// `make install` and `make uninstall`.
 @Suite(.serialized) struct InstallationTests {
+    @Test(arguments: ["/usr", "/opt/defaultsd"])
+    func `A manual page names the paths of this installation`(prefix: String) throws {
+        let desktop = try Desktop()
+        let root = desktop.directory.path + "/root"
+        let make = [
+            "make", "-C", Desktop.packageDirectory, "PREFIX=\(prefix)", "DESTDIR=\(root)",
+        ]
+        _ = try desktop.run(make + ["install"]).requireOutput()
+        var named: Set<String> = []
+        for page in ["man5/org.defaultsd.Defaults1.5", "man8/defaultsd.8"] {
+            let text = try String(
+                contentsOfFile: "\(root)\(prefix)/share/man/\(page)", encoding: .utf8)
+            #expect(text.firstMatch(of: /@[A-Z]+@/) == nil, "\(page)")
+            named.formUnion(
+                text.matches(of: /\.It Pa (\/.*(?:\.xml|\.service))\n/).map { String($0.1) })
+        }
+        #expect(named.count == 3)
+        for path in named {
+            #expect(FileManager.default.fileExists(atPath: root + path), "\(path)")
+        }
+    }
+
     @Test func `It installs what the systems look for, and uninstall leaves no file`() throws {
         let desktop = try Desktop()
         let root = desktop.directory.path + "/root"
@@ -20,6 +42,7 @@ import Testing
                 "644 /usr/share/fish/vendor_completions.d/defaultsctl.fish",
                 "644 /usr/share/man/man1/defaultsctl.1",
                 "644 /usr/share/man/man5/defaultsd-managed.5",
+                "644 /usr/share/man/man5/defaultsd-values.5",
                 "644 /usr/share/man/man5/org.defaultsd.Defaults1.5",
                 "644 /usr/share/man/man8/defaultsd.8",
                 "644 /usr/share/zsh/site-functions/_defaultsctl",

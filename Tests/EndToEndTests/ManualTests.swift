@@ -13,7 +13,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "defaultsctl.1", "defaultsd.8", "defaultsd-managed.5", "org.defaultsd.Defaults1.5",
+        "defaultsctl.1", "defaultsd.8", "defaultsd-managed.5", "defaultsd-values.5",
+        "org.defaultsd.Defaults1.5",
     ])
     func `A page is without fault to mandoc`(page: String) throws {
         let checked = try Desktop().run("mandoc", "-Tlint", "-Wwarning", "\(Self.folder)/\(page)")
@@ -38,6 +39,14 @@ import Testing
             #expect(page.contains("\n   \(member.1)\n"), "\(member.1)")
         }
         #expect(page.contains("method Get(s domain, s key) -> (ay archive, t generation)"))
+    }
+
+    @Test func `Every value is stored and comes back as its page says`() throws {
+        let checked = try Desktop().run(
+            Desktop.packageDirectory + "Tests/Documentation/values",
+            Desktop.programs + "/defaultsctl",
+            Desktop.packageDirectory + "Sources/Manuals/values.txt")
+        #expect(checked.status == 0 && checked.output == "53\n", "\(checked)")
     }
 
     @Test func `Every example of a file is one that lint takes`() throws {

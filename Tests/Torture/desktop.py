@@ -282,7 +282,7 @@ class Desktop:
         with log.open("wb") as output:
             process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", *wrapper, f"{self.ground.programs}/defaultsd",
-                 *options],
+                 "--priorities", *options],
                 env=self.environment | environment, stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=output, process_group=0)
         daemon = Daemon(process, log)

@@ -93,7 +93,7 @@ extension PrivateDaemon {
         var attributes = try childAttributes()
         defer { posix_spawnattr_destroy(&attributes) }
         // The C strings live until the child has its own.
-        let arguments = cStrings([program, "--peer", "0"])
+        let arguments = cStrings([program, "--peer", "0", "--priorities"])
         let variables = cStrings(childEnvironment())
         defer { for text in arguments + variables { free(text) } }
         var process = pid_t()

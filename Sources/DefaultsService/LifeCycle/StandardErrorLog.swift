@@ -1,0 +1,90 @@
+import Glibc
+public import Logging
+
+/// Writes log lines to standard error: with priorities for the journal, in words for people.
+///
+/// The lines name domains and keys at most, never values.
+public struct StandardErrorLog: LogHandler {
+    /// How a line begins.
+    public enum Form: Sendable {
+        /// With the priority that the journal reads, such as `<4>`; see
+        /// <https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html>.
+        case priorities
+        /// With the program's name and, if there is trouble, its kind: `defaultsd: warning: `.
+        case words
+
+        /// Priorities if standard error leads to the journal, else words.
+        ///
+        /// systemd names the journal's stream in `JOURNAL_STREAM`. A program that runs with another
+        /// standard error inherits the variable, so the stream is compared.
+        public static var ofStandardError: Form {
+            guard let stream = getenv("JOURNAL_STREAM") else { return .words }
+            var status = stat()
+            guard fstat(STDERR_FILENO, &status) == 0 else { return .words }
+            let own = "\(status.st_dev):\(status.st_ino)"
+            return String(cString: stream) == own ? .priorities : .words
+        }
+    }
+
+    /// What is below it is dropped.
+    public var logLevel: Logger.Level
+    /// Facts that every line ends with.
+    public var metadata: Logger.Metadata = [:]
+    private let form: Form
+
+    /// A handler that drops what is below `logLevel`.
+    public init(logLevel: Logger.Level, form: Form = .ofStandardError) {
+        self.logLevel = logLevel
+        self.form = form
+    }
+
+    /// One of the facts that every line ends with.
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    /// Writes an event as one line.
+    public func log(event: LogEvent) {
+        var facts = metadata
+        for (key, value) in event.metadata ?? [:] { facts[key] = value }
+        let tail = facts.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        write(line: "\(event.message)\(tail)", level: event.level)
+    }
+
+    /// Writes a line in one piece, so that lines of several processes do not mix.
+    ///
+    /// A line break inside would begin another line, of the default priority.
+    private func write(line: String, level: Logger.Level) {
+        let beginning =
+            switch form {
+            case .priorities: "<\(Self.priority(of: level))>"
+            case .words: "defaultsd: \(Self.word(for: level))"
+            }
+        var bytes = Array(beginning.utf8)
+        bytes += line.utf8.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
+        bytes.append(UInt8(ascii: "\n"))
+        _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// The syslog priority of a level.
+    private static func priority(of level: Logger.Level) -> Int {
+        switch level {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+
+    /// What a person is told about the kind of a line; nothing if it reports the usual course.
+    private static func word(for level: Logger.Level) -> String {
+        switch level {
+        case .trace, .debug, .info, .notice: ""
+        case .warning: "warning: "
+        case .error, .critical: "error: "
+        }
+    }
+}

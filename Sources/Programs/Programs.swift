@@ -1,0 +1,1 @@
+// No code: this target stands for the programs that it depends on.
