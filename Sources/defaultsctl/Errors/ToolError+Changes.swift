@@ -26,4 +26,14 @@ extension ToolError {
 
     static let waitInDocument = ToolError(
         "--wait is for all changes: give it to apply.", refused)
+
+    static let inputInDocument = ToolError(
+        "Standard input cannot be a value in a document. Name a file after --archive.", refused)
+
+    static let skippingInDocument = ToolError(
+        "--skip-locked is for delete, delete-all, import and backup restore, and for no line of a "
+            + "document.", refused)
+
+    static let changedInDocument = ToolError(
+        "--changed is for all changes: give it to apply.", refused)
 }

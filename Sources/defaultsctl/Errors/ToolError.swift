@@ -27,6 +27,8 @@ struct ToolError: Error {
         switch error {
         case let error as ToolError: self = error
         case let error as LockedKey: self = .locked(error)
+        case let error as DomainEdits.KeyFailure: self.init(error.reason)
+        case let error as Unexpected: self.init(error.conflict)
         case let error as DefaultsError: self.init(error.message, Self.refused)
         case let error as DBusError where Self.unreachable.contains(error.name):
             let reason =
