@@ -20,7 +20,7 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
-            Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Explain.self,
+            FactoryReset.self, Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Explain.self,
             Locked.self, Lint.self, Watch.self, Inspect.self, Sync.self, Status.self, Stats.self,
             Doctor.self,
             BackupCommands.self,
@@ -90,7 +90,9 @@ struct Defaultsctl: AsyncParsableCommand {
     /// Ends the program; a wrong command line is followed by the usage of its verb.
     private static func end(with status: ExitCode, of words: [String]) -> Never {
         if status == ToolError.wrongLine {
-            for line in Usage.lines(of: words) { fputs("\(line)\n", stderr) }
+            for (place, line) in Usage.lines(of: words).enumerated() {
+                fputs("\(place == 0 ? "usage:" : "      ") \(line)\n", stderr)
+            }
         }
         Glibc.exit(status.rawValue)
     }

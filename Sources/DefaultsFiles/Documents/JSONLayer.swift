@@ -26,21 +26,52 @@ struct JSONLayer {
     }
 
     mutating func read() throws(LayerProblem) -> LayerDocument {
-        while let name = try next() {
-            if name == LayerContents.locked {
-                try readLocks()
-            } else {
-                try readValue(of: name)
-            }
-        }
-        let remarks = contents.idleLocks().map { lock in
-            lock.fault.problem(file.path, at: reader.place(ofByte: lockOffsets[lock.position]))
-        }
+        try readEntries { problem throws(LayerProblem) in throw problem }
         return LayerDocument(contents, remarks: remarks)
     }
 
-    private mutating func next() throws(LayerProblem) -> Text? {
-        try reading { reader throws(JSONError) in try reader.nextKey() }
+    /// Everything that is wrong or suspicious, as far as the text can be read on.
+    mutating func check() -> (errors: [LayerProblem], remarks: [LayerProblem]) {
+        var errors: [LayerProblem] = []
+        // It throws only what it is told to.
+        try? readEntries { problem throws(LayerProblem) in errors.append(problem) }
+        return (errors, remarks)
+    }
+
+    private var remarks: [LayerProblem] {
+        contents.idleLocks().map { lock in
+            lock.fault.problem(file.path, at: reader.place(ofByte: lockOffsets[lock.position]))
+        }
+    }
+
+    /// Reads entry by entry.
+    ///
+    /// - Parameter report: Takes what is wrong with one; unless it throws, the next is read.
+    private mutating func readEntries(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) {
+        while true {
+            do throws(JSONError) {
+                guard let name = try reader.nextKey() else { return }
+                let start = reader.offset
+                do throws(LayerProblem) {
+                    if name == LayerContents.locked {
+                        try readLocks(report)
+                    } else {
+                        try readValue(of: name)
+                    }
+                } catch {
+                    try report(error)
+                    guard error.code != .tooLarge else { return }
+                    if reader.offset == start { try reader.skipValue() }
+                }
+            } catch {
+                try report(LayerProblem(error, file.path))
+                // Nothing else can be read on after.
+                guard error.cause?.code == .duplicateKey else { return }
+                guard (try? reader.skipValue()) != nil else { return }
+            }
+        }
     }
 
     private mutating func readValue(of name: Text) throws(LayerProblem) {
@@ -52,16 +83,22 @@ struct JSONLayer {
         }
     }
 
-    private mutating func readLocks() throws(LayerProblem) {
+    private mutating func readLocks(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) {
         guard contents.canLock else {
             throw LayerFault.lockedElsewhere.problem(
                 file.path, at: reader.place(ofByte: reader.keyOffset))
         }
         for lock in try reading({ reader throws(JSONError) in try reader.strings() }) {
-            try taking(at: lock.offset) { contents throws(LayerFault) in
-                try contents.add(lock: lock.text)
+            do throws(LayerProblem) {
+                try taking(at: lock.offset) { contents throws(LayerFault) in
+                    try contents.add(lock: lock.text)
+                }
+                lockOffsets.append(lock.offset)
+            } catch {
+                try report(error)
             }
-            lockOffsets.append(lock.offset)
         }
     }
 

@@ -33,6 +33,10 @@ extension ToolError {
                 + "not been changed" + (meant == nil ? "." : suggestion(meant)), refused)
     }
 
+    static func nothingFound(_ word: String) -> ToolError {
+        ToolError("No domain, key, nor value containing '\(word.inBrief)'", refused)
+    }
+
     static func noKeyToRename(_ key: String, in domain: String) -> ToolError {
         ToolError(
             "Key \(key.onOneLine) does not exist in domain \(domain.domainTitle.onOneLine); leaving "
