@@ -50,27 +50,51 @@ struct JSONLayer {
     private mutating func readEntries(
         _ report: (LayerProblem) throws(LayerProblem) -> Void
     ) throws(LayerProblem) {
-        while true {
-            do throws(JSONError) {
-                guard let name = try reader.nextKey() else { return }
-                let start = reader.offset
-                do throws(LayerProblem) {
-                    if name == LayerContents.locked {
-                        try readLocks(report)
-                    } else {
-                        try readValue(of: name)
-                    }
-                } catch {
-                    try report(error)
-                    guard error.code != .tooLarge else { return }
-                    if reader.offset == start { try reader.skipValue() }
+        while let name = try nextKey(report) {
+            let start = reader.offset
+            do throws(LayerProblem) {
+                if name == LayerContents.locked {
+                    try readLocks(report)
+                } else {
+                    try readValue(of: name)
                 }
             } catch {
-                try report(LayerProblem(error, file.path))
-                // Nothing else can be read on after.
-                guard error.cause?.code == .duplicateKey else { return }
-                guard (try? reader.skipValue()) != nil else { return }
+                try report(error)
+                guard error.code != .tooLarge, error.code != .syntax else { return }
+                if reader.offset == start {
+                    guard try skipValue(report) else { return }
+                }
             }
+        }
+    }
+
+    /// The next key; nil where there is none, or nothing more can be read.
+    private mutating func nextKey(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) -> Text? {
+        while true {
+            do throws(JSONError) {
+                return try reader.nextKey()
+            } catch {
+                try report(LayerProblem(error, file.path))
+                // A key that is there twice has been read.
+                guard error.cause?.code == .duplicateKey, try skipValue(report) else { return nil }
+            }
+        }
+    }
+
+    /// Goes past a value.
+    ///
+    /// - Returns: Whether more can be read.
+    private mutating func skipValue(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) -> Bool {
+        do throws(JSONError) {
+            try reader.skipValue()
+            return true
+        } catch {
+            try report(LayerProblem(error, file.path))
+            return false
         }
     }
 
