@@ -175,17 +175,17 @@ import Testing
             seen = b""
             os.write(terminal, text.encode())
         show = {
-            "bash": "show() { printf 'LINE<%s>' \\"$READLINE_LINE\\"; }; bind -x '\\"\\\\C-o\\":show'",
-            "zsh": "show() { printf 'LINE<%s>' \\"$BUFFER\\"; }; zle -N show; bindkey '^O' show",
-            "fish": "function show; printf 'LINE<%s>' (commandline); end; bind \\\\co show",
+            "bash": "show() { printf 'LINE<%s>ENIL' \\"$READLINE_LINE\\"; }; bind -x '\\"\\\\C-o\\":show'",
+            "zsh": "show() { printf 'LINE<%s>ENIL' \\"$BUFFER\\"; }; zle -N show; bindkey '^O' show",
+            "fish": "function show; printf 'LINE<%s>ENIL' (commandline); end; bind \\\\co show",
         }[shell[0]]
         send(f"{load}; {show}; echo LOA''DED\\n")
         wait(b"LOADED\\\\r?\\\\n")
         for typed in sys.argv[4:]:
             # The key that empties the line comes first.
             send("\\x15defaultsctl " + typed + "\\t\\x0f")
-            wait(b"LINE<.*>")
-            print(re.search(b"LINE<(.*)>", seen, re.DOTALL)[1].decode().strip())
+            wait(b"LINE<.*>ENIL")
+            print(re.search(b"LINE<(.*?)>ENIL", seen, re.DOTALL)[1].decode().strip())
         os.kill(process, 9)
         """
 }
