@@ -61,6 +61,24 @@ import Testing
         #expect(desktop.tool("complete", "--", "apply", "-").status == 0)
     }
 
+    @Test func `The name defaults completes, too`() throws {
+        let scripts = Desktop.packageDirectory + "Sources/defaultsctl/Completion/Scripts"
+        let bash = try desktop.run(
+            "bash", "-c", ". \(scripts)/defaultsctl.bash; complete -p defaults"
+        ).requireOutput()
+        #expect(bash == "complete -F _defaultsctl defaults\n")
+        let fish = try desktop.run(
+            "env", "PATH=\(Desktop.programs):/usr/bin:/bin", "fish", "--no-config", "-c",
+            "source \(scripts)/defaultsctl.fish; complete --do-complete 'defaults rena'"
+        ).requireOutput()
+        #expect(fish.hasPrefix("rename"), "\(fish)")
+        let zsh = try desktop.run(
+            "zsh", "-f", "-c",
+            "fpath=('\(scripts)' $fpath); autoload -Uz compinit; compinit -D -u; print $_comps[defaults]"
+        ).requireOutput()
+        #expect(zsh == "_defaultsctl\n")
+    }
+
     @Test func `Without a service nothing is said, and no service of its own is run`() {
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent"

@@ -100,7 +100,11 @@ struct DeleteAll: ServiceCommand {
         }
         guard !found.isEmpty else {
             if change.changed { return try change.tell(false) }
-            throw await defaults.nothingDeleted(key, in: domain, of: [])
+            throw if let key {
+                ToolError.nothingDeleted(key, in: domain, meant: nil)
+            } else {
+                await defaults.nothingDeleted(nil, in: domain, of: [])
+            }
         }
         let keys = Set(found.flatMap(\.keys)).sorted()
         let skipped = try await lock.skipped(of: keys, in: domain, of: defaults)
