@@ -84,6 +84,9 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
 	install -m 644 $(COMPLETIONS)/defaultsctl.bash $(DESTDIR)$(BASHDIR)/defaultsctl
 	install -m 644 $(COMPLETIONS)/_defaultsctl $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
+	# bash and fish find a script by the name of the command, and people say defaults as on macOS.
+	ln -sf defaultsctl $(DESTDIR)$(BASHDIR)/defaults
+	ln -sf defaultsctl.fish $(DESTDIR)$(FISHDIR)/defaults.fish
 
 # Installing what is built does not build again, so that it can be done as another user.
 $(addprefix $(RELEASE)/,$(PROGRAMS)) &:
@@ -97,6 +100,7 @@ uninstall:
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
 	rm -f $(DESTDIR)$(BASHDIR)/defaultsctl $(DESTDIR)$(ZSHDIR)/_defaultsctl
 	rm -f $(DESTDIR)$(FISHDIR)/defaultsctl.fish
+	rm -f $(DESTDIR)$(BASHDIR)/defaults $(DESTDIR)$(FISHDIR)/defaults.fish
 
 clean:
 	swift package clean

@@ -47,7 +47,7 @@ extension Contract {
 
     /// Lists the backups, the newest first.
     ///
-    /// Each: name, date (seconds since 1970), generation, kind (`daily` or `manual`), size in bytes.
+    /// Each: name, date (seconds since 1970), generation, kind (`daily`, `manual` or `undo`), size in bytes.
     public static let listBackups = MethodDeclaration(
         "ListBackups", in: [], out: [Argument("backups", "a(sttst)")])
 
@@ -67,6 +67,23 @@ extension Contract {
         out: [
             Argument("undo", "s"), Argument("set", "t"), Argument("removed", "t"),
             Argument("damaged", "t"), Argument("locked", "t"),
+        ])
+
+    /// Does the same as `RestoreBackup` for some domains, from a file, or only tells what it would do.
+    ///
+    /// One of `name` and `path` is empty; the file at the path is a backup, which may be of another
+    /// machine. `domains`, if any, are the only ones that are restored: one without a suffix in all
+    /// its layers. `changes` is empty unless the call is dry: each domain with the keys that would
+    /// be set, those that would be removed, and how many are locked.
+    public static let restore = MethodDeclaration(
+        "Restore",
+        in: [
+            Argument("name", "s"), Argument("path", "s"), Argument("domains", "as"),
+            Argument("dry", "b"),
+        ],
+        out: [
+            Argument("undo", "s"), Argument("set", "t"), Argument("removed", "t"),
+            Argument("damaged", "t"), Argument("locked", "t"), Argument("changes", "a(sasast)"),
         ])
 
     /// Lists the files of the layers, the weakest first within a domain's layer.

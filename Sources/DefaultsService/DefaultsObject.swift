@@ -90,6 +90,6 @@ public actor DefaultsObject {
     var summary: String {
         let pending = database.pendingChanges
         return "Serving \(database.path) at generation \(database.generation)"
-            + (pending == 0 ? "" : ", \(pending) changes to be written")
+            + (pending == 0 ? "" : ", \(pending) \(pending == 1 ? "change" : "changes") not on disk yet")
     }
 }

@@ -20,7 +20,7 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
-            Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Explain.self,
+            FactoryReset.self, Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Explain.self,
             Locked.self, Lint.self, Watch.self, Inspect.self, Sync.self, Status.self, Stats.self,
             Doctor.self,
             BackupCommands.self,
@@ -57,8 +57,10 @@ struct Defaultsctl: AsyncParsableCommand {
     }
 
     private static func runAndExit() async -> Never {
+        var words: [String] = []
         do {
-            var command = try command(try arguments())
+            words = try arguments()
+            var command = try command(words)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -74,18 +76,25 @@ struct Defaultsctl: AsyncParsableCommand {
             exit(withError: ToolError.refused)
         } catch let status as ExitCode {
             // What failed has said so.
-            exit(withError: status)
-        } catch let failure as ToolError {
-            Complaint.say(failure.message)
-            Glibc.exit(failure.exitCode.rawValue)
-        } catch  where exitCode(for: error) == .validationFailure {
+            end(with: status, of: words)
+        } catch  where exitCode(for: error) == .validationFailure && !(error is ToolError) {
             Complaint.say(withHint(message(for: error)))
-            Glibc.exit(ExitCode.validationFailure.rawValue)
+            end(with: .validationFailure, of: words)
         } catch {
             let failure = ToolError(error)
             Complaint.say(failure.message)
-            Glibc.exit(failure.exitCode.rawValue)
+            end(with: failure.exitCode, of: words)
         }
+    }
+
+    /// Ends the program; a wrong command line is followed by the usage of its verb.
+    private static func end(with status: ExitCode, of words: [String]) -> Never {
+        if status == ToolError.wrongLine {
+            for (place, line) in Usage.lines(of: words).enumerated() {
+                fputs("\(place == 0 ? "usage:" : "      ") \(line)\n", stderr)
+            }
+        }
+        Glibc.exit(status.rawValue)
     }
 
     /// What is wrong with a command line, and where to look.

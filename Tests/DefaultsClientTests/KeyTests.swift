@@ -93,6 +93,23 @@ private let samples = [
         #expect(try sample.json(defaults) == sample.expected)
     }
 
+    @Test func `A URL that was typed in a shell is a URL, and what is none is the default`() throws {
+        func store(_ json: String) throws {
+            defaults[.raw(.home)] = try KeyedArchive(json: json)
+        }
+        try store(#""https://example.org/a?b#c""#)
+        #expect(defaults[.home] == URL(string: "https://example.org/a?b#c"))
+        try store("\"/srv/music\"")
+        #expect(defaults[.home]?.path == "/srv/music")
+        try store("\"\"")
+        #expect(defaults[.home] == nil)
+        try store("7")
+        #expect(defaults[.home] == nil)
+        // A UUID has always been read from its text.
+        defaults[.raw(.id)] = try KeyedArchive(json: "\"01020304-0506-0708-090A-0B0C0D0E0F10\"")
+        #expect(defaults[.id]?.uuidString == "01020304-0506-0708-090A-0B0C0D0E0F10")
+    }
+
     @Test func `A decimal number keeps all its digits`() throws {
         let price = try #require(Decimal(string: "12345678901234567890.0123456789"))
         defaults[.price] = price

@@ -107,6 +107,33 @@ import Testing
         #expect(killed.rescue?.contains("older than its newest backup") == true)
     }
 
+    @Test("A key that the backup has newer is counted once, as one of the backup")
+    func countedOnce() async throws {
+        let scratch = try Scratch()
+        func set(_ value: UInt8) async throws -> Database {
+            let database = try scratch.open()
+            for number in 0..<10 { try database.set(["key\(number)": [value]]) }
+            if value == 1 { try database.set(["alone": [1]]) }
+            try await database.flush()
+            return database
+        }
+        // The file has the first values, and only its log the second ones.
+        try await set(1).close()
+        let database = try await set(2)
+        try database.remove("alone")
+        try await database.flush()
+        _ = try #require(try await database.backUp(.daily, at: 1).backup)
+        let killed = try scratch.copyWithoutRuntime()
+        database.close()
+        try FileManager.default.removeItem(atPath: killed.store + "-wal")
+        let again = try killed.open()
+        #expect(try again.archive("key9") == [2])
+        let report = try #require(killed.rescue)
+        #expect(report.contains("10 keys were taken from the backup"), "\(report)")
+        #expect(!report.contains("were read from it"), "\(report)")
+        #expect(report.contains("no key of it was the newest"), "\(report)")
+    }
+
     @Test("Where a log is missing that there was, this is told though nothing can be done")
     func missingLog() async throws {
         let scratch = try Scratch()

@@ -144,6 +144,66 @@ import Testing
         #expect(try json("org.example.Game") == "{\"New\":2}\n")
     }
 
+    @Test func `Where a later domain is refused nothing of an earlier one is changed, and the line is told`()
+        throws
+    {
+        _ = try desktop.tool("write", "c.d", "there", "-int", "1").requireOutput()
+        try desktop.write(#"{"$locked": ["fixed"]}"#, to: "e.f.json", in: .managed)
+        try desktop.awaitLock(of: "fixed", in: "e.f")
+        for (line, sentence) in [
+            ("write c.d k --if-generation 7 -int 2", "'k' of c.d was expected at generation 7"),
+            ("write e.f fixed -int 2", "'fixed' of e.f is locked"),
+            ("write c.d none --path x -int 2", "(c.d, none) does not exist"),
+            ("write c.d there -array-add 2", "is not an array"),
+        ] {
+            let refused = apply("write a.b k -int 1\nwrite c.d ok -int 1\nwrite e.f ok 1\n\(line)\n")
+            #expect(refused.status == 1)
+            #expect(refused.error.hasPrefix("defaultsctl: standard input, line 4: "), "\(refused)")
+            #expect(refused.error.contains(sentence), "\(refused)")
+            #expect(desktop.tool("domains").output == "c.d\n")
+            #expect(try json("c.d") == "{\"there\":1}\n")
+        }
+    }
+
+    @Test func `What was made before a domain that fails all the same is undone, and told`() throws {
+        _ = try desktop.tool("write", "a.b", "{ old = 1; kept = 2; }").requireOutput()
+        // Another writer changes the second domain between the check and the change, again and again.
+        let busy = try desktop.start(
+            "/usr/bin/python3", "-c",
+            """
+            \(Desktop.pythonArchive)
+            print("ready", flush=True)
+            number = 0
+            while True:
+                number += 1
+                service.SetValue("(ssv)", "c.d", "k", GLib.Variant("x", number))
+            """)
+        defer { busy.send(SIGKILL) }
+        _ = busy.lines?.next()
+        var undone: ProgramResult?
+        for _ in 0..<200 where undone == nil {
+            let generation = try desktop.tool("read", "--generation", "c.d", "k").requireOutput()
+                .trimmingCharacters(in: .newlines)
+            let answer = apply(
+                """
+                write a.b old -int 9
+                delete a.b kept
+                write a.b new -int 9
+                write c.d k --if-generation \(generation) -string mine
+                """)
+            if answer.error.contains("was undone") { undone = answer }
+            #expect(answer.status == 1 || answer.error == "")
+            if answer.status == 0 { _ = desktop.tool("write", "a.b", "{ old = 1; kept = 2; }") }
+            #expect(try json("a.b") == "{\"kept\":\"2\",\"old\":\"1\"}\n")
+        }
+        // It needs the right moment, which may never come; then nothing was changed each time.
+        if let undone {
+            #expect(undone.error.contains("standard input, line 4: "), "\(undone)")
+            #expect(undone.error.contains("What was changed in a.b (line 1) was undone."))
+            #expect(!undone.error.contains("Nothing was changed"))
+        }
+    }
+
     @Test func `write and delete compare and set, and wait`() throws {
         func tool(_ words: String...) -> Int32 { desktop.tool(words).status }
         #expect(tool("write", "org.example.Game", "K", "-int", "1", "--if-generation", "0") == 0)

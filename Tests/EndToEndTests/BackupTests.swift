@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["restore", "latest"], ["restore", "2024"], ["restore", ""], ["restore", "../defaults"],
+        ["restore", "latest"], ["restore", "2024"], ["restore", ""], ["restore", "..defaults"],
     ])
     func `A backup that is not there is refused with one sentence`(arguments: [String]) {
         let answer = desktop.tool(["backup"] + arguments)
@@ -154,6 +154,107 @@ import Testing
         #expect(answer.error.split(separator: "\n").count == 1)
         let refused = desktop.gdbus("org.defaultsd.Maintenance1.RestoreBackup", arguments[1])
         #expect(refused.errorName == BadInputTests.own("NotFound"))
+    }
+
+    @Test func `Restoring the latest twice gives the same state and does not toggle`() throws {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        let name = try desktop.tool("backup", "now").requireOutput()
+        desktop.tool("write", "org.example.App", "Key", "-int", "2")
+        for _ in 1...3 {
+            let restored = try desktop.tool("backup", "restore", "latest").requireOutput()
+            #expect(restored.hasPrefix(name.dropLast()), "\(restored)")
+            #expect(desktop.tool("read", "org.example.App", "Key").output == "1\n")
+        }
+        let undo = try #require(desktop.backupNames("undo").first)
+        #expect(desktop.tool("backup", "restore", undo).status == 0)
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "2\n")
+        // What undoes restorations leaves those that were asked for.
+        for _ in 1...8 { desktop.tool("backup", "restore", "latest") }
+        #expect(try desktop.backupNames("manual").map { $0 + "\n" } == [name])
+        #expect(try desktop.backupNames("undo").count == 7)
+    }
+
+    @Test func `A restoration is shown before it is made, and can be of one domain`() throws {
+        for domain in ["org.example.A", "org.example.A@host", "org.example.B"] {
+            desktop.tool("write", domain, "Key", "-int", "1")
+        }
+        desktop.tool("backup", "now")
+        for domain in ["org.example.A", "org.example.A@host", "org.example.B"] {
+            desktop.tool("write", domain, "Key", "-int", "2")
+        }
+        desktop.tool("write", "org.example.C", "New", "-int", "2")
+        let before = try desktop.property("Generation")
+        let plan = try desktop.tool("backup", "restore", "latest", "--dry-run").requireOutput()
+        #expect(
+            plan.hasSuffix(
+                """
+                : 3 keys would be set, 1 removed
+                  org.example.A: 1 key set, 0 removed
+                  org.example.A@host: 1 key set, 0 removed
+                  org.example.B: 1 key set, 0 removed
+                  org.example.C: 0 keys set, 1 removed
+
+                """), "\(plan)")
+        let names = try desktop.tool(
+            "backup", "restore", "latest", "--dry-run", "--json", "--domain", "org.example.C"
+        ).requireOutput()
+        #expect(
+            names.contains(
+                #""changes":[{"domain":"org.example.C","set":[],"removed":["New"],"locked":0}]"#))
+        #expect(try desktop.property("Generation") == before)
+        #expect(try desktop.backupNames("undo") == [])
+        let restored = desktop.tool(
+            "backup", "restore", "latest", "--domain", "org.example.A")
+        #expect(restored.output.contains(": 2 keys set, 0 removed\n"), "\(restored)")
+        for (domain, value) in [
+            ("org.example.A", "1\n"), ("org.example.A@host", "1\n"), ("org.example.B", "2\n"),
+        ] {
+            #expect(desktop.tool("read", domain, "Key").output == value)
+        }
+        #expect(desktop.tool("read", "org.example.C", "New").output == "2\n")
+        let refused = desktop.tool("backup", "restore", "latest", "--domain", "no domain")
+        #expect(refused.status == 1 && refused.error.contains("Invalid domain 'no domain'"))
+    }
+
+    @Test func `The file of a backup is restored wherever it is, and other files are refused`() throws
+    {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        let name = try desktop.tool("backup", "now").requireOutput().dropLast()
+        let copy = desktop.directory.path + "/copy.db"
+        try FileManager.default.copyItem(
+            atPath: "\(desktop.backupsPath)/\(name).db", toPath: copy)
+        desktop.tool("write", "org.example.App", "Key", "-int", "2")
+        let restored = desktop.tool("backup", "restore", copy)
+        #expect(restored.status == 0 && restored.output.contains("1 key set"), "\(restored)")
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "1\n")
+        desktop.run("mkfifo", desktop.directory.path + "/pipe.db")
+        let text = desktop.directory.path + "/text.db"
+        try "no database".write(toFile: text, atomically: true, encoding: .utf8)
+        for (path, sentence) in [
+            (desktop.directory.path + "/none.db", "No such file or directory"),
+            (desktop.directory.path + "/pipe.db", "It is no regular file"),
+            ("/dev/null", "It is no regular file"), (text, "is damaged, and nothing of it"),
+            (desktop.databasePath, "is the database itself"),
+        ] {
+            let refused = desktop.tool("backup", "restore", path)
+            #expect(refused.status == 1 && refused.error.contains(sentence), "\(refused)")
+        }
+        // The service itself waits for no pipe.
+        let waiting = desktop.gdbus(
+            "org.defaultsd.Maintenance1.Restore", "", desktop.directory.path + "/pipe.db", "[]",
+            "false")
+        #expect(waiting.status != 0)
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "1\n")
+    }
+
+    @Test func `Programs get dates as ISO 8601 has them`() throws {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        desktop.tool("backup", "now")
+        let date = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/
+        let list = try desktop.tool("backup", "list", "--json").requireOutput()
+        #expect(list.matches(of: date).count == list.matches(of: /"date":/).count)
+        let status = try desktop.tool("status", "--json").requireOutput()
+        #expect(status.contains(/"newestBackup":"\d{4}-\d\d-\d\dT/), "\(status)")
     }
 
     @Test func `A name may be cut short where it stays clear`() throws {

@@ -49,9 +49,52 @@ import Testing
             #expect(answer.output == "", "\(row)")
             #expect(answer.error.hasPrefix("defaultsctl: "), "\(row)")
             #expect(answer.error.contains(row[2]), "\(row): \(answer.error)")
-            #expect(answer.error.split(separator: "\n").count == 1, "\(row): \(answer.error)")
+            let lines = answer.error.split(separator: "\n")
+            let usage = lines.dropFirst()
+            #expect(usage.isEmpty || row[1] == "64", "\(row): \(answer.error)")
+            #expect(
+                usage.enumerated().allSatisfy {
+                    $1.hasPrefix($0 == 0 ? "usage: defaultsctl " : "       defaultsctl ")
+                }, "\(row): \(answer.error)")
         }
         #expect(try shell.desktop.property("Generation") == before)
+    }
+
+    @Test(arguments: [
+        ("rename com.example.there", "usage: defaultsctl rename <domain> <old-key> <new-key>"),
+        ("write", "usage: defaultsctl write [--path <path>] <domain> <key> <value>"),
+        ("-currentHost read a b c", "usage: defaultsctl read [<domain>] [<key>]"),
+        ("backup restore", "usage: defaultsctl backup restore <backup>"),
+        ("remove", "usage: defaultsctl delete <domain> [<key>]"),
+        ("find", "usage: defaultsctl find <word>"),
+    ])
+    func `A wrong line is answered with the usage of its verb`(line: String, usage: String) throws {
+        let shell = try Shell()
+        let answer = shell.run("defaults \(line)")
+        let lines = answer.error.split(separator: "\n")
+        #expect(answer.status == 64 && lines.count > 1, "\(answer)")
+        #expect(lines.dropFirst().first?.hasPrefix(usage) == true, "\(answer)")
+        #expect(shell.run("defaults raed").error.split(separator: "\n").count == 1)
+    }
+
+    @Test func `A dot file with paths of macOS's files runs to its end`() throws {
+        let shell = try Shell()
+        let answer = shell.run(
+            """
+            set -e
+            defaults write ~/Library/Preferences/com.apple.dock tilesize -int 36
+            defaults write "$HOME/Library/Preferences/com.apple.finder.plist" ShowPathbar -bool true
+            defaults write /Library/Preferences/.GlobalPreferences.plist KeyRepeat -int 2
+            defaults -currentHost write ~/Library/Preferences/ByHost/com.apple.menu.plist k -int 1
+            defaults read-type ~/Library/Preferences/com.apple.dock.plist tilesize
+            echo end
+            """)
+        #expect(answer.output == "Type is integer\nend\n", "\(answer.error)")
+        #expect(
+            shell.run("defaults read --json").output
+                == #"{"NSGlobalDomain":{"KeyRepeat":2},"com.apple.dock":{"tilesize":36},"#
+                + #""com.apple.finder":{"ShowPathbar":true}}"# + "\n")
+        #expect(shell.run("defaults -currentHost read com.apple.menu k").output == "1\n")
     }
 
     @Test func `What is there is shown as macOS shows it`() throws {

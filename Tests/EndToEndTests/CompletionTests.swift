@@ -61,6 +61,24 @@ import Testing
         #expect(desktop.tool("complete", "--", "apply", "-").status == 0)
     }
 
+    @Test func `The name defaults completes, too`() throws {
+        let scripts = Desktop.packageDirectory + "Sources/defaultsctl/Completion/Scripts"
+        let bash = try desktop.run(
+            "bash", "-c", ". \(scripts)/defaultsctl.bash; complete -p defaults"
+        ).requireOutput()
+        #expect(bash == "complete -F _defaultsctl defaults\n")
+        let fish = try desktop.run(
+            "env", "PATH=\(Desktop.programs):/usr/bin:/bin", "fish", "--no-config", "-c",
+            "source \(scripts)/defaultsctl.fish; complete --do-complete 'defaults rena'"
+        ).requireOutput()
+        #expect(fish.hasPrefix("rename"), "\(fish)")
+        let zsh = try desktop.run(
+            "zsh", "-f", "-c",
+            "fpath=('\(scripts)' $fpath); autoload -Uz compinit; compinit -D -u; print $_comps[defaults]"
+        ).requireOutput()
+        #expect(zsh == "_defaultsctl\n")
+    }
+
     @Test func `Without a service nothing is said, and no service of its own is run`() {
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent"
@@ -175,17 +193,17 @@ import Testing
             seen = b""
             os.write(terminal, text.encode())
         show = {
-            "bash": "show() { printf 'LINE<%s>' \\"$READLINE_LINE\\"; }; bind -x '\\"\\\\C-o\\":show'",
-            "zsh": "show() { printf 'LINE<%s>' \\"$BUFFER\\"; }; zle -N show; bindkey '^O' show",
-            "fish": "function show; printf 'LINE<%s>' (commandline); end; bind \\\\co show",
+            "bash": "show() { printf 'LINE<%s>ENIL' \\"$READLINE_LINE\\"; }; bind -x '\\"\\\\C-o\\":show'",
+            "zsh": "show() { printf 'LINE<%s>ENIL' \\"$BUFFER\\"; }; zle -N show; bindkey '^O' show",
+            "fish": "function show; printf 'LINE<%s>ENIL' (commandline); end; bind \\\\co show",
         }[shell[0]]
         send(f"{load}; {show}; echo LOA''DED\\n")
         wait(b"LOADED\\\\r?\\\\n")
         for typed in sys.argv[4:]:
             # The key that empties the line comes first.
             send("\\x15defaultsctl " + typed + "\\t\\x0f")
-            wait(b"LINE<.*>")
-            print(re.search(b"LINE<(.*)>", seen, re.DOTALL)[1].decode().strip())
+            wait(b"LINE<.*>ENIL")
+            print(re.search(b"LINE<(.*?)>ENIL", seen, re.DOTALL)[1].decode().strip())
         os.kill(process, 9)
         """
 }

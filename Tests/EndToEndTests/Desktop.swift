@@ -227,6 +227,11 @@ func wait(until holds: () throws -> Bool) throws {
 struct NeverCame: Error {}
 
 extension ProgramResult {
+    /// What it says on standard error, without the usage that follows where the line is wrong.
+    var complaint: String {
+        error.ranges(of: "\nusage: ").first.map { String(error[..<$0.lowerBound]) + "\n" } ?? error
+    }
+
     /// The D-Bus error that gdbus reports.
     var errorName: String? {
         error.firstMatch(of: /GDBus\.Error:([\w.]+)/).map { String($0.1) }

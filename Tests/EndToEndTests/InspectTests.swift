@@ -37,7 +37,7 @@ import Testing
         #expect(answer.status == 1)
         #expect(answer.output == "")
         #expect(answer.error.hasPrefix("defaultsctl: "))
-        #expect(answer.error.split(separator: "\n").count == 1, "\(answer.error)")
+        #expect(answer.complaint.split(separator: "\n").count == 1, "\(answer.error)")
         #expect(answer.error.contains(pattern), "\(answer.error)")
     }
 }
@@ -148,7 +148,7 @@ extension InspectTests {
         let answer = ProgramResult.run(
             [Self.tool, "inspect"] + arguments, environment: Self.environment)
         #expect(answer.status == 64)
-        #expect(answer.error.split(separator: "\n").count == 1, "\(answer.error)")
+        #expect(answer.complaint.split(separator: "\n").count == 1, "\(answer.error)")
     }
 
     /// Writes an archive that Python makes; its root is object 1.

@@ -49,6 +49,13 @@ import Testing
                 "755 /usr/bin/defaultsctl",
                 "755 /usr/bin/defaultsd",
             ])
+        let links = try desktop.run("find", root, "-type", "l", "-printf", "/%P %l\\n")
+            .requireOutput().split(separator: "\n").sorted()
+        #expect(
+            links == [
+                "/usr/share/bash-completion/completions/defaults defaultsctl",
+                "/usr/share/fish/vendor_completions.d/defaults.fish defaultsctl.fish",
+            ])
         for file in [
             "lib/systemd/user/defaultsd.service",
             "share/dbus-1/services/org.defaultsd.Defaults1.service",
@@ -63,6 +70,6 @@ import Testing
         let verify = desktop.run("systemd-analyze", "--user", "--man=no", "verify", unit)
         #expect(!(verify.output + verify.error).contains("defaultsd.service"), "\(verify.error)")
         _ = try desktop.run(make + ["uninstall"]).requireOutput()
-        #expect(try desktop.run("find", root, "-type", "f").requireOutput() == "")
+        #expect(try desktop.run("find", root, "-not", "-type", "d").requireOutput() == "")
     }
 }

@@ -132,12 +132,12 @@ extension LayersToolTests {
         ["read", "--effective", app + "@managed", "Key"],
         ["-currentHost", "read", "--effective", app], ["keys", "--effective", app + "@host"],
         ["read-type", "--effective", app + "@system", "Key"], ["explain", app + "@host", "Key"],
-        ["-currentHost", "locked", app], ["explain", app],
+        ["-currentHost", "locked", app],
     ])
     func `What names one layer, or no domain, is no question for all of them`(words: [String]) {
         let refused = desktop.tool(words)
         #expect(refused.status == 64 && refused.output == "", "\(refused)")
-        #expect(refused.error.split(separator: "\n").count == 1, "\(refused.error)")
+        #expect(refused.complaint.split(separator: "\n").count == 1, "\(refused.error)")
     }
 }
 
@@ -193,5 +193,38 @@ extension LayersToolTests {
         #expect(!empty.contains("->") && empty.contains("none can be set"), "\(empty)")
         let told = try #require(json("explain", Self.app, "EmptyKey", "--json") as? [String: Any])
         #expect(told["holds"] is NSNull && told["locked"] as? Bool == true)
+    }
+
+    @Test func `A domain is explained by all that is managed, locked or overridden in it`() throws {
+        for (domain, key) in [
+            ("org.example.App", "Theme"), ("org.example.App", "Size"), ("org.example.App", "Mine"),
+            ("org.example.App@host", "Size"), ("NSGlobalDomain", "Colour"),
+        ] {
+            desktop.tool("write", domain, key, "-int", "1")
+        }
+        try desktop.write(
+            #"{"Theme": "dark", "$locked": ["Frozen", "Pre*"]}"#, to: "org.example.App.json",
+            in: .managed)
+        try desktop.write(#"{"Colour": "red"}"#, to: "org.example.App.json", in: .recommended)
+        try desktop.awaitLock(of: "Frozen", in: "org.example.App")
+        try desktop.awaitKeys(in: "org.example.App@system", "Colour")
+        let managed = desktop.path(of: "org.example.App.json", in: .managed)
+        let text = try desktop.tool("explain", "org.example.App").requireOutput()
+        let rows = text.split(separator: "\n").map {
+            $0.split(separator: " ").joined(separator: " ")
+        }
+        #expect(
+            rows == [
+                "Colour global over system", "Frozen - locked \(managed)", "Size host over domain",
+                "Theme managed managed over domain \(managed)", "Pre* locked \(managed)",
+            ])
+        let json = try desktop.tool("explain", "org.example.App", "--json").requireOutput()
+        #expect(json.contains(#""key":"Size","holds":"host","locked":false,"layers":[{"layer":"host""#))
+        #expect(json.hasSuffix(#""locks":[{"key":"Pre*","file":"\#(managed)"}]}"# + "\n"))
+        desktop.tool("write", "org.example.Plain", "k", "-int", "1")
+        #expect(
+            desktop.tool("explain", "org.example.Plain").output
+                == "org.example.Plain: nothing is managed, locked or overridden\n")
+        #expect(desktop.tool("explain", "org.example.None").status == 1)
     }
 }

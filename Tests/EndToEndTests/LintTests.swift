@@ -55,6 +55,38 @@ import Testing
         )
     }
 
+    @Test func `All errors of a file are told, not the first alone`() throws {
+        try write(
+            """
+            {
+              "$bad": {"x": [1, 2, "}"]},
+              "b": {"$unknown": 1},
+              "a": 1,
+              "a": [{}],
+              "big": 99999999999999999999999999999999999999999999,
+              "$locked": ["*x", "ok", ""],
+              "": 2,
+              "c": [1 2],
+              "not reached": {"$unknown": 1}
+            }
+            """, "org.example.A.json")
+        let lines = lint("org.example.A.json").output.split(separator: "\n").map {
+            $0.split(separator: ":")[1]
+        }
+        #expect(lines == ["2", "3", "5", "6", "7", "7", "8", "9"])
+        try write(
+            """
+            <plist><dict><key>$a</key><true/>
+            <key>b</key><dict><key>CF$UID</key><integer>1</integer></dict>
+            <key>good</key><true/>
+            <key>$locked</key><array><string>*x</string></array>
+            </dict></plist>
+            """, "org.example.B.plist")
+        let list = lint("org.example.B.plist")
+        #expect(list.status == 1)
+        #expect(list.output.split(separator: "\n").map { $0.split(separator: ":")[1] } == ["1", "2", "4"])
+    }
+
     @Test func `One bad file hides no other`() throws {
         try write("{", "a.json")
         try write("<plist>", "b.plist")

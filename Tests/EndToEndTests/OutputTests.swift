@@ -77,7 +77,7 @@ import Testing
         for line in lines {
             let answer = desktop.tool(line)
             #expect(answer.status != 0 && answer.error.contains("xxx…"))
-            #expect(answer.error.count < 300, "\(answer.error)")
+            #expect(answer.complaint.count < 300, "\(answer.error)")
         }
     }
 

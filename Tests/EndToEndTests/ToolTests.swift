@@ -80,7 +80,7 @@ import Testing
         let answer = desktop.tool(arguments)
         #expect(answer.status == 64)
         #expect(answer.error.hasPrefix("defaultsctl: "))
-        #expect(answer.error.split(separator: "\n").count == 1, "\(answer.error)")
+        #expect(answer.complaint.split(separator: "\n").count == 1, "\(answer.error)")
     }
 
     @Test func `status tells the path, the generations and what is pending`() throws {

@@ -89,7 +89,7 @@ import Testing
     func `A path that is misspelled, or has no key, is 64`(arguments: [String]) {
         let answer = desktop.tool(arguments)
         #expect(answer.status == 64)
-        #expect(answer.error.split(separator: "\n").count == 1, "\(answer.error)")
+        #expect(answer.complaint.split(separator: "\n").count == 1, "\(answer.error)")
     }
 
     @Test func `Many who write parts of one value at once lose nothing`() throws {

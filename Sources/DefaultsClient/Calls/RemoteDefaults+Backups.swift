@@ -9,7 +9,7 @@ public struct RemoteBackup: Sendable, Hashable {
     public let date: UInt64
     /// The last change that is in it.
     public let generation: UInt64
-    /// `daily` or `manual`.
+    /// `daily`, `manual`, or `undo` for one that was made before a restoration.
     public let kind: String
     /// The size of its file in bytes.
     public let size: UInt64
@@ -26,6 +26,20 @@ public struct RestorationOutcome: Sendable, Hashable {
     /// How many values of the backup were damaged; their keys are as they were, and none was removed.
     public let damaged: UInt64
     /// How many keys differ and were left as they are, as the administrator locks them.
+    public let locked: UInt64
+    /// What would be changed, by domain; empty where it was changed.
+    public let changes: [DomainRestoration]
+}
+
+/// What the restoration of a backup would change in a domain.
+public struct DomainRestoration: Sendable, Hashable {
+    /// The domain, with the suffix of its layer.
+    public let domain: String
+    /// The keys that would get another value.
+    public let set: [String]
+    /// The keys that would be removed.
+    public let removed: [String]
+    /// How many keys differ and would be left as they are.
     public let locked: UInt64
 }
 
@@ -69,7 +83,44 @@ extension RemoteDefaults {
             RestorationOutcome(
                 undo: try $0.readString(), set: try $0.readUInt64(),
                 removed: try $0.readUInt64(), damaged: try $0.readUInt64(),
-                locked: try $0.readUInt64())
+                locked: try $0.readUInt64(), changes: [])
+        }
+    }
+
+    /// Restores some domains, or the file of a backup, or tells what a restoration would change.
+    ///
+    /// - Parameters:
+    ///   - name: The backup; empty where there is a path.
+    ///   - path: The absolute path of a backup's file; empty where there is a name.
+    ///   - domains: Those that are restored, without a suffix in all their layers; empty for all.
+    ///   - isDry: Whether nothing is changed.
+    public func restore(
+        _ name: String, at path: String, domains: [String], isDry: Bool
+    ) async throws -> RestorationOutcome {
+        try await call(
+            Contract.restore, of: Contract.maintenanceInterface, timeout: Self.patience
+        ) {
+            try $0.writeString(name)
+            try $0.writeString(path)
+            try $0.writeStrings(domains)
+            try $0.writeBool(isDry)
+        } read: { reader in
+            RestorationOutcome(
+                undo: try reader.readString(), set: try reader.readUInt64(),
+                removed: try reader.readUInt64(), damaged: try reader.readUInt64(),
+                locked: try reader.readUInt64(), changes: try reader.readRestorations())
+        }
+    }
+}
+
+extension MessageReader {
+    fileprivate mutating func readRestorations() throws -> [DomainRestoration] {
+        try readArray {
+            try $0.readStructure {
+                DomainRestoration(
+                    domain: try $0.readString(), set: try $0.readStrings(),
+                    removed: try $0.readStrings(), locked: try $0.readUInt64())
+            }
         }
     }
 }

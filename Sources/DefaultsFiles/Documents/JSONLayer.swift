@@ -26,21 +26,76 @@ struct JSONLayer {
     }
 
     mutating func read() throws(LayerProblem) -> LayerDocument {
-        while let name = try next() {
-            if name == LayerContents.locked {
-                try readLocks()
-            } else {
-                try readValue(of: name)
-            }
-        }
-        let remarks = contents.idleLocks().map { lock in
-            lock.fault.problem(file.path, at: reader.place(ofByte: lockOffsets[lock.position]))
-        }
+        try readEntries { problem throws(LayerProblem) in throw problem }
         return LayerDocument(contents, remarks: remarks)
     }
 
-    private mutating func next() throws(LayerProblem) -> Text? {
-        try reading { reader throws(JSONError) in try reader.nextKey() }
+    /// Everything that is wrong or suspicious, as far as the text can be read on.
+    mutating func check() -> (errors: [LayerProblem], remarks: [LayerProblem]) {
+        var errors: [LayerProblem] = []
+        // It throws only what it is told to.
+        try? readEntries { problem throws(LayerProblem) in errors.append(problem) }
+        return (errors, remarks)
+    }
+
+    private var remarks: [LayerProblem] {
+        contents.idleLocks().map { lock in
+            lock.fault.problem(file.path, at: reader.place(ofByte: lockOffsets[lock.position]))
+        }
+    }
+
+    /// Reads entry by entry.
+    ///
+    /// - Parameter report: Takes what is wrong with one; unless it throws, the next is read.
+    private mutating func readEntries(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) {
+        while let name = try nextKey(report) {
+            let start = reader.offset
+            do throws(LayerProblem) {
+                if name == LayerContents.locked {
+                    try readLocks(report)
+                } else {
+                    try readValue(of: name)
+                }
+            } catch {
+                try report(error)
+                guard error.code != .tooLarge, error.code != .syntax else { return }
+                if reader.offset == start {
+                    guard try skipValue(report) else { return }
+                }
+            }
+        }
+    }
+
+    /// The next key; nil where there is none, or nothing more can be read.
+    private mutating func nextKey(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) -> Text? {
+        while true {
+            do throws(JSONError) {
+                return try reader.nextKey()
+            } catch {
+                try report(LayerProblem(error, file.path))
+                // A key that is there twice has been read.
+                guard error.cause?.code == .duplicateKey, try skipValue(report) else { return nil }
+            }
+        }
+    }
+
+    /// Goes past a value.
+    ///
+    /// - Returns: Whether more can be read.
+    private mutating func skipValue(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) -> Bool {
+        do throws(JSONError) {
+            try reader.skipValue()
+            return true
+        } catch {
+            try report(LayerProblem(error, file.path))
+            return false
+        }
     }
 
     private mutating func readValue(of name: Text) throws(LayerProblem) {
@@ -52,16 +107,22 @@ struct JSONLayer {
         }
     }
 
-    private mutating func readLocks() throws(LayerProblem) {
+    private mutating func readLocks(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) {
         guard contents.canLock else {
             throw LayerFault.lockedElsewhere.problem(
                 file.path, at: reader.place(ofByte: reader.keyOffset))
         }
         for lock in try reading({ reader throws(JSONError) in try reader.strings() }) {
-            try taking(at: lock.offset) { contents throws(LayerFault) in
-                try contents.add(lock: lock.text)
+            do throws(LayerProblem) {
+                try taking(at: lock.offset) { contents throws(LayerFault) in
+                    try contents.add(lock: lock.text)
+                }
+                lockOffsets.append(lock.offset)
+            } catch {
+                try report(error)
             }
-            lockOffsets.append(lock.offset)
         }
     }
 

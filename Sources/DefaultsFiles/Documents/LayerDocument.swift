@@ -27,20 +27,46 @@ public struct LayerDocument: Sendable {
     ///
     /// - Throws: ``LayerProblem`` with the place of the first thing found wrong.
     public init(_ bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
+        switch try Self.form(of: bytes, file) {
+        case .list(var layer): self = try layer.read()
+        case .json(var layer): self = try layer.read()
+        }
+    }
+
+    /// Everything that is wrong with a file, as far as it can be read on after, and what is suspicious.
+    ///
+    /// A file with an error is not taken at all (invariant 1); this is for its author.
+    public static func findings(
+        in bytes: [UInt8], of file: LayerFile
+    ) -> (errors: [LayerProblem], remarks: [LayerProblem]) {
+        do throws(LayerProblem) {
+            switch try form(of: bytes, file) {
+            case .list(var layer): return layer.check()
+            case .json(var layer): return layer.check()
+            }
+        } catch {
+            return ([error], [])
+        }
+    }
+
+    private enum Form {
+        case list(PropertyListLayer)
+        case json(JSONLayer)
+    }
+
+    /// The form of a file, by its beginning.
+    private static func form(
+        of bytes: [UInt8], _ file: LayerFile
+    ) throws(LayerProblem) -> Form {
         guard bytes.count <= LayerFile.maximumSize else {
             throw .fileTooLarge(file.path, limit: LayerFile.maximumSize)
         }
         switch DomainFormat(of: bytes) {
-        case .binary:
-            var layer = try PropertyListLayer(binary: bytes, of: file)
-            self = try layer.read()
-        case .xml:
-            var layer = try PropertyListLayer(xml: bytes, of: file)
-            self = try layer.read()
+        case .binary: return .list(try PropertyListLayer(binary: bytes, of: file))
+        case .xml: return .list(try PropertyListLayer(xml: bytes, of: file))
         case .json, nil:
             guard !bytes.isEmpty else { throw .fileIsEmpty(file.path) }
-            var layer = try JSONLayer(bytes, of: file)
-            self = try layer.read()
+            return .json(try JSONLayer(bytes, of: file))
         }
     }
 

@@ -44,6 +44,27 @@ struct PropertyListLayer {
     }
 
     mutating func read() throws(LayerProblem) -> LayerDocument {
+        let entries = try readEntries { problem throws(LayerProblem) in throw problem }
+        return LayerDocument(contents, remarks: remarks(entries))
+    }
+
+    /// Everything that is wrong or suspicious.
+    mutating func check() -> (errors: [LayerProblem], remarks: [LayerProblem]) {
+        var errors: [LayerProblem] = []
+        do throws(LayerProblem) {
+            let entries = try readEntries { problem throws(LayerProblem) in errors.append(problem) }
+            return (errors, remarks(entries))
+        } catch {
+            return ([error], [])
+        }
+    }
+
+    /// Reads entry by entry.
+    ///
+    /// - Parameter report: Takes what is wrong with one; unless it throws, the next is read.
+    private mutating func readEntries(
+        _ report: (LayerProblem) throws(LayerProblem) -> Void
+    ) throws(LayerProblem) -> PropertyListEntries {
         guard let entries = PropertyListEntries(of: list) else {
             throw problem(
                 LayerFault(.syntax, "The property list is no dictionary."), nil, list.root)
@@ -52,10 +73,11 @@ struct PropertyListLayer {
             do throws(LayerFault) {
                 try read(position, of: entries)
             } catch {
-                throw problem(error, position, entries.value(at: position))
+                try report(problem(error, position, entries.value(at: position)))
+                guard error.code != .tooLarge else { break }
             }
         }
-        return LayerDocument(contents, remarks: remarks(entries))
+        return entries
     }
 
     private mutating func read(

@@ -78,6 +78,11 @@ public struct PropertyListEntries {
         return try? KeyedArchive(validating: Array(list.data(of: range)))
     }
 
+    /// Whether a whole list is a keyed archive, and so no domain.
+    public static func isArchive(_ list: PropertyList) -> Bool {
+        PropertyListEntries(of: list)?.isArchive(list.root) ?? false
+    }
+
     private func isArchive(_ index: ObjectIndex) -> Bool {
         guard case .dictionary(let keys, let values) = list.value(at: index) else { return false }
         let names: [StaticString] = ["$archiver", "$objects", "$top", "$version"]

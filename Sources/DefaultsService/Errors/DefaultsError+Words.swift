@@ -107,10 +107,16 @@ extension DefaultsError {
                 + "there are.")
     }
 
-    init(damagedBackup backup: Backup, because cause: StorageError) {
+    init(restoringItself path: String) {
+        self.init(
+            .invalidArguments,
+            "\(path) is the database itself, and not a backup. 'defaultsctl backup now' makes one.")
+    }
+
+    init(damagedBackup name: String, because cause: StorageError) {
         self.init(
             .storageFailed,
-            "The backup \(backup.name) is damaged, and nothing of it was restored. \(cause)")
+            "The backup \(name) is damaged, and nothing of it was restored. \(cause)")
     }
 
     init(notBackedUp damage: StoreDamage) {
@@ -120,11 +126,11 @@ extension DefaultsError {
                 + "\(damage)")
     }
 
-    init(notRestored backup: Backup, _ report: RestorationReport, because cause: any Error) {
+    init(notRestored name: String, _ report: RestorationReport, because cause: any Error) {
         let reason = (cause as? any ErrorReply)?.errorMessage ?? "\(cause)"
         self.init(
             .storageFailed,
-            "The backup \(backup.name) was not restored as a whole (\(report)): \(reason)")
+            "The backup \(name) was not restored as a whole (\(report)): \(reason)")
     }
 
     /// What waits for a backup or a restoration is told when the service ends.

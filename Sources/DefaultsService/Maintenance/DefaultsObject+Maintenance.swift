@@ -20,6 +20,7 @@ extension DefaultsObject {
                 closedMethod(Contract.listBackups) { try $0.listBackups($1) },
                 closedMethod(Contract.backUp) { $0.backUp($1) },
                 closedMethod(Contract.restoreBackup) { try $0.restoreBackup($1) },
+                closedMethod(Contract.restore) { try $0.restore($1) },
             ])
     }
 
@@ -81,8 +82,9 @@ extension DefaultsObject {
 
     private func restoreBackup(_ call: MethodCall) throws {
         let name = try call.arguments { try $0.readString() }
+        let restoration = Restoration(source: .backup(name), origin: origin(of: call))
         request(
-            .restoration(of: name, by: origin(of: call)) { outcome in
+            .restoration(restoration) { outcome in
                 call.answer(with: outcome) {
                     try $0.writeString($1.undo?.name ?? "")
                     try $0.writeUInt64($1.set)
@@ -91,6 +93,42 @@ extension DefaultsObject {
                     try $0.writeUInt64($1.locked)
                 }
             })
+    }
+
+    private func restore(_ call: MethodCall) throws {
+        let (name, path, domains, isDry) = try call.arguments {
+            (
+                try $0.readString(), try $0.readString(), try $0.readStrings(), try $0.readBool()
+            )
+        }
+        var restoration = Restoration(
+            source: path.isEmpty ? .backup(name) : .file(path), origin: origin(of: call))
+        restoration.domains = Set(try domains.map { try Domain($0, on: hosts) })
+        restoration.isDry = isDry
+        request(
+            .restoration(restoration) { [self] outcome in
+                call.answer(with: outcome) { try write($1, to: &$0) }
+            })
+    }
+
+    private func write(_ report: RestorationReport, to reply: inout MessageWriter) throws {
+        let names = report.parts.flatMap { ($0.set + $0.removed).map(\.name) }
+        try checkSize(
+            ofNames: names + report.parts.map(\.domain.name), room: Limits.maximumReplySize)
+        try reply.writeString(report.undo?.name ?? "")
+        for count in [report.set, report.removed, report.damaged, report.locked] {
+            try reply.writeUInt64(count)
+        }
+        try reply.writeArray(of: "(sasast)") { array in
+            for part in report.parts {
+                try array.writeStructure {
+                    try $0.writeString(part.domain.spelling(on: hosts))
+                    try $0.writeStrings(part.set.map(\.name))
+                    try $0.writeStrings(part.removed.map(\.name))
+                    try $0.writeUInt64(part.locked)
+                }
+            }
+        }
     }
 }
 

@@ -13,19 +13,17 @@ import Logging
 extension DefaultsObject {
     /// Restores a backup.
     ///
-    /// - Returns: What it has changed, when that is on disk.
+    /// - Returns: What it has changed, when that is on disk; or what it would change.
     /// - Throws: Where nothing could be done or, with the name of the backup that undoes it, not all.
-    func restore(_ name: String, by origin: String) async throws -> RestorationReport {
+    func restore(_ restoration: Restoration) async throws -> RestorationReport {
         try checkNotEnding()
-        guard let backup = try database.backups().first(where: { $0.name == name }) else {
-            throw DefaultsError(noBackup: name)
-        }
-        let reader = try await open(backup)
+        let (backup, reader) = try await open(restoration.source)
         var report = RestorationReport()
         report.damaged = UInt64(await reader.damage.rowCount)
-        report.undo = try await backupBeforeRestoring(backup)
+        if !restoration.isDry { report.undo = try await backupBeforeRestoring(backup) }
         do {
-            try await restore(from: reader, by: origin, in: &report)
+            try await restore(restoration, from: reader, in: &report)
+            if restoration.isDry { return report }
             _ = try await durability().get()
             // The backup may be older than the identity of a machine.
             try database.adoptHostLayers { conclude($0) }
@@ -34,43 +32,59 @@ extension DefaultsObject {
             if let error = error as? StorageError, error.isDamage {
                 mend(because: error.description)
             }
-            throw DefaultsError(notRestored: backup, report, because: error)
+            throw DefaultsError(notRestored: restoration.source.name, report, because: error)
         }
-        logger.notice("Restored the backup \(backup.name): \(report).")
+        logger.notice("Restored the backup \(restoration.source.name): \(report).")
         return report
     }
 
     /// Opens a backup and verifies it; single values may be damaged, and nothing else.
-    private func open(_ backup: Backup) async throws -> BackupReader {
+    ///
+    /// - Returns: The backup, where it is one of the database's own, and its reader.
+    private func open(
+        _ source: Restoration.Source
+    ) async throws -> (backup: Backup?, reader: BackupReader) {
         do {
-            let reader = try await writer.open(backup)
+            let backup: Backup?
+            let reader: BackupReader
+            switch source {
+            case .backup(let name):
+                guard let found = try database.backups().first(where: { $0.name == name }) else {
+                    throw DefaultsError(noBackup: name)
+                }
+                (backup, reader) = (found, try await writer.open(found))
+            case .file(let path):
+                guard path != database.path else { throw DefaultsError(restoringItself: path) }
+                (backup, reader) = (nil, try await writer.openBackup(at: path))
+            }
             while try await reader.verify() { try checkNotEnding() }
             let damage = await reader.damage
             if let structure = damage.structure { throw structure }
-            if !damage.isNone { logger.warning("In the backup \(backup.name): \(damage)") }
-            return reader
+            if !damage.isNone { logger.warning("In the backup \(source.name): \(damage)") }
+            return (backup, reader)
         } catch let error as StorageError where error.code == .damagedDatabase {
-            throw DefaultsError(damagedBackup: backup, because: error)
+            throw DefaultsError(damagedBackup: source.name, because: error)
         }
     }
 
     /// Makes a backup by which the restoration can be undone; nil where the database is damaged,
     /// which may be why somebody restores.
-    private func backupBeforeRestoring(_ backup: Backup) async throws -> Backup? {
-        switch try await makeBackup(sparing: backup) {
+    private func backupBeforeRestoring(_ backup: Backup?) async throws -> Backup? {
+        switch try await makeBackup(.undo, sparing: backup) {
         case .success(let undo): undo
         case .failure: nil
         }
     }
 
     private func restore(
-        from reader: BackupReader, by origin: String, in report: inout RestorationReport
+        _ restoration: Restoration, from reader: BackupReader, in report: inout RestorationReport
     ) async throws {
         // A damaged row may have lost its key, too: who is not found may be the one.
         let mayRemove = report.damaged == 0
         var difference: DomainDifference?
         while let part = try await reader.next() {
             try checkNotEnding()
+            guard restoration.covers(part.domain) else { continue }
             var current =
                 if let difference, difference.domain == part.domain { difference } else {
                     DomainDifference(
@@ -80,26 +94,29 @@ extension DefaultsObject {
             difference = nil
             report.damaged += try current.take(part) { try differs(part.domain, $0, from: $1) }
             if current.isLarge || part.isLast {
-                try await make(current.takeChange(by: origin), in: &report)
+                let change = current.takeChange(by: restoration.origin)
+                try await make(change, in: &report, isDry: restoration.isDry)
             }
             difference = current
         }
-        if mayRemove { try await removeDomains(notIn: reader, by: origin, in: &report) }
+        if mayRemove { try await removeDomains(restoration, notIn: reader, in: &report) }
     }
 
     private func removeDomains(
-        notIn reader: BackupReader, by origin: String, in report: inout RestorationReport
+        _ restoration: Restoration, notIn reader: BackupReader, in report: inout RestorationReport
     ) async throws {
-        var rest = try database.domains()[...]
+        let origin = restoration.origin
+        var rest = try database.domains().filter(restoration.covers)[...]
         while !rest.isEmpty {
             let some = Array(rest.prefix(1024))
             rest = rest.dropFirst(1024)
             for domain in try await reader.domainsWithoutValues(among: some) {
                 try checkNotEnding()
                 let keys = try database.keys(of: domain)
-                if try keys.contains(where: { try isLocked($0, in: domain) }) {
+                let hasLocks = try keys.contains { try isLocked($0, in: domain) }
+                if hasLocks || restoration.isDry {
                     let change = ChangeProposal(domain: domain, removed: keys, origin: origin)
-                    try await make(change, in: &report)
+                    try await make(change, in: &report, isDry: restoration.isDry)
                 } else if let removal = try removal(of: domain, by: origin) {
                     report.removed += UInt64(clamping: try database.totals(of: domain).keys)
                     conclude(try await commitWhenThereIsRoom(removal))
@@ -109,14 +126,19 @@ extension DefaultsObject {
     }
 
     private func make(
-        _ proposal: ChangeProposal, in report: inout RestorationReport
+        _ proposal: ChangeProposal, in report: inout RestorationReport, isDry: Bool
     ) async throws {
         let domain = proposal.domain
         let set = try proposal.set.filter { try !isLocked($0.key, in: domain) }
         // Somebody may have removed it meanwhile.
         let present = try proposal.removed.filter { try database.generation(domain, $0) != nil }
         let removed = try present.filter { try !isLocked($0, in: domain) }
-        report.locked += UInt64(proposal.set.count - set.count + present.count - removed.count)
+        let locked = UInt64(proposal.set.count - set.count + present.count - removed.count)
+        if isDry {
+            return report.note(
+                .init(domain: domain, set: set.map(\.key), removed: removed, locked: locked))
+        }
+        report.locked += locked
         let change = ChangeProposal(
             domain: domain, set: set, removed: removed, origin: proposal.origin)
         guard !change.changesNothing else { return }

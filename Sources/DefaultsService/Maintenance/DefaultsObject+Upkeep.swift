@@ -48,9 +48,9 @@ extension DefaultsObject {
             switch upkeep.waiting.removeFirst() {
             case .daily: await makeDailyBackup()
             case .backup(let answer): await makeBackup(for: [answer] + takeFurtherBackups())
-            case .restoration(let name, let origin, let answer):
+            case .restoration(let restoration, let answer):
                 do {
-                    answer(.success(try await restore(name, by: origin)))
+                    answer(.success(try await restore(restoration)))
                 } catch {
                     answer(.failure(error))
                 }
@@ -67,15 +67,19 @@ extension DefaultsObject {
 extension DefaultsObject {
     /// Makes a backup of everything that is acknowledged by now.
     ///
-    /// - Parameter spared: A backup that is not to be removed for this one.
+    /// - Parameters:
+    ///   - kind: What it is made for.
+    ///   - spared: A backup that is not to be removed for this one.
     /// - Returns: The backup, or that there is none of a database that is damaged.
     /// - Throws: Where the disk has refused, or the service is to end.
-    func makeBackup(sparing spared: Backup? = nil) async throws -> Result<Backup, DefaultsError> {
+    func makeBackup(
+        _ kind: Backup.Kind = .manual, sparing spared: Backup? = nil
+    ) async throws -> Result<Backup, DefaultsError> {
         while true {
             try checkNotEnding()
             _ = try await durability().get()
             try checkNotEnding()
-            switch try await writer.backUp(.manual, sparing: spared) {
+            switch try await writer.backUp(kind, sparing: spared) {
             case .made(let backup):
                 logger.info("Made the backup \(backup.name) of \(backup.size) bytes.")
                 trouble.damage = ""

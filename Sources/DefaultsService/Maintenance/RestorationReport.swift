@@ -1,7 +1,52 @@
+import DefaultsModel
 import DefaultsStorage
+
+/// What is to be restored, and how.
+struct Restoration {
+    /// Where the values are.
+    enum Source {
+        /// In the backup of that name.
+        case backup(String)
+        /// In the file of a backup that may be of another machine.
+        case file(String)
+
+        /// As messages name it.
+        var name: String {
+            switch self {
+            case .backup(let name): name
+            case .file(let path): path
+            }
+        }
+    }
+
+    let source: Source
+    /// The writer on the bus.
+    let origin: String
+    /// The domains that are restored, those without a host in all their layers; empty for all.
+    var domains: Set<Domain> = []
+    /// Whether it is only told what would be changed.
+    var isDry = false
+
+    /// Whether a domain is restored.
+    func covers(_ domain: Domain) -> Bool {
+        guard !domains.isEmpty, !domains.contains(domain) else { return true }
+        return domains.contains { $0.layer == .domain && $0.name == domain.name }
+    }
+}
 
 /// What a restoration has done.
 struct RestorationReport: CustomStringConvertible {
+    /// What has changed in one domain.
+    struct Part {
+        let domain: Domain
+        var set: [Key] = []
+        var removed: [Key] = []
+        /// How many keys were left as they are, as they are locked.
+        var locked: UInt64 = 0
+    }
+
+    /// What would change, by domain, where that was asked for.
+    var parts: [Part] = []
     /// The backup by which it is undone; nil where the database was damaged before.
     var undo: Backup?
     /// How many keys have got another value.
@@ -14,11 +59,23 @@ struct RestorationReport: CustomStringConvertible {
     /// How many keys differ and were left as they are, as the administrator locks them.
     var locked: UInt64 = 0
 
+    /// Adds what would change in a domain, of which this may be one part of several.
+    mutating func note(_ part: Part) {
+        set += UInt64(part.set.count)
+        removed += UInt64(part.removed.count)
+        locked += part.locked
+        guard !part.set.isEmpty || !part.removed.isEmpty || part.locked > 0 else { return }
+        guard let last = parts.last, last.domain == part.domain else { return parts.append(part) }
+        parts[parts.count - 1].set += part.set
+        parts[parts.count - 1].removed += part.removed
+        parts[parts.count - 1].locked += part.locked
+    }
+
     /// All of it in half a sentence.
     var description: String {
         let damaged = damaged == 0 ? "" : ", \(damaged) damaged in the backup"
         let locked = locked == 0 ? "" : ", \(locked) locked"
-        return "\(set) keys set, \(removed) removed\(damaged)\(locked)"
+        return "\(set) \(set == 1 ? "key" : "keys") set, \(removed) removed\(damaged)\(locked)"
             + (undo.map { "; '\($0.name)' undoes that" } ?? "")
     }
 }

@@ -8,16 +8,16 @@ struct Upkeep {
         case daily
         /// A backup that somebody has asked for.
         case backup(answer: (Result<Backup, any Error>) -> Void)
-        /// A restoration of the backup of that name.
+        /// A restoration of a backup.
         case restoration(
-            of: String, by: String, answer: (Result<RestorationReport, any Error>) -> Void)
+            Restoration, answer: (Result<RestorationReport, any Error>) -> Void)
 
         /// Answers that it is not done.
         func refuse(_ error: any Error) {
             switch self {
             case .daily: break
             case .backup(let answer): answer(.failure(error))
-            case .restoration(_, _, let answer): answer(.failure(error))
+            case .restoration(_, let answer): answer(.failure(error))
             }
         }
     }

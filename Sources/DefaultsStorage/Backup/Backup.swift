@@ -9,8 +9,10 @@ public struct Backup: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Made by itself, once a day at most.
         case daily
-        /// Made because somebody asked for it, or before a restore, which it can undo.
+        /// Made because somebody asked for it.
         case manual
+        /// Made before a restoration, which it can undo.
+        case undo
     }
 
     /// The name of its file, without the suffix.

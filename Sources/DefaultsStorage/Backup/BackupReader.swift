@@ -1,4 +1,5 @@
 public import DefaultsModel
+internal import Glibc
 internal import SQLite
 
 /// Reads a backup on the writer's thread, a little at a time.
@@ -22,9 +23,9 @@ public actor BackupReader {
     /// Whether `rows` stands at a row that was not read; nil before the first.
     private var hasRow: Bool?
 
-    init(of backup: Backup, on thread: WriterThread) throws(StorageError) {
+    init(at path: String, on thread: WriterThread) throws(StorageError) {
         self.thread = thread
-        path = backup.path
+        self.path = path
         do throws(SQLiteError) {
             connection = try Connection(path: path, flags: .readOnly)
             try connection.pragma("trusted_schema", "OFF")
@@ -132,6 +133,20 @@ extension DurableWriter {
     ///
     /// - Throws: `.cannotOpen` or `.damagedDatabase`.
     public func open(_ backup: Backup) throws(StorageError) -> BackupReader {
-        try BackupReader(of: backup, on: thread)
+        try BackupReader(at: backup.path, on: thread)
+    }
+
+    /// Opens the file of a backup, wherever it is, such as one of another machine.
+    ///
+    /// - Throws: `.cannotOpen` or `.damagedDatabase`.
+    public func openBackup(at path: String) throws(StorageError) -> BackupReader {
+        var status = stat()
+        // The opening of anything else could wait for somebody.
+        let isThere = stat(path, &status) == 0
+        guard isThere, status.st_mode & S_IFMT == S_IFREG else {
+            let number = isThere ? EINVAL : errno
+            throw .cannotOpen(path, SystemError(call: "open", path: path, number: number))
+        }
+        return try BackupReader(at: path, on: thread)
     }
 }

@@ -20,6 +20,8 @@ struct Rescue {
     private var domains: [Domain: SalvagedDomain] = [:]
     /// The entries that are known to be missing, as far as they are told apart.
     private var missing: Set<EntryName> = []
+    /// The keys of which only an earlier value was read.
+    private var earlier: Set<EntryName> = []
 
     private static let mostMissing = 10_000
 
@@ -71,7 +73,7 @@ struct Rescue {
             throw SystemError(call: "read", path: path, number: EIO)
         }
         try noteIndexed(salvage)
-        report.kept = try store.keyCount() - report.earlier.count
+        report.kept = try store.keyCount() - earlier.count
         try salvage.forEachEarlierEntry { finding in
             guard case .entry(let domain, let entry) = finding else { return }
             if missing.contains(EntryName(domain: domain, key: entry.key)) {
@@ -104,7 +106,7 @@ struct Rescue {
         let isAlone = try !store.hasEntry(name)
         guard try store.add(entry, to: domain) else { return }
         missing.remove(name)
-        if isAlone && entry.archive != nil { report.earlier.append(name) }
+        if isAlone && entry.archive != nil { earlier.insert(name) }
     }
 
     /// Notes an entry that may be missing.
@@ -155,8 +157,11 @@ struct Rescue {
                     guard isShort, mayBeThere(entry, in: domain) else { return }
                 }
             }
+            let hadValue = try store.hasValue(name)
             guard try store.add(entry, to: domain) else { return }
             missing.remove(name)
+            // What the backup has newer was not kept.
+            if hadValue, earlier.remove(name) == nil { report.kept -= 1 }
             if entry.archive != nil { filled.add(name) }
         }
         if filled.count > 0 { report.filled.append(filled) }
@@ -203,7 +208,7 @@ extension Rescue {
 
     private mutating func noteLoss(at landing: Generation) throws {
         report.missing = missing.sorted()
-        report.earlier.sort()
+        report.earlier = earlier.sorted()
         // Once for all domains: there may be many of these, and many keys.
         let named = Dictionary(grouping: missing, by: \.domain).mapValues { Int64($0.count) }
         for row in domains.values {

@@ -82,7 +82,9 @@ extension RescueReport: CustomStringConvertible {
     private var keptSentence: String {
         kept > 0
             ? "It was made anew: \(RescueReport.keys(kept, "was", "were")) read from it."
-            : "It was made anew: no key could be read from it."
+            : filled.isEmpty
+                ? "It was made anew: no key could be read from it."
+                : "It was made anew: no key of it was the newest that could be read."
     }
 
     private var earlierSentences: [String] {

@@ -102,12 +102,23 @@ final class RescuedStore {
 
     /// Whether a key has a row, be it a value or a removal.
     func hasEntry(_ name: EntryName) throws(SQLiteError) -> Bool {
+        try hasEntry(name, where: { _ in true })
+    }
+
+    private func hasEntry(
+        _ name: EntryName, where holds: (borrowing Statement) -> Bool
+    ) throws(SQLiteError) -> Bool {
         let domain = name.domain
         defer { selectEntry.reset() }
         try selectEntry.bind(domain.name, at: 1)
         try selectEntry.bind(domain.layer.hostColumn, at: 2)
         try selectEntry.bind(name.key.name, at: 3)
-        return try selectEntry.step()
+        return try selectEntry.step() && holds(selectEntry)
+    }
+
+    /// Whether a key has a value.
+    func hasValue(_ name: EntryName) throws(SQLiteError) -> Bool {
+        try hasEntry(name, where: { $0.integer(at: 0) != 0 })
     }
 
     /// How many keys there are.

@@ -11,8 +11,9 @@ public import PropertyList
 /// }
 /// ```
 ///
-/// After each key its value is read once, by ``value()`` or ``strings()``. A reader that has thrown is of
-/// no use any more.
+/// After each key its value is read once, by ``value()`` or ``strings()``. Where these have thrown,
+/// ``skipValue()`` goes past it; a reader that has thrown otherwise, but for a key that was there before,
+/// is of no use any more.
 public struct JSONObjectReader {
     /// A string of an array, and where in the text it begins.
     public struct Element: Sendable {
@@ -85,7 +86,24 @@ public struct JSONObjectReader {
     ///
     /// - Throws: ``JSONError`` where it is anything else.
     public mutating func strings() throws(JSONError) -> [Element] {
-        try reading { scanner throws(JSONFault) in try scanner.strings() }
+        try reading { scanner throws(JSONFault) in
+            var ahead = scanner
+            let strings = try ahead.strings()
+            scanner = ahead
+            return strings
+        }
+    }
+
+    /// Goes past the value that comes next, which may be none that an archive can hold.
+    ///
+    /// - Throws: ``JSONError`` where it is not JSON.
+    public mutating func skipValue() throws(JSONError) {
+        let limits = limits
+        try reading { scanner throws(JSONFault) in
+            var parser = JSONParser(scanner, limits: limits)
+            try parser.skipValue()
+            scanner = parser.scanner
+        }
     }
 
     /// Where a byte of the text stands: the line, and in it the column in code points, both from 1.

@@ -17,6 +17,8 @@ struct JSONParser {
     var scanner: JSONScanner
     private var builder: ValueFormBuilder
     private var stack: [Collection] = []
+    /// Whether nothing is made of what is read.
+    private var isSkipping = false
 
     /// Reads from where the scanner is.
     init(_ scanner: JSONScanner, limits: ValueFormLimits) {
@@ -36,6 +38,17 @@ struct JSONParser {
 
     /// Reads a value, and leaves the scanner behind it.
     mutating func parseValue() throws(JSONFault) -> KeyedArchive {
+        try walk()
+        return builder.finish()
+    }
+
+    /// Goes past a value that may be none that an archive can hold, but is JSON.
+    mutating func skipValue() throws(JSONFault) {
+        isSkipping = true
+        try walk()
+    }
+
+    private mutating func walk() throws(JSONFault) {
         try value()
         while var collection = stack.popLast() {
             scanner.skipSpace()
@@ -49,7 +62,6 @@ struct JSONParser {
             if collection.isDictionary { try key() }
             try value()
         }
-        return builder.finish()
     }
 
     /// Reads a scalar whole, or the bracket that begins a collection.
@@ -109,7 +121,14 @@ struct JSONParser {
 
     private mutating func number() throws(JSONFault) {
         let start = scanner.offset
-        let number = try scanner.number()
+        let number: JSONScanner.Number
+        do throws(JSONFault) {
+            number = try scanner.number()
+        } catch {
+            // Its digits have been read.
+            guard isSkipping, error.code == .numberOutOfRange else { throw error }
+            return
+        }
         try emit(at: start) { builder throws(ValueFormError) in
             switch number {
             case .integer(let value): try builder.integer(value)
@@ -138,6 +157,7 @@ struct JSONParser {
     private mutating func emit(
         at offset: Int, _ event: (inout ValueFormBuilder) throws(ValueFormError) -> Void
     ) throws(JSONFault) {
+        guard !isSkipping else { return }
         do throws(ValueFormError) {
             try event(&builder)
         } catch {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DBus
 import DefaultsProtocol
 
 /// Edits that are written down one a line: as JSON objects, or as the commands that make them.
@@ -42,10 +43,18 @@ struct ChangeDocument {
         }
     }
 
-    /// What is wrong with a domain, with the line that first names it, or the key that is locked.
-    func failure(of edits: DomainEdits, _ error: any Error) -> ToolError {
-        let line = (error as? LockedKey).flatMap { edits.lines[$0.key] } ?? edits.line
-        return Self.failure(name, line, error)
+    /// What is wrong with a domain, with the line that first names it, or the key that is refused.
+    ///
+    /// - Parameter remark: What became of the changes of other domains; nil where none was made.
+    func failure(of edits: DomainEdits, _ error: any Error, _ remark: String? = nil) -> ToolError {
+        let failed = error as? DomainEdits.KeyFailure
+        let line = failed.flatMap { edits.lines[$0.key] } ?? edits.line
+        let failure = Self.failure(name, line, failed?.reason ?? error)
+        guard let remark else { return failure }
+        // That is told of this domain alone.
+        let reason = failure.message.replacing(" Nothing was changed.", with: "")
+            .replacing("Nothing was changed; read again.", with: "Read again.")
+        return ToolError("\(reason) \(remark)", failure.exitCode)
     }
 
     private static func failure(_ name: String, _ line: Int, _ error: any Error) -> ToolError {
@@ -110,8 +119,8 @@ struct ChangeDocument {
         switch error {
         case let failure as ShellWords.Failure: return "\(failure.message)."
         case let failure as ToolError: return failure.message
-        case let failure as LockedKey: return ToolError.locked(failure).message
-        case let failure as DefaultsError: return failure.message
+        case is LockedKey, is Unexpected, is DefaultsError, is DBusError:
+            return ToolError(error).message
         default:
             let message = Defaultsctl.message(for: error)
             return message.isEmpty ? "\(error)" : message

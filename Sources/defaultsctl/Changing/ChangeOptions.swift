@@ -1,13 +1,59 @@
 import ArgumentParser
+import DefaultsClient
 
-/// On what a change depends, and when it is done.
+/// When a change is done, and what is told of it.
 struct ChangeOptions: ParsableArguments {
+    @Flag(help: "Wait until the change is on disk.")
+    var wait = false
+
+    @Flag(help: "Print 'changed', or 'unchanged' if nothing had to be changed.")
+    var changed = false
+
+    /// Refuses what is for all changes of a document, in a line of it.
+    func refuseInDocument() throws(ToolError) {
+        if wait { throw .waitInDocument }
+        if changed { throw .changedInDocument }
+    }
+
+    /// Waits where that is asked for, and tells.
+    func finish(_ isChanged: Bool, on defaults: RemoteDefaults) async throws {
+        if wait { try await defaults.synchronize() }
+        try tell(isChanged)
+    }
+
+    /// Tells whether something was changed, where that is asked for.
+    func tell(_ isChanged: Bool) throws {
+        if changed { try SafeOutput.print(isChanged ? "changed" : "unchanged") }
+    }
+}
+
+/// On what a change of a key depends.
+struct ExpectationOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Change nothing unless the key still has this generation; 0 is a key that is not there.",
             valueName: "number"))
     var ifGeneration: UInt64?
+}
 
-    @Flag(help: "Wait until the change is on disk.")
-    var wait = false
+/// What becomes of keys that the administrator has locked.
+struct LockOption: ParsableArguments {
+    @Flag(help: "Leave locked keys as they are; otherwise one refuses the whole change.")
+    var skipLocked = false
+
+    /// Those of some keys that are to be left as they are, which standard error is told of.
+    func skipped(
+        of keys: some Sequence<String>, in domain: String, of defaults: RemoteDefaults
+    ) async throws -> Set<String> {
+        guard skipLocked else { return [] }
+        let locked = try await defaults.lockedKeys(of: keys, in: domain).map(\.key)
+        if let first = locked.first {
+            let others = locked.count > 1 ? " and \(Amount.of(locked.count - 1, "other key"))" : ""
+            Complaint.say(
+                "'\(first.inBrief)'\(others) of \(domain.onOneLine) "
+                    + "\(locked.count > 1 ? "are" : "is") locked by the administrator, and "
+                    + "\(locked.count > 1 ? "were" : "was") left as before.")
+        }
+        return Set(locked)
+    }
 }

@@ -55,28 +55,97 @@ struct DomainEdits {
         }
         if let generation { expected[key] = generation }
     }
+}
 
-    /// Makes all of them, and gives the generation of the change.
+// MARK: Checking
+
+extension DomainEdits {
+    /// What is wrong with the edit of one key.
+    struct KeyFailure: Error {
+        let key: String
+        let reason: any Error
+    }
+
+    /// Asks the service whether there can be such a domain, and whether it would take these changes
+    /// now; nothing is changed.
+    ///
+    /// - Throws: ``KeyFailure`` where it is one key that is refused.
+    func check(with defaults: RemoteDefaults) async throws {
+        if domain.hasSuffix("@managed") || domain.hasSuffix("@system") {
+            throw ToolError.readOnly(domain)
+        }
+        _ = try await defaults.keys(in: domain)
+        if let locked = try await defaults.lockedKeys(of: keys, in: domain, atMost: 1).first {
+            throw KeyFailure(key: locked.key, reason: locked)
+        }
+        for key in keys where expected[key] != nil {
+            do {
+                try await checkExpectations(of: [key], with: defaults)
+            } catch {
+                throw KeyFailure(key: key, reason: error)
+            }
+        }
+        _ = try await transaction(on: defaults, against: nil)
+    }
+
+    /// Has the service compare generations, by a transaction that changes nothing.
+    private func checkExpectations(
+        of keys: [String], with defaults: RemoteDefaults
+    ) async throws {
+        var transaction = DefaultsTransaction()
+        for key in keys { transaction.expected[key] = expected[key] }
+        guard !transaction.expected.isEmpty else { return }
+        try await defaults.apply(transaction, in: domain)
+    }
+}
+
+// MARK: Making
+
+extension DomainEdits {
+    /// Makes all of them.
     ///
     /// What others change meanwhile is not lost: an edit of a value that is not there any more is
     /// made again on the one that is.
     ///
+    /// - Parameter isCompared: Whether it is to be known what was changed; what is there is read
+    ///   first then, and the change depends on it.
     /// - Throws: `DefaultsError` with `conflict` where a key has not the generation that is expected.
     @discardableResult
-    func apply(to defaults: RemoteDefaults) async throws -> UInt64 {
-        guard expected.isEmpty else {
-            return try await defaults.apply(transaction(on: defaults), in: domain)
-        }
-        return try await defaults.retrying {
-            try await defaults.apply(transaction(on: defaults), in: domain)
+    func apply(
+        to defaults: RemoteDefaults, comparing isCompared: Bool = false
+    ) async throws -> MadeEdits {
+        try await defaults.retrying {
+            do {
+                let snapshot =
+                    isCompared ? try await DomainSnapshot(of: keys, in: domain, defaults) : nil
+                let transaction = try await transaction(on: defaults, against: snapshot)
+                let generation = try await defaults.apply(transaction, in: domain)
+                return MadeEdits(
+                    domain: domain, line: line, generation: generation,
+                    removals: Set(transaction.removals),
+                    replaced: snapshot?.valuesReplaced(by: transaction) ?? [:])
+            } catch let error as DefaultsError where error.code == .conflict {
+                // A conflict with what the user expects is no matter of trying again.
+                do {
+                    try await checkExpectations(of: keys, with: defaults)
+                } catch let error as DefaultsError where error.code == .conflict {
+                    throw Unexpected(conflict: error)
+                }
+                throw error
+            }
         }
     }
 
     /// The transaction that does this to what is there now.
-    private func transaction(on defaults: RemoteDefaults) async throws -> DefaultsTransaction {
+    ///
+    /// - Parameter snapshot: What was read before, and must still be there; nil where only what an
+    ///   edit is made of must.
+    private func transaction(
+        on defaults: RemoteDefaults, against snapshot: DomainSnapshot?
+    ) async throws -> DefaultsTransaction {
         var transaction = DefaultsTransaction()
         transaction.isDurable = isDurable
-        transaction.expected = expected
+        transaction.expected = (snapshot?.expected ?? [:]).merging(expected) { $1 }
         for key in keys {
             switch edits[key] {
             case .set(let archive): transaction.set(key, to: archive)
@@ -87,7 +156,9 @@ struct DomainEdits {
                 do {
                     transaction.set(key, to: try change(archive))
                 } catch is Edit.NothingThere {
-                    throw await defaults.noPair(domain, key)
+                    throw KeyFailure(key: key, reason: await defaults.noPair(domain, key))
+                } catch {
+                    throw KeyFailure(key: key, reason: error)
                 }
                 transaction.expected[key] = expected[key] ?? generation
             case nil: break
@@ -99,13 +170,74 @@ struct DomainEdits {
         }
         return transaction
     }
+}
 
-    /// Asks the service whether there can be such a domain, and it takes these changes.
-    func check(with defaults: RemoteDefaults) async throws {
-        if domain.hasSuffix("@managed") || domain.hasSuffix("@system") {
-            throw ToolError.readOnly(domain)
+/// A conflict with a generation that the user has named.
+struct Unexpected: Error {
+    let conflict: DefaultsError
+}
+
+/// Keys of a domain as they were at one moment.
+private struct DomainSnapshot {
+    /// What a change must find for the snapshot to be what it replaces.
+    let expected: [String: UInt64]
+    private let values: [String: KeyedArchive]
+
+    /// More keys than this are read as the whole domain.
+    private static let mostSingleKeys = 64
+
+    init(of keys: [String], in domain: String, _ defaults: RemoteDefaults) async throws {
+        guard keys.count <= Self.mostSingleKeys else {
+            let (entries, generation) = try await defaults.entries(in: domain)
+            values = Dictionary(entries.map { ($0.key, $0.archive) }) { first, _ in first }
+            // A domain without keys has no generation.
+            expected = ["": entries.isEmpty ? 0 : generation]
+            return
         }
-        _ = try await defaults.keys(in: domain)
-        try await defaults.checkLocks(of: keys, in: domain)
+        var (values, expected): ([String: KeyedArchive], [String: UInt64]) = ([:], [:])
+        for key in keys {
+            let (archive, generation) = try await defaults.archiveIfThere(forKey: key, in: domain)
+            values[key] = archive
+            expected[key] = generation
+        }
+        (self.values, self.expected) = (values, expected)
+    }
+
+    /// The keys that a transaction gives another value or removes, each with what it had.
+    func valuesReplaced(by transaction: DefaultsTransaction) -> [String: KeyedArchive?] {
+        var replaced: [String: KeyedArchive?] = [:]
+        for (key, archive) in transaction.values
+        where !(values[key]?.isSame(as: archive) ?? false) {
+            replaced.updateValue(values[key], forKey: key)
+        }
+        for key in transaction.removals {
+            if let archive = values[key] { replaced.updateValue(archive, forKey: key) }
+        }
+        return replaced
+    }
+}
+
+/// Edits of a domain that were made.
+struct MadeEdits {
+    let domain: String
+    /// The line of a document that first names the domain.
+    let line: Int
+    fileprivate let generation: UInt64
+    fileprivate let removals: Set<String>
+    /// The keys that have another value now, each with the one before; nil for none.
+    fileprivate let replaced: [String: KeyedArchive?]
+
+    /// Whether anything is another than before, where that was compared.
+    var isChanged: Bool { !replaced.isEmpty }
+
+    /// Makes everything as it was, unless somebody has changed it meanwhile.
+    func undo(on defaults: RemoteDefaults) async throws {
+        guard isChanged else { return }
+        var transaction = DefaultsTransaction()
+        for (key, archive) in replaced {
+            if let archive { transaction.set(key, to: archive) } else { transaction.remove(key) }
+            transaction.expected[key] = removals.contains(key) ? 0 : generation
+        }
+        try await defaults.apply(transaction, in: domain)
     }
 }

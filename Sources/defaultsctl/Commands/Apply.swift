@@ -4,11 +4,12 @@ import DefaultsProtocol
 
 struct Apply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Makes many changes at once, those of a domain all or none.",
+        abstract: "Makes many changes at once, all or none.",
         discussion: """
             Changes are read one a line, as JSON objects or as the commands that make them, \
-            quoted as in a shell. All lines are read before the first change is made. Where a domain's \
-            changes are refused, none of them is made, and no change of a domain after it.
+            quoted as in a shell. All lines are read, and checked with the service, before the first \
+            change is made. The changes of a domain are one change. If those of a later domain fail \
+            all the same, the earlier ones are undone, and the error says so.
 
               {"domain":"org.example.Game","key":"PlaySound","value":true}
               {"domain":"org.example.Game","key":"Volume","remove":true,"ifGeneration":42}
@@ -20,8 +21,7 @@ struct Apply: AsyncParsableCommand {
         help: ArgumentHelp("The file to read; - is standard input.", valueName: "file"))
     var file = "-"
 
-    @Flag(help: "Wait until the changes are on disk.")
-    var wait = false
+    @OptionGroup var change: ChangeOptions
 
     /// The most bytes of changes that are read, all of which are in memory at once.
     private static let mostBytes = 256 << 20
@@ -39,16 +39,43 @@ struct Apply: AsyncParsableCommand {
         for edits in document.domains {
             do {
                 try await edits.check(with: defaults)
-            } catch let error as DefaultsError {
-                throw document.failure(of: edits, error)
-            } catch let error where error is ToolError || error is LockedKey {
+            } catch {
                 throw document.failure(of: edits, error)
             }
         }
+        // What is to be undone, or told of, has to be compared.
+        let isCompared = change.changed || document.domains.count > 1
+        var made: [MadeEdits] = []
         for var edits in document.domains {
-            edits.isDurable = wait
-            try await edits.apply(to: defaults)
+            edits.isDurable = change.wait
+            do {
+                made.append(try await edits.apply(to: defaults, comparing: isCompared))
+            } catch {
+                throw document.failure(of: edits, error, await undo(made, on: defaults))
+            }
         }
+        try change.tell(made.contains(where: \.isChanged))
+    }
+
+    /// Undoes what was made, the last first.
+    ///
+    /// - Returns: What became of it, in sentences; nil where nothing was made.
+    private func undo(_ made: [MadeEdits], on defaults: RemoteDefaults) async -> String? {
+        var (undone, kept): ([String], [String]) = ([], [])
+        for edits in made.filter(\.isChanged).reversed() {
+            let name = "\(edits.domain.onOneLine) (line \(edits.line))"
+            do {
+                try await edits.undo(on: defaults)
+                undone.append(name)
+            } catch {
+                let reason = ToolError(error).message
+                kept.append("What was changed in \(name) could not be undone: \(reason)")
+            }
+        }
+        let sentence = undone.reversed().joined(separator: ", ")
+        let sentences =
+            (undone.isEmpty ? [] : ["What was changed in \(sentence) was undone."]) + kept
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
     private func read() throws -> ChangeDocument {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsClient
+@preconcurrency import Glibc
 
 /// `defaultsctl backup`: copies of everything, which the daemon also makes once a day.
 struct BackupCommands: AsyncParsableCommand {
@@ -12,7 +13,7 @@ struct BackupCommands: AsyncParsableCommand {
             abstract: "Lists the backups, the newest first.",
             discussion: "Each with its name, local time, generation, size in bytes and kind.")
 
-        @Flag(help: "Print a JSON array; dates are seconds since 1970.")
+        @Flag(help: "Print a JSON array; dates are as in ISO 8601, in UTC.")
         var json = false
 
         func run(with defaults: RemoteDefaults) async throws {
@@ -30,7 +31,7 @@ struct BackupCommands: AsyncParsableCommand {
 
         private static func object(_ backup: RemoteBackup) throws -> String {
             try ShownJSON.object([
-                ("name", backup.name.quoted), ("date", "\(backup.date)"),
+                ("name", backup.name.quoted), ("date", UniversalTime(backup.date).text.quoted),
                 ("generation", "\(backup.generation)"), ("size", "\(backup.size)"),
                 ("kind", backup.kind.quoted),
             ])
@@ -52,48 +53,88 @@ struct BackupCommands: AsyncParsableCommand {
 
     struct Restore: ServiceCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes everything as it is in a backup.",
+            abstract: "Makes everything, or some domains, as in a backup.",
             discussion: """
                 Applications see it at once, as changes. A backup of what was there before is made \
-                first: restoring that one undoes it.
+                first: restoring that one undoes it. 'latest' is the newest backup that was not made \
+                for undoing. The file of a backup may be of another machine. Locked keys are left as \
+                they are. Everything is on disk when it returns. Exit status: 0, or 1; then a domain \
+                may have been restored and another not, and the error says how many keys were.
                 """)
 
         @Argument(
             help: ArgumentHelp(
-                "The backup: its name, the beginning of it, or 'latest'.", valueName: "backup"))
+                "The backup: its name, the beginning of it, 'latest', or a file with a / or .db.",
+                valueName: "backup"))
         var name: String
+
+        @Option(
+            parsing: .unconditionalSingleValue,
+            help: ArgumentHelp(
+                "Restore this domain alone, in all its layers; can be given several times.",
+                valueName: "domain"))
+        var domain: [String] = []
+
+        @Flag(help: "Change nothing, and print what would be changed.")
+        var dryRun = false
 
         @Flag(help: "Print a JSON object.")
         var json = false
 
-        func run(with defaults: RemoteDefaults) async throws {
-            let backup = try find(in: try await defaults.backups())
-            let outcome = try await defaults.restoreBackup(backup.name)
-            if json { return try SafeOutput.print(Self.object(backup.name, outcome)) }
-            try SafeOutput.print(
-                "\(backup.name): \(outcome.set) keys set, \(outcome.removed) removed")
-            if outcome.damaged > 0 {
-                try SafeOutput.print(
-                    "\(outcome.damaged) values in it are damaged; their keys are as they were, "
-                        + "and no others were removed")
+        @OptionGroup var change: ChangeOptions
+
+        @OptionGroup var lock: LockOption
+
+        func validate() throws {
+            if json, change.changed {
+                throw ValidationError("--json tells what --changed does; give one.")
             }
-            if outcome.locked > 0 {
-                try SafeOutput.print(
-                    "\(outcome.locked) locked by the administrator, and left as they are")
-            }
-            try SafeOutput.print(
-                outcome.undo.isEmpty
-                    ? "the database was damaged, and there is no backup that undoes this"
-                    : "to undo: defaultsctl backup restore \(outcome.undo)")
         }
 
-        private static func object(_ name: String, _ outcome: RestorationOutcome) throws -> String {
-            try ShownJSON.object([
-                ("name", name.quoted), ("set", "\(outcome.set)"),
-                ("removed", "\(outcome.removed)"), ("damaged", "\(outcome.damaged)"),
-                ("locked", "\(outcome.locked)"),
-                ("undo", outcome.undo.isEmpty ? "null" : outcome.undo.quoted),
-            ])
+        func run(with defaults: RemoteDefaults) async throws {
+            let domains = try domain.map { try DomainWord(name: $0).name }
+            let (source, outcome) = try await restore(domains, on: defaults)
+            if json { return try SafeOutput.print(json: Self.object(source, outcome)) }
+            if change.changed {
+                return try change.tell(outcome.set > 0 || outcome.removed > 0)
+            }
+            try SafeOutput.print(dryRun ? Self.plan(source, outcome) : Self.text(source, outcome))
+        }
+
+        /// - Returns: What was restored, as messages name it, and what came of it.
+        private func restore(
+            _ domains: [String], on defaults: RemoteDefaults
+        ) async throws -> (source: String, outcome: RestorationOutcome) {
+            let isFile = name.contains("/") || name.hasSuffix(".db")
+            guard !isFile else {
+                let path = try Self.realPath(of: name)
+                return (
+                    path,
+                    try await defaults.restore("", at: path, domains: domains, isDry: dryRun)
+                )
+            }
+            let backup = try find(in: try await defaults.backups())
+            // An older service knows the whole alone.
+            let outcome =
+                domains.isEmpty && !dryRun
+                ? try await defaults.restoreBackup(backup.name)
+                : try await defaults.restore(
+                    backup.name, at: "", domains: domains, isDry: dryRun)
+            return (backup.name, outcome)
+        }
+
+        /// The path as the service finds the file, which has another working directory.
+        private static func realPath(of path: String) throws(ToolError) -> String {
+            // The text is malloc's, and is freed once it is copied.
+            guard let real = realpath(path, nil) else {
+                throw .input(path, "It cannot be read: \(SystemWords.last).")
+            }
+            defer { free(real) }
+            let file = String(cString: real)
+            guard SystemFile.status(of: file).map({ $0.st_mode & S_IFMT == S_IFREG }) == true else {
+                throw .input(path, "It is no regular file, and so no backup.")
+            }
+            return file
         }
 
         private func find(in backups: [RemoteBackup]) throws -> RemoteBackup {
@@ -101,11 +142,74 @@ struct BackupCommands: AsyncParsableCommand {
             guard !name.isEmpty else { throw ToolError.noBackup(name) }
             let found =
                 name == "latest"
-                ? Array(backups.prefix(1)) : backups.filter { $0.name.hasPrefix(name) }
+                ? Array(backups.filter { $0.kind != "undo" }.prefix(1))
+                : backups.filter { $0.name.hasPrefix(name) }
             if let exact = found.first(where: { $0.name == name }) { return exact }
             guard let backup = found.first else { throw ToolError.noBackup(name) }
             guard found.count == 1 else { throw ToolError.severalBackups(name, found.count) }
             return backup
         }
+    }
+}
+
+// MARK: What a restoration has changed
+
+extension BackupCommands.Restore {
+    private static func text(_ source: String, _ outcome: RestorationOutcome) -> String {
+        (["\(source.onOneLine): \(counts(outcome.set, outcome.removed))"] + remarks(outcome) + [
+            outcome.undo.isEmpty
+                ? "the database was damaged, and there is no backup that undoes this"
+                : "to undo: defaultsctl backup restore \(outcome.undo)"
+        ]).joined(separator: "\n")
+    }
+
+    private static func plan(_ source: String, _ outcome: RestorationOutcome) -> String {
+        let domains = outcome.changes.map {
+            let locked = $0.locked == 0 ? "" : ", \($0.locked) locked"
+            return "  \($0.domain): \(counts($0.set.count, $0.removed.count))\(locked)"
+        }
+        let total =
+            "\(source.onOneLine): \(Amount.of(outcome.set, "key")) would be set, "
+            + "\(outcome.removed) removed"
+        return ([total] + domains + remarks(outcome)).joined(separator: "\n")
+    }
+
+    private static func counts(_ set: some BinaryInteger, _ removed: some BinaryInteger) -> String {
+        "\(Amount.of(set, "key")) set, \(removed) removed"
+    }
+
+    private static func remarks(_ outcome: RestorationOutcome) -> [String] {
+        var remarks: [String] = []
+        if outcome.damaged > 0 {
+            remarks.append(
+                outcome.damaged == 1
+                    ? "1 value in it is damaged; its key is as it was, and no others were removed"
+                    : "\(outcome.damaged) values in it are damaged; their keys are as they were, and "
+                        + "no others were removed")
+        }
+        if outcome.locked > 0 {
+            remarks.append(
+                "\(Amount.of(outcome.locked, "key")) locked by the administrator, left as before")
+        }
+        return remarks
+    }
+
+    private static func object(_ source: String, _ outcome: RestorationOutcome) throws -> String {
+        let changes = try outcome.changes.map { change in
+            func list(_ names: [String]) throws -> String {
+                "[\(try names.map { try $0.quoted }.joined(separator: ","))]"
+            }
+            return try ShownJSON.object([
+                ("domain", change.domain.quoted), ("set", list(change.set)),
+                ("removed", list(change.removed)), ("locked", "\(change.locked)"),
+            ])
+        }
+        return try ShownJSON.object(
+            [
+                ("name", source.quoted), ("set", "\(outcome.set)"),
+                ("removed", "\(outcome.removed)"), ("damaged", "\(outcome.damaged)"),
+                ("locked", "\(outcome.locked)"),
+                ("undo", outcome.undo.isEmpty ? "null" : outcome.undo.quoted),
+            ] + (changes.isEmpty ? [] : [("changes", "[\(changes.joined(separator: ","))]")]))
     }
 }

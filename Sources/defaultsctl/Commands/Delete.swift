@@ -5,7 +5,8 @@ import KeyedArchive
 
 struct Delete: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Removes a domain, a key, or a part of its value.")
+        abstract: "Removes a domain, a key, or a part of its value.",
+        discussion: "It can also be called 'remove'.")
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String
@@ -15,7 +16,11 @@ struct Delete: ServiceCommand {
 
     @OptionGroup var part: PathOption
 
+    @OptionGroup var expectation: ExpectationOption
+
     @OptionGroup var change: ChangeOptions
+
+    @OptionGroup var lock: LockOption
 
     @OptionGroup var host: HostOption
 
@@ -24,7 +29,7 @@ struct Delete: ServiceCommand {
         if part.path != nil {
             throw ValidationError("--path leads into the value of a key; name the key.")
         }
-        if change.ifGeneration != nil {
+        if expectation.ifGeneration != nil {
             throw ValidationError("--if-generation is of a key; name the key.")
         }
     }
@@ -33,20 +38,25 @@ struct Delete: ServiceCommand {
         let keys = try await defaults.keys(in: domain)
         // The service counts the removal of nothing as done; a person who mistyped wants to know.
         guard key.map(keys.contains) ?? !keys.isEmpty else {
-            throw ToolError.nothingDeleted(domain)
+            if change.changed { return try change.tell(false) }
+            throw await defaults.nothingDeleted(key, in: domain, of: keys)
         }
+        let named = key.map { [$0] } ?? keys
+        let skipped = try await lock.skipped(of: named, in: domain, of: defaults)
+        guard skipped.count < named.count else { return try change.tell(false) }
         if let key {
-            try await edits(of: key).apply(to: defaults)
+            let made = try await edits(of: key).apply(to: defaults, comparing: change.changed)
+            try change.tell(made.isChanged)
         } else {
-            try await defaults.removeDomain(domain)
-            if change.wait { try await defaults.synchronize() }
+            try await defaults.removeKeys(of: domain, except: skipped)
+            try await change.finish(true, on: defaults)
         }
     }
 
     private func edits(of key: String) throws -> DomainEdits {
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
-        try edits.add(.removing(part.path), of: key, ifStillAt: change.ifGeneration)
+        try edits.add(.removing(part.path), of: key, ifStillAt: expectation.ifGeneration)
         return edits
     }
 }
@@ -54,8 +64,10 @@ struct Delete: ServiceCommand {
 extension Delete: EditingCommand {
     func addEdits(to document: inout ChangeDocument) throws {
         guard let key else { throw ToolError.domainInDocument }
-        guard !change.wait else { throw ToolError.waitInDocument }
-        try document.add(.removing(part.path), of: key, in: domain, ifStillAt: change.ifGeneration)
+        try change.refuseInDocument()
+        guard !lock.skipLocked else { throw ToolError.skippingInDocument }
+        try document.add(
+            .removing(part.path), of: key, in: domain, ifStillAt: expectation.ifGeneration)
     }
 }
 
@@ -71,40 +83,69 @@ struct DeleteAll: ServiceCommand {
     @Argument(help: "The key; without it, the whole domain.")
     var key: String?
 
+    @OptionGroup var change: ChangeOptions
+
+    @OptionGroup var lock: LockOption
+
     @OptionGroup var host: HostOption
 
     func run(with defaults: RemoteDefaults) async throws {
-        var isDeleted = false
         let name = domain.prefix { $0 != "@" }
         // The service says what is wrong with a name that no domain can have.
         let layers = [domain] + (try await defaults.domains().filter { $0 != domain })
-        let own = layers.filter { $0 == domain || $0.hasPrefix("\(name)@") }
-        if own.count > 1 {
-            // What is locked in one is so in all, and then none is removed.
-            var keys: Set<String> = []
-            for layer in own { keys.formUnion(try await defaults.keys(in: layer)) }
-            if let key { keys.formIntersection([key]) }
-            try await defaults.checkLocks(of: keys.sorted(), in: domain)
+        var found: [(layer: String, keys: [String])] = []
+        for layer in layers where layer == domain || layer.hasPrefix("\(name)@") {
+            let keys = try await defaults.keys(in: layer).filter { key == nil || $0 == key }
+            if !keys.isEmpty { found.append((layer, keys)) }
         }
-        for layer in own {
-            if try await defaults.delete(key, in: layer) { isDeleted = true }
+        guard !found.isEmpty else {
+            if change.changed { return try change.tell(false) }
+            throw if let key {
+                ToolError.nothingDeleted(key, in: domain, meant: nil)
+            } else {
+                await defaults.nothingDeleted(nil, in: domain, of: [])
+            }
         }
-        guard isDeleted else { throw ToolError.nothingDeleted(domain) }
+        let keys = Set(found.flatMap(\.keys)).sorted()
+        let skipped = try await lock.skipped(of: keys, in: domain, of: defaults)
+        // What is locked in one is so in all, and then none is removed.
+        if found.count > 1, !lock.skipLocked {
+            try await defaults.checkLocks(of: keys, in: domain)
+        }
+        guard skipped.count < keys.count else { return try change.tell(false) }
+        for (layer, keys) in found {
+            try await defaults.removeKeys(
+                of: layer, except: key == nil ? skipped : [], ofThese: key == nil ? nil : keys)
+        }
+        try await change.finish(true, on: defaults)
     }
 }
 
 extension RemoteDefaults {
-    /// Removes a key or a whole domain, and says whether it was there: the service counts the removal
-    /// of nothing as done; a person who mistyped wants to know.
-    fileprivate func delete(_ key: String?, in domain: String) async throws -> Bool {
-        let keys = try await keys(in: domain)
-        guard let key else {
-            guard !keys.isEmpty else { return false }
-            try await removeDomain(domain)
-            return true
+    /// Removes the keys of a domain.
+    ///
+    /// - Parameters:
+    ///   - kept: Those that stay.
+    ///   - keys: Those that are removed; nil for all.
+    func removeKeys(
+        of domain: String, except kept: Set<String>, ofThese keys: [String]? = nil
+    ) async throws {
+        guard !kept.isEmpty || keys != nil else { return _ = try await removeDomain(domain) }
+        var transaction = DefaultsTransaction()
+        let all = if let keys { keys } else { try await self.keys(in: domain) }
+        for key in all where !kept.contains(key) { transaction.remove(key) }
+        try await apply(transaction, in: domain)
+    }
+
+    /// The error for a removal of what is not there, with what was perhaps meant.
+    ///
+    /// - Parameter keys: Those that the domain has.
+    fileprivate func nothingDeleted(
+        _ key: String?, in domain: String, of keys: [String]
+    ) async -> ToolError {
+        guard let key, !keys.isEmpty else {
+            return .nothingDeleted(domain, meant: await domainNear(domain))
         }
-        guard keys.contains(key) else { return false }
-        try await remove(key, in: domain)
-        return true
+        return .nothingDeleted(key, in: domain, meant: Spelling.nearest(to: key, among: keys))
     }
 }

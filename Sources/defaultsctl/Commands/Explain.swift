@@ -4,25 +4,38 @@ import DefaultsClient
 struct Explain: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows which layers have a key, and which of them holds.",
+        usage: """
+            defaultsctl explain [--json] <domain> <key>
+            defaultsctl explain [--json] <domain>
+            """,
         discussion: """
             The layers are listed as an application looks into them, the strongest first: managed, \
             global-managed, host, domain, global-host, global, system and global-system. An arrow marks \
             the one that holds. Behind the value stand a lock of the administrator's and the file \
             that a value or a lock is from.
+
+            Without a key these are all keys of the domain that are managed, locked, or in several layers: \
+            for each the layer that holds, its state, the weaker layers that it overrides, and the file. \
+            Locks that cover several keys end with a *.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String
 
-    @Argument(help: "The key.")
-    var key: String
+    @Argument(help: "The key; without it, all that is managed, locked or overridden.")
+    var key: String?
 
-    @Flag(help: "Print one JSON object, with all values whole.")
+    @Flag(help: "Print one JSON object, with a key with all values whole.")
     var json = false
 
     func check() throws { try SearchedDomain.check(domain) }
 
     func run(with defaults: RemoteDefaults) async throws {
+        guard let key else {
+            let explanation = try await DomainExplanation(of: domain, asking: defaults)
+            if json { return try SafeOutput.print(json: explanation.json) }
+            return try SafeOutput.print(explanation.text)
+        }
         if json {
             let explanation = try await Explanation(of: key, in: domain, asking: defaults)
             return try SafeOutput.print(json: explanation.json)

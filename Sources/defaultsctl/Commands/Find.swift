@@ -6,8 +6,9 @@ struct Find: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints the keys that have a word in them or in their values.",
         discussion: """
-            The word is looked for in the names of domains, in keys and in strings, those inside other \
-            values too, whatever the case.
+            The word is looked for in the names of domains, in keys, in strings and in dates, those \
+            inside other values too, whatever the case. A date is looked for as ISO 8601 has it, in \
+            UTC, such as 2024-02-29T12. Exit status: 0, or 1 if nothing has the word.
             """)
 
     @Argument(help: "The word.")
@@ -28,13 +29,9 @@ struct Find: ServiceCommand {
             }
             if !entries.isEmpty { found.append((name, entries)) }
         }
-        if json {
-            try printJSON(found)
-        } else if found.isEmpty {
-            Complaint.say("No domain, key, nor value containing '\(word)'")
-        } else {
-            try printText(found)
-        }
+        if json { try printJSON(found) }
+        guard !found.isEmpty else { throw ToolError.nothingFound(word) }
+        if !json { try printText(found) }
     }
 
     private func printText(_ found: [(name: String, entries: [DefaultsEntry])]) throws {
@@ -44,7 +41,8 @@ struct Find: ServiceCommand {
             try listing.add(entries)
             failure = failure ?? listing.failure
             try SafeOutput.print(
-                "Found \(entries.count) keys in domain '\(name.domainTitle)': \(listing.text)")
+                "Found \(Amount.of(entries.count, "key")) in domain '\(name.domainTitle)': "
+                    + listing.text)
         }
         if let failure { throw failure }
     }

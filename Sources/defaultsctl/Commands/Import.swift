@@ -4,11 +4,12 @@ import DefaultsFiles
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Takes the keys of a property list over into a domain.",
+        abstract: "Imports the keys of a property list into a domain.",
         discussion: """
             The file is a property list in XML, binary or the old style, or JSON; - is standard input. \
-            Keys that it does not name stay. All of it is one change where it has no more than 262144 \
-            keys and 32 MiB.
+            Keys that it does not name stay. All of it is one change if it has no more than 262144 \
+            keys and 32 MiB. With --key the whole file is the value of one key; a keyed archive is \
+            imported so, and stored as it is.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -20,24 +21,49 @@ struct Import: AsyncParsableCommand {
     @Option(help: "What the file holds: xml, binary or json; otherwise seen by its beginning.")
     var format: DomainFormat?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Import the file as the value of this key.", valueName: "key"))
+    var key: String?
+
     @Flag(help: "Remove the keys of the domain that the file does not name.")
     var replace = false
 
+    @OptionGroup var change: ChangeOptions
+
+    @OptionGroup var lock: LockOption
+
     @OptionGroup var host: HostOption
+
+    func validate() throws {
+        if replace, key != nil {
+            throw ValidationError("--key is about one key, and --replace about all; give one.")
+        }
+    }
 
     func run() async throws {
         try await reportingFailure {
             // What cannot be read needs no service.
             let entries = try read()
-            try await ServiceSession.run {
-                try await $0.store(entries, in: domain, removingOthers: replace)
-            }
+            try await ServiceSession.run { try await store(entries, on: $0) }
         }
+    }
+
+    private func store(_ entries: [DefaultsEntry], on defaults: RemoteDefaults) async throws {
+        let others = replace && lock.skipLocked ? try await defaults.keys(in: domain) : []
+        let skipped = try await lock.skipped(
+            of: Set(entries.map(\.key) + others).sorted(), in: domain, of: defaults)
+        let isChanged = try await defaults.store(
+            entries, in: domain, removingOthers: replace, keeping: skipped,
+            comparing: change.changed)
+        try await change.finish(isChanged, on: defaults)
     }
 
     private func read() throws -> [DefaultsEntry] {
         let progress = ProgressBar("Reading \(file.onOneLine)")
         defer { progress.end() }
-        return try DomainFile(file, format: format).entries(progress)
+        let document = try DomainFile(file, format: format)
+        if let key { return [DefaultsEntry(key: key, archive: try document.value())] }
+        return try document.entries(progress)
     }
 }

@@ -12,6 +12,9 @@ struct Lint: ParsableCommand {
               FILE:LINE:COLUMN: error: what is wrong
               FILE:LINE:COLUMN: warning: what is ignored, or suspicious
 
+            All errors of a file are told. Only what is not JSON or XML at all ends its checking, as \
+            nobody knows what comes after.
+
             It needs neither a bus nor a service. Exit status: 0, or 1 where there is an error. \
             defaultsd-managed(5) says what files are made of.
             """)

@@ -16,11 +16,14 @@ struct Rename: ServiceCommand {
     @Argument(help: "Its new name.")
     var newKey: String
 
+    @OptionGroup var change: ChangeOptions
+
     @OptionGroup var host: HostOption
 
     func run(with defaults: RemoteDefaults) async throws {
         do {
             try await defaults.move(oldKey, to: newKey, in: domain)
+            try await change.finish(oldKey != newKey, on: defaults)
         } catch let error as DefaultsError where error.code == .notFound {
             throw ToolError.noKeyToRename(oldKey, in: domain)
         }

@@ -69,13 +69,15 @@ struct Status: ServiceCommand {
             ]
         }
         if let rescue = facts?.lastRescue {
-            let facts = [("time", "\(rescue.time)"), ("report", try rescue.report.quoted)]
+            let facts = [
+                ("time", try UniversalTime(rescue.time).text.quoted), ("report", try rescue.report.quoted),
+            ]
             members.append(("damage", try ShownJSON.object(facts)))
         }
         if let backups {
             members += [
                 ("backups", "\(backups.count)"),
-                ("newestBackup", backups.first.map { "\($0.date)" } ?? "null"),
+                ("newestBackup", try backups.first.map { try UniversalTime($0.date).text.quoted } ?? "null"),
             ]
         }
         if let hosts {

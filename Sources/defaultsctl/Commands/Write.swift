@@ -10,6 +10,7 @@ struct Write: ServiceCommand {
         usage: """
             defaultsctl write [--path <path>] <domain> <key> <value>
             defaultsctl write [--path <path>] <domain> <key> --json <value>
+            defaultsctl write [--path <path>] <domain> <key> --archive <file>
             defaultsctl write <domain> '<property list>'
             """,
         discussion: """
@@ -36,12 +37,21 @@ struct Write: ServiceCommand {
 
     @OptionGroup var part: PathOption
 
+    @OptionGroup var expectation: ExpectationOption
+
     @OptionGroup var change: ChangeOptions
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Any value or object, as JSON.", valueName: "value"))
     var json: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "A keyed archive, binary or in XML, which is stored as it is; - is standard input.",
+            valueName: "file"))
+    var archive: String?
 
     @OptionGroup var host: HostOption
 
@@ -52,8 +62,8 @@ struct Write: ServiceCommand {
 
     /// Refuses words that are no value before the service is asked for anything.
     func check() throws {
-        guard json == nil else {
-            guard words.isEmpty else { throw ToolError.valueTwice }
+        guard json == nil, archive == nil else {
+            guard words.isEmpty, json == nil || archive == nil else { throw ToolError.valueTwice }
             return
         }
         if words.isEmpty {
@@ -66,19 +76,24 @@ struct Write: ServiceCommand {
     }
 
     func run(with defaults: RemoteDefaults) async throws {
-        if json == nil, words.isEmpty {
-            let entries = try domainEntries()
-            return try await defaults.store(entries, in: domain, removingOthers: true)
+        if json == nil, archive == nil, words.isEmpty {
+            let isChanged = try await defaults.store(
+                try domainEntries(), in: domain, removingOthers: true, comparing: change.changed)
+            return try await change.finish(isChanged, on: defaults)
         }
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
-        try edits.add(edit(), of: key, ifStillAt: change.ifGeneration)
-        try await edits.apply(to: defaults)
+        try edits.add(edit(), of: key, ifStillAt: expectation.ifGeneration)
+        let made = try await edits.apply(to: defaults, comparing: change.changed)
+        try change.tell(made.isChanged)
     }
 
     /// What becomes of the value of the key.
     private func edit() throws -> Edit {
         if let archive = try archiveOfJSON() { return .setting(part.path, to: archive) }
+        if let archive {
+            return .setting(part.path, to: try InspectedArchive(contentsOf: archive).archive)
+        }
         return try Self.edit(of: key, to: words, at: part.path)
     }
 
@@ -116,8 +131,11 @@ struct Write: ServiceCommand {
 extension Write: EditingCommand {
     func addEdits(to document: inout ChangeDocument) throws {
         try check()
-        guard json != nil || !words.isEmpty else { throw ToolError.domainInDocument }
-        guard !change.wait else { throw ToolError.waitInDocument }
-        try document.add(edit(), of: key, in: domain, ifStillAt: change.ifGeneration)
+        guard json != nil || archive != nil || !words.isEmpty else {
+            throw ToolError.domainInDocument
+        }
+        guard archive != "-" else { throw ToolError.inputInDocument }
+        try change.refuseInDocument()
+        try document.add(edit(), of: key, in: domain, ifStillAt: expectation.ifGeneration)
     }
 }

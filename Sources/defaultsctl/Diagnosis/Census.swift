@@ -65,12 +65,12 @@ extension Census {
                 ["service runs for", Amount.time(activity.uptime)],
                 ["calls since then", "\(activity.calls)"],
                 ["changes since then", "\(activity.changes)"],
-                ["written to disk", "\(activity.flushes) times"],
+                ["written to disk", Amount.of(activity.flushes, "time")],
             ]
         }
         var largest = Columns(areNumbers: [true, true, false])
         largest.rows = domains.prefix(longest).map {
-            [Amount.bytes($0.bytes), "\($0.keys) \($0.keys == 1 ? "key" : "keys")", $0.name]
+            [Amount.bytes($0.bytes), Amount.of($0.keys, "key"), $0.name]
         }
         var values = Columns(areNumbers: [true, false, false])
         values.rows = self.values.prefix(longest).map {

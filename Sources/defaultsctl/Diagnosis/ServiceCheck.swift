@@ -146,7 +146,7 @@ struct ServiceCheck {
                     "storage",
                     status.pendingChanges == 0
                         ? "Everything is on disk."
-                        : "\(status.pendingChanges) changes are on their way to disk."))
+                        : "\(Amount.of(status.pendingChanges, "change")) not on disk yet."))
         }
         if let expected = places.database, let directory, expected != directory,
             !SystemFile.areSame(expected, directory)

@@ -26,4 +26,28 @@ extension ToolError {
 
     static let waitInDocument = ToolError(
         "--wait is for all changes: give it to apply.", refused)
+
+    static let notAsked = ToolError(
+        "There is no terminal to ask on. Give --yes to remove everything that was set.", wrongLine)
+
+    static let notConfirmed = ToolError("Nothing was changed.", refused)
+
+    static func resetIncomplete(
+        _ removed: Int, undo: String, because error: any Error
+    ) -> ToolError {
+        let failure = ToolError(error)
+        return ToolError(
+            "\(failure.message) \(Amount.of(removed, "key")) had been removed before; to undo: "
+                + "defaultsctl backup restore \(undo)", failure.exitCode)
+    }
+
+    static let inputInDocument = ToolError(
+        "Standard input cannot be a value in a document. Name a file after --archive.", refused)
+
+    static let skippingInDocument = ToolError(
+        "--skip-locked is for delete, delete-all, import and backup restore, and for no line of a "
+            + "document.", refused)
+
+    static let changedInDocument = ToolError(
+        "--changed is for all changes: give it to apply.", refused)
 }

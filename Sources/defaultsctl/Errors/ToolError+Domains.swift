@@ -21,9 +21,20 @@ extension ToolError {
         ToolError("The domain \(domain.domainTitle.onOneLine) does not exist", refused)
     }
 
-    static func nothingDeleted(_ domain: String) -> ToolError {
+    static func nothingDeleted(_ domain: String, meant: String?) -> ToolError {
         ToolError(
-            "Domain (\(domain.onOneLine)) not found. Defaults have not been changed.", refused)
+            "Domain (\(domain.onOneLine)) not found. Defaults have not been changed"
+                + (meant == nil ? "." : suggestion(meant)), refused)
+    }
+
+    static func nothingDeleted(_ key: String, in domain: String, meant: String?) -> ToolError {
+        ToolError(
+            "Key '\(key.inBrief)' of domain \(domain.domainTitle.onOneLine) not found. Defaults have "
+                + "not been changed" + (meant == nil ? "." : suggestion(meant)), refused)
+    }
+
+    static func nothingFound(_ word: String) -> ToolError {
+        ToolError("No domain, key, nor value containing '\(word.inBrief)'", refused)
     }
 
     static func noKeyToRename(_ key: String, in domain: String) -> ToolError {
@@ -62,6 +73,13 @@ extension ToolError {
         ToolError(
             "Property list \(name.fileTitle) was not a dictionary. Defaults have not been changed.",
             refused)
+    }
+
+    static func fileIsArchive(_ name: String) -> ToolError {
+        ToolError(
+            "\(name.fileTitle) is a keyed archive, which is one value and not a domain. Name the key "
+                + "that it is for: 'defaultsctl import DOMAIN FILE --key KEY'. Defaults have not been "
+                + "changed.", refused)
     }
 
     static func keysNotExported(_ key: String, count: Int) -> ToolError {

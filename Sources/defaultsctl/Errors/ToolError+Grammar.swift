@@ -37,6 +37,13 @@ extension ToolError {
             "\(option) needs a value; see defaultsctl \(verb.rawValue) --help", wrongLine)
     }
 
+    static func noOptionOfWrite(_ word: String, meant: String?) -> ToolError {
+        ToolError(
+            "write has no option '\(word.inBrief)'. "
+                + (meant.map { "Did you mean '\($0)'? " } ?? "")
+                + "A key or a value that begins with two hyphens comes after '--'.", wrongLine)
+    }
+
     static func noDomainName(_ name: String) -> ToolError {
         ToolError(
             "'\(name.onOneLine)' is no name of a domain here; the global one is "
@@ -62,9 +69,10 @@ extension ToolError {
 
     static func domainPath(_ path: String) -> ToolError {
         ToolError(
-            "'\(path.onOneLine)' is the path of a file, and here domains are kept in no files of "
-                + "their own. Give the application ID; 'defaultsctl import DOMAIN FILE' takes over "
-                + "the keys of a property list.", refused)
+            "'\(path.onOneLine)' is the path of a file, and domains are not kept in files of their "
+                + "own here. Only a path that ends as '/Preferences/NAME.plist' names a domain, NAME. "
+                + "Give the application ID; 'defaultsctl import DOMAIN FILE' takes over the keys of a "
+                + "property list.", refused)
     }
 
     static func noApplication(

@@ -38,6 +38,12 @@ extension ToolError {
                 + "now.", wrongLine)
     }
 
+    static func integerTooLarge(_ word: String) -> ToolError {
+        ToolError(
+            "'\(word.inBrief)' is out of range: -int takes 64 bits, which is from \(Int64.min) to "
+                + "\(UInt64.max). Nothing was stored.", refused)
+    }
+
     static func realTooLarge(_ word: String) -> ToolError {
         ToolError("'\(word.inBrief)' is larger than any real number.", wrongLine)
     }

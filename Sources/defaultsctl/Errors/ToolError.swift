@@ -28,6 +28,8 @@ struct ToolError: Error {
         case let error as ToolError: self = error
         case let error as LockedKey: self = .locked(error)
         case let error as ClientError: self.init(error.message.onOneLine, Self.noService)
+        case let error as DomainEdits.KeyFailure: self.init(error.reason)
+        case let error as Unexpected: self.init(error.conflict)
         case let error as DefaultsError: self.init(error.message, Self.refused)
         case let error as DBusError where Self.unreachable.contains(error.name):
             let reason =

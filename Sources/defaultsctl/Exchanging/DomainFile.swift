@@ -49,6 +49,33 @@ struct DomainFile {
         }
     }
 
+    /// The file as one value: a keyed archive as it is, else what the property list or the JSON says.
+    func value() throws(ToolError) -> KeyedArchive {
+        if let format, format != .json { return try archive(of: propertyList()) }
+        do {
+            return try KeyedArchive(json: bytes)
+        } catch {
+            let isMeantAsJSON = format == .json || path.hasSuffix(".json") || isLikeJSON
+            guard !isMeantAsJSON, let list = try? propertyList() else {
+                throw .cannotParseFile(name, because: "\(error)")
+            }
+            return try archive(of: list)
+        }
+    }
+
+    private func archive(of list: PropertyList) throws(ToolError) -> KeyedArchive {
+        do {
+            if PropertyListEntries.isArchive(list) {
+                return try InspectedArchive(bytes, name: name).archive
+            }
+            return try WrittenValue.list(list).archive()
+        } catch let error as ToolError {
+            throw error
+        } catch {
+            throw .cannotParseFile(name, because: "\(error)")
+        }
+    }
+
     private func propertyList() throws(ToolError) -> PropertyList {
         do {
             switch format {
@@ -89,6 +116,7 @@ struct DomainFile {
         of list: PropertyList, _ progress: ProgressBar
     ) throws(ToolError) -> [DefaultsEntry] {
         guard let values = PropertyListEntries(of: list) else { throw .fileIsNoDictionary(name) }
+        guard !PropertyListEntries.isArchive(list) else { throw .fileIsArchive(name) }
         var entries: [DefaultsEntry] = []
         try values.read { entry throws(ToolError) in
             try check(entry.key)

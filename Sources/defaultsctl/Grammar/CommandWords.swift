@@ -2,8 +2,9 @@
 /// for another: the verb, our own options, `--`, and then all that is a name or a value.
 ///
 /// 1. Host options stand before the verb, ours also behind it, and become the suffix of the domain.
-/// 2. A word that begins with `--` is an option of ours but for among the words of a value, where a
-///    `write` knows none of that name, and behind `--`. All other words mean what their place says.
+/// 2. A word that begins with `--` is an option of ours, except after `--` and after a flag of a type
+///    that still takes words. An option that the verb does not have is refused, so that a mistyped
+///    one is never stored. All other words mean what their place says.
 struct CommandWords {
     private let verb: Verb
     private var host: HostWords
@@ -45,24 +46,19 @@ struct CommandWords {
             names.append(word)
         } else if !isTerminated, word == "--" {
             isTerminated = true
-        } else if !isTerminated, isOption(word) || (word == "-h" && names.isEmpty) {
+        } else if !isTerminated, word.hasPrefix("--") || (word == "-h" && names.isEmpty) {
             try takeOption(word, before: &rest)
+        } else if !isTerminated, names.isEmpty, HostWords.spellings.contains(word) {
+            _ = try host.take(word, before: &rest)
         } else if !isTerminated, verb.shortFlags.contains(word) {
             options.append(word)
         } else if verb.takesDomain, names.isEmpty, !isTerminated {
             let domain = try DomainWord(word, before: &rest, mayBeFile: verb == .inspect)
+            if domain.isOfThisHost { try host.chooseCurrent() }
             names.append(domain.name)
         } else {
             names.append(word)
         }
-    }
-
-    /// Whether a word is an option of ours; behind the domain of a `write` it is one only where it is
-    /// known, as else it is a key or a value to macOS's tool.
-    private func isOption(_ word: String) -> Bool {
-        guard word.hasPrefix("--") else { return false }
-        return verb != .write || names.isEmpty
-            || Verb.writeOptions.contains(String(word.prefix { $0 != "=" }))
     }
 
     private mutating func takeOption(
@@ -70,6 +66,9 @@ struct CommandWords {
     ) throws(ToolError) {
         if try host.take(word, before: &rest) { return }
         let name = String(word.prefix { $0 != "=" })
+        if verb == .write, name.hasPrefix("--"), !Verb.writeOptions.contains(name) {
+            throw .noOptionOfWrite(word, meant: Spelling.nearest(to: name, among: Verb.writeOptions))
+        }
         guard verb.optionsWithValue.contains(name) else { return options.append(word) }
         let joined = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
         guard let value = joined ?? rest.popFirst() else {

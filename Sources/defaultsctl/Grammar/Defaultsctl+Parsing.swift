@@ -78,6 +78,7 @@ extension Defaultsctl {
     }
 
     private static func noVerb(_ word: String, among verbs: [String]) -> String {
+        if let answer = ForeignVerb.answer(to: word) { return answer }
         let meant = Spelling.nearest(to: word, among: verbs)
         return "There is no verb '\(word.inBrief)'."
             + (meant.map { " Did you mean '\($0)'?" } ?? "")

@@ -1,7 +1,7 @@
-/// The host that a command line is for: `-currentHost` or `-host NAME` before the verb, or
-/// `--current-host` or `--host NAME` behind it.
+/// The host that a command line is for: `-currentHost` or `-host NAME` before the verb, or one of
+/// these or `--current-host` or `--host NAME` after it.
 struct HostWords {
-    /// The options that macOS's `defaults` takes before its verb.
+    /// The options that macOS's `defaults` takes before its verb, and we before the domain, too.
     static let spellings = ["-currentHost", "-host"]
 
     /// The option of ours that names a host, which stands behind the verb.
@@ -39,8 +39,8 @@ struct HostWords {
     ) throws(ToolError) -> Bool {
         let taken: Choice
         switch option {
-        case "--current-host": taken = .current
-        case Self.nameOption: taken = .named(try Self.name(rest.popFirst()))
+        case "--current-host", "-currentHost": taken = .current
+        case Self.nameOption, "-host": taken = .named(try Self.name(rest.popFirst()))
         case _ where option.hasPrefix("--host="):
             taken = .named(try Self.name(String(option.dropFirst("--host=".count))))
         default: return false
@@ -48,6 +48,12 @@ struct HostWords {
         guard case .any = choice else { throw .severalHosts }
         choice = taken
         return true
+    }
+
+    /// Takes this host, which a domain was given by.
+    mutating func chooseCurrent() throws(ToolError) {
+        if case .named = choice { throw .severalHosts }
+        choice = .current
     }
 
     private static func name(_ word: String?) throws(ToolError) -> String {

@@ -54,7 +54,8 @@ enum Verb: String, CaseIterable {
 
     /// All our options of `write`.
     static let writeOptions: Set<String> = Verb.write.optionsWithValue.union([
-        "--wait", "--current-host", "--host", "--help", "--version",
+        "--wait", "--changed", "--current-host", "--host", "--help", "--version",
+        "--generate-completion-script",
     ])
 
     /// Our options of the verb that take a word of their own.
@@ -62,8 +63,9 @@ enum Verb: String, CaseIterable {
         switch self {
         case .read, .watch: ["--path"]
         case .delete: ["--path", "--if-generation"]
-        case .write: ["--path", "--json", "--if-generation"]
-        case .import, .export: ["--format"]
+        case .write: ["--path", "--json", "--archive", "--if-generation"]
+        case .import: ["--format", "--key"]
+        case .export: ["--format"]
         case .readType: ["--path"]
         case .inspect: ["--path", "--color"]
         default: []

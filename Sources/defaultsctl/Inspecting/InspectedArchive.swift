@@ -20,13 +20,21 @@ struct InspectedArchive {
     ///
     /// - Throws: `ToolError` with a sentence that says what is wrong, and where.
     init(contentsOf path: String) throws {
-        name = path == "-" ? "standard input" : path
+        let name = path == "-" ? "standard input" : path
         let bytes: [UInt8]
         do {
             bytes = try InputFile.contents(of: path, limit: KeyedArchive.Limits.standard.byteCount)
         } catch {
             throw ToolError.input(name, error.message)
         }
+        try self.init(bytes, name: name)
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// - Parameter name: The file's, for errors.
+    init(_ bytes: [UInt8], name: String) throws {
+        self.name = name
         guard XMLPropertyList.isXML(bytes) else {
             document = nil
             do {

@@ -20,22 +20,33 @@ extension RemoteDefaults {
     ///
     /// - Throws: ``LockedKey`` with the first that is.
     func checkLocks(of keys: some Sequence<String>, in domain: String) async throws {
+        if let locked = try await lockedKeys(of: keys, in: domain, atMost: 1).first { throw locked }
+    }
+
+    /// Those of some keys that are locked; none where the tool is not told of locks.
+    ///
+    /// - Parameter limit: How many are enough.
+    func lockedKeys(
+        of keys: some Sequence<String>, in domain: String, atMost limit: Int = .max
+    ) async throws -> [LockedKey] {
         let name = String(domain.prefix { $0 != "@" })
         let locks: [RemoteLock]
         do {
             locks = try await self.locks(of: name)
         } catch let error as DBusError where error.name == .unknownMethod {
-            return
+            return []
         } catch let error as DefaultsError where error.code == .accessDenied {
-            return
+            return []
         }
         let index = LockIndex(locks)
-        for key in keys {
-            if index.seemsToCover(key), let lock = try await lock(of: key, in: name) {
-                throw LockedKey(
+        var locked: [LockedKey] = []
+        for key in keys where locked.count < limit && index.seemsToCover(key) {
+            guard let lock = try await lock(of: key, in: name) else { continue }
+            locked.append(
+                LockedKey(
                     key: key, domain: domain, file: lock.source,
-                    isForAllApplications: lock.layer == .globalManaged)
-            }
+                    isForAllApplications: lock.layer == .globalManaged))
         }
+        return locked
     }
 }

@@ -102,12 +102,9 @@ struct LintReport {
     }
 
     private static func contents(_ bytes: [UInt8], of file: LayerFile) -> [LintFinding] {
-        do throws(LayerProblem) {
-            return try LayerDocument(bytes, of: file).remarks
-                .map { LintFinding(.warning, $0) }.sorted()
-        } catch {
-            return [LintFinding(.error, error)]
-        }
+        let (errors, remarks) = LayerDocument.findings(in: bytes, of: file)
+        return (errors.map { LintFinding(.error, $0) } + remarks.map { LintFinding(.warning, $0) })
+            .sorted()
     }
 
     private static func access(to path: String) -> [LintFinding] {

@@ -26,7 +26,8 @@ extension RemoteDefaults {
         .noDomain(domain, meant: await domainNear(domain))
     }
 
-    private func domainNear(_ domain: String) async -> String? {
+    /// The domain that was perhaps meant by one that is not there.
+    func domainNear(_ domain: String) async -> String? {
         let domains = (try? await domains()) ?? []
         return Spelling.nearest(to: domain, among: domains.prefix(Self.mostNames))
     }

@@ -33,6 +33,11 @@ enum Amount {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
+    /// So many of what a word names, such as `1 key` and `2 keys`.
+    static func of(_ count: some BinaryInteger, _ word: String) -> String {
+        "\(count) \(word)\(count == 1 ? "" : "s")"
+    }
+
     /// So many seconds, in the two largest units.
     static func time(_ seconds: UInt64) -> String {
         switch seconds {

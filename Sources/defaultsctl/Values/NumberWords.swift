@@ -1,19 +1,20 @@
 /// Numbers as macOS's `defaults` reads them: what begins as a number is one, up to where it is none
 /// any more.
 enum NumberWords {
-    /// An integer, and whether the whole word is one.
+    /// The integers that fit 64 bits, with a sign or without.
+    private static let integers = Int128(Int64.min)...Int128(UInt64.max)
+
+    /// An integer, and whether the whole word is one; nil where it does not fit 64 bits.
     ///
-    /// A real is cut at its point, and a word that begins with no digit is 0, as there; but no digits
-    /// are lost where 128 bits hold them.
-    static func integer(_ word: String) -> (value: Int128, isWhole: Bool) {
+    /// A real is cut at its point, and a word that begins with no digit is 0, as there. What is out of
+    /// range is another number there, and none here.
+    static func integer(_ word: String) -> (value: Int128, isWhole: Bool)? {
         let text = word.drop(while: \.isWhitespace)
         let sign = text.first.map { $0 == "-" || $0 == "+" } == true ? text.prefix(1) : ""
         let digits = text.dropFirst(sign.count).prefix(while: isDigit)
         guard !digits.isEmpty else { return (0, false) }
         let isWhole = sign.count + digits.count == word.count
-        guard let value = Int128(sign + digits) else {
-            return (sign == "-" ? .min : .max, false)
-        }
+        guard let value = Int128(sign + digits), integers ~= value else { return nil }
         return (value, isWhole)
     }
 

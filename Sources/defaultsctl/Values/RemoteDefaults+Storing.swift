@@ -10,21 +10,36 @@ extension RemoteDefaults {
     /// Sets keys of a domain: in one change where they are no more than 262 144 and 32 MiB, else in as
     /// few as that allows.
     ///
-    /// - Parameter removingOthers: Whether the other keys of the domain are removed; in the last
-    ///   change, so that no value is lost before its replacement is there.
+    /// - Parameters:
+    ///   - removingOthers: Whether the other keys of the domain are removed; in the last change, so
+    ///     that no value is lost before its replacement is there.
+    ///   - kept: Keys that are neither set nor removed.
+    ///   - isCompared: Whether it is to be known if this changes anything; what is there is read first
+    ///     then, and a change that fits one call depends on it.
+    /// - Returns: Whether anything is another than before; true where that was not compared.
+    @discardableResult
     func store(
-        _ entries: [DefaultsEntry], in domain: String, removingOthers: Bool
-    ) async throws {
-        var batches = Batches(mostKeys: Limits.maximumTransactionKeys, mostBytes: Self.mostBytes)
-        for entry in entries { batches.set(entry) }
-        if removingOthers {
-            let kept = Set(entries.map(\.key))
-            for key in try await keys(in: domain) where !kept.contains(key) { batches.remove(key) }
+        _ entries: [DefaultsEntry], in domain: String, removingOthers: Bool,
+        keeping kept: Set<String> = [], comparing isCompared: Bool = false
+    ) async throws -> Bool {
+        try await retrying {
+            let before = isCompared ? try await self.entries(in: domain) : nil
+            var batches = Batches(mostKeys: Limits.maximumTransactionKeys, mostBytes: Self.mostBytes)
+            for entry in entries where !kept.contains(entry.key) { batches.set(entry) }
+            if removingOthers {
+                let stay = kept.union(entries.map(\.key))
+                for key in try await keys(in: domain) where !stay.contains(key) {
+                    batches.remove(key)
+                }
+            }
+            var transactions = batches.transactions
+            if transactions.count > 1 { try await checkLocks(of: batches.keys, in: domain) }
+            if let before, transactions.count == 1 {
+                transactions[0].expected[""] = before.entries.isEmpty ? 0 : before.generation
+            }
+            for transaction in transactions { try await apply(transaction, in: domain) }
+            return before.map { batches.changeAnything(in: $0.entries) } ?? true
         }
-        if batches.transactions.count > 1 {
-            try await checkLocks(of: batches.keys, in: domain)
-        }
-        for transaction in batches.transactions { try await apply(transaction, in: domain) }
     }
 }
 
@@ -38,6 +53,17 @@ private struct Batches {
 
     /// Those that are set or removed.
     var keys: [String] { transactions.flatMap { $0.values.map(\.key) + $0.removals } }
+
+    /// Whether a domain with these entries is another one after the changes.
+    func changeAnything(in entries: [DefaultsEntry]) -> Bool {
+        let values = Dictionary(entries.map { ($0.key, $0.archive) }) { first, _ in first }
+        return transactions.contains { transaction in
+            transaction.removals.contains { values[$0] != nil }
+                || transaction.values.contains { key, archive in
+                    !(values[key]?.isSame(as: archive) ?? false)
+                }
+        }
+    }
 
     init(mostKeys: Int, mostBytes: Int) {
         self.mostKeys = mostKeys

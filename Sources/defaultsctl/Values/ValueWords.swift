@@ -72,7 +72,7 @@ struct ValueWords {
         guard !flag.isComposite else { throw .nestedComposite }
         guard let content = rest.popFirst() else { throw .flagWithoutValue(flag) }
         switch flag {
-        case .int, .integer: return .integer(integer(content))
+        case .int, .integer: return .integer(try integer(content))
         case .float: return .real(try real(content))
         case .bool, .boolean: return .boolean(try Self.boolean(content))
         case .data: return .data(try Self.data(content))
@@ -85,8 +85,10 @@ struct ValueWords {
 // MARK: Scalars
 
 extension ValueWords {
-    private mutating func integer(_ word: String) -> Int128 {
-        let (value, isWhole) = NumberWords.integer(word)
+    private mutating func integer(_ word: String) throws(ToolError) -> Int128 {
+        guard let (value, isWhole) = NumberWords.integer(word) else {
+            throw .integerTooLarge(word)
+        }
         if !isWhole { remark(on: word, is: "integer", taken: "\(value)") }
         return value
     }

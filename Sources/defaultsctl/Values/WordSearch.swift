@@ -1,7 +1,7 @@
 import KeyedArchive
 import PropertyList
 
-/// Looks for a word in the strings and the keys of a value, whatever the case.
+/// Looks for a word in the strings, the keys and the dates of a value, whatever the case.
 struct WordSearch: OnlookingSink {
     /// The word is there; no more of the value is needed.
     private struct Found: Error {}
@@ -18,10 +18,10 @@ struct WordSearch: OnlookingSink {
         !word.isEmpty && text.lowercased().contains(word)
     }
 
-    /// Whether a string or a key of the value, however deep, has the word, as far as the value can be
-    /// shown.
+    /// Whether a string, a key or a date of the value, however deep, has the word, as far as the value
+    /// can be shown.
     func matches(_ archive: KeyedArchive) throws -> Bool {
-        var sink = self
+        var sink = DateFolding(into: self)
         do {
             try archive.render(into: &sink)
             return false
@@ -34,6 +34,12 @@ struct WordSearch: OnlookingSink {
 
     func string(_ value: Text) throws {
         if matches(value.description) { throw Found() }
+    }
+
+    func date(_ secondsSince2001: Double) throws {
+        if let text = UniversalTime(secondsSince2001: secondsSince2001)?.text, matches(text) {
+            throw Found()
+        }
     }
 
     func key(_ key: Text) throws {

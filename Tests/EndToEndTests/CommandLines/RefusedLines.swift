@@ -11,10 +11,15 @@ enum RefusedLines {
         -host elsewhere read com.example.there k | 1 | The domain/default pair of (com.example.there@host:elsewhere, k) does not exist
         read-type com.example.there missing | 1 | The domain/default pair of (com.example.there, missing) does not exist
         delete com.example.missing | 1 | Domain (com.example.missing) not found. Defaults have not been changed.
-        delete com.example.there missing | 1 | Domain (com.example.there) not found. Defaults have not been changed.
+        delete com.example.there missing | 1 | Key 'missing' of domain com.example.there not found. Defaults have not been changed.
+        delete com.example.there objec | 1 | Key 'objec' of domain com.example.there not found. Defaults have not been changed. Did you mean 'object'?
+        delete com.example.thre | 1 | Domain (com.example.thre) not found. Defaults have not been changed. Did you mean 'com.example.there'?
         remove com.example.missing | 1 | Domain (com.example.missing) not found. Defaults have not been changed.
         delete-all com.example.missing | 1 | Domain (com.example.missing) not found.
-        delete-all com.example.there missing | 1 | Domain (com.example.there) not found.
+        delete-all com.example.there missing | 1 | Key 'missing' of domain com.example.there not found.
+        find nothing-like-it | 1 | No domain, key, nor value containing 'nothing-like-it'
+        read -currentHost com.example.there | 1 | Domain com.example.there@host does not exist
+        read -host elsewhere com.example.there k | 1 | The domain/default pair of (com.example.there@host:elsewhere, k) does not exist
         rename com.example.there missing new | 1 | Key missing does not exist in domain com.example.there; leaving defaults unchanged
         rename -g missing new | 1 | Key missing does not exist in domain Apple Global Domain; leaving
         export com.example.missing - | 1 | The domain com.example.missing does not exist
@@ -51,8 +56,11 @@ enum RefusedLines {
         write com.example.there key | 1 | Rep argument is not a dictionary. Defaults have not been changed.
         write com.example.there '{ a = 1' | 1 | Could not parse: { a = 1.  Try single-quoting it.
         write com.example.there '<dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict>' | 1 | a reference (CF$UID) outside of a keyed archive
-        write /Library/Preferences/com.example.x k -int 1 | 1 | is the path of a file
-        write ~/Library/Preferences/com.example.x k -int 1 | 1 | defaultsctl import DOMAIN FILE
+        write /Library/Managed/com.example.x k -int 1 | 1 | Only a path that ends as '/Preferences/NAME.plist' names a domain, NAME.
+        write ~/Library/com.example.x k -int 1 | 1 | defaultsctl import DOMAIN FILE
+        write ~/Library/Preferences/folder/com.example.x k -int 1 | 1 | is the path of a file
+        write ~/Library/Preferences/ k -int 1 | 1 | is the path of a file
+        -host a write ~/Library/Preferences/ByHost/com.example.x.0017F2C8A1B2 k -int 1 | 64 | Give one host
         write '~/com.example.x' k -int 1 | 1 | is the path of a file
         write com.example.x.plist k -int 1 | 1 | is the path of a file
         read ./com.example.x | 1 | is the path of a file
@@ -93,7 +101,24 @@ enum RefusedLines {
         write com.example.there k --json | 64 | --json
         write com.example.there k --json '{' | 64 | --json
         write com.example.there k --json 1 -int 1 | 64 | Give one value
-        write com.example.there k --unknown -int 1 | 1 | Unexpected argument -int
+        write com.example.there k --unknown -int 1 | 64 | write has no option '--unknown'.
+        write com.example.there --wiat v | 64 | write has no option '--wiat'. Did you mean '--wait'?
+        write com.example.there k -int 1 --wiat | 64 | Did you mean '--wait'?
+        write com.example.there k --flag | 64 | A key or a value that begins with two hyphens comes after '--'.
+        write com.example.there k -int 99999999999999999999999999999999999999999 | 1 | is out of range: -int takes 64 bits
+        write com.example.there k -int -9223372036854775809 | 1 | is out of range
+        write com.example.there k -array -int 18446744073709551616 | 1 | is out of range
+        write com.example.there k --archive /dev/null | 1 | /dev/null: 
+        write com.example.there k --archive - --json 1 | 64 | Give one value
+        get com.example.there k | 64 | 'get' is 'read' here: defaultsctl read DOMAIN KEY
+        set com.example.there k v | 64 | 'set' is 'write' here: defaultsctl write DOMAIN KEY VALUE
+        list | 64 | 'list' is 'domains' here
+        reset com.example.there | 64 | 'reset' is 'delete' here
+        dump / | 64 | 'dump' is 'export' here
+        monitor | 64 | 'monitor' is 'watch' here
+        list-recursively com.example.there | 64 | 'list-recursively' is 'read' here
+        factory-reset | 64 | Give --yes to remove everything
+        import com.example.there - --key k --replace | 64 | --key is about one key
         write com.example.there k --path a | 64 | Give a value
         read com.example.there k extra | 64 | extra
         read --unknown | 64 | --unknown

@@ -105,10 +105,10 @@ enum ShownLines {
             ],
             "find sound",
             """
-            Found 1 keys in domain 'Apple Global Domain': {
+            Found 1 key in domain 'Apple Global Domain': {
                 Sound = 1;
             }
-            Found 1 keys in domain 'com.shown.d': {
+            Found 1 key in domain 'com.shown.d': {
                 a =     (
                     Sound
                 );
@@ -117,8 +117,17 @@ enum ShownLines {
             """
         ),
         ([], "find SHOWN.D --json", #"{"com.shown.d":{"a":["Sound"],"b":"1"}}"# + "\n"),
-        ([], "find nothing-like-it", ""),
-        ([], "find nothing-like-it --json", "{}\n"),
+        (
+            ["write com.shown.d when -date 2024-02-29T12:00:01Z"],
+            "find 2024-02-29T12",
+            """
+            Found 1 key in domain 'com.shown.d': {
+                when = "2024-02-29 12:00:01 +0000";
+            }
+
+            """
+        ),
+        (["delete com.shown.d when"], "find --json nothing-like-it || true", "{}\n"),
         ([], "domains", "com.shown.d\n"),
         (
             [], "read",
@@ -166,7 +175,18 @@ enum ShownLines {
         (["write com.shown.e -- --key --value"], "read com.shown.e -- --key", "--value\n"),
         (["write -- -g k literal"], "read -- -g k", "literal\n"),
         (["write .GlobalPreferences com.shown.scaling -1"], "read -g com.shown.scaling", "-1\n"),
-        (["write com.shown.f --foo -int 3"], "read com.shown.f -- --foo", "3\n"),
-        (["write com.shown.f name '--flag'"], "read com.shown.f name", "--flag\n"),
+        (["write com.shown.f -- --foo -int 3"], "read com.shown.f -- --foo", "3\n"),
+        (["write com.shown.f name -string --flag"], "read com.shown.f name", "--flag\n"),
+        (["write com.shown.f name -- --bare"], "read com.shown.f name", "--bare\n"),
+        (["write -currentHost com.shown.f here -int 4"], "read -currentHost com.shown.f", "{\n    here = 4;\n}\n"),
+        (
+            [], "read ~/Library/Preferences/ByHost/com.shown.f.0017F2C8A1B2.plist here", "4\n"
+        ),
+        ([], "-currentHost read ~/Library/Preferences/ByHost/com.shown.f here", "4\n"),
+        (
+            ["write ~/Library/Preferences/com.shown.g.plist k -int 5"], "read com.shown.g k", "5\n"
+        ),
+        (["delete com.shown.g", "write com.shown.h a 1"], "delete --changed com.shown.h a", "changed\n"),
+        ([], "delete --changed com.shown.h a", "unchanged\n"),
     ]
 }

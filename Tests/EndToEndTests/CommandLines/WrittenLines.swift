@@ -28,6 +28,13 @@ enum WrittenLines {
         com.apple.dock leading | -int 007 | integer | 7
         com.apple.dock largest | -int 9223372036854775807 | integer | 9223372036854775807
         com.apple.dock smallest | -int -9223372036854775808 | integer | -9223372036854775808
+        com.apple.dock unsigned | -int 18446744073709551615 | integer | 18446744073709551615
+        /Users/ada/Library/Preferences/com.example.paths plain | -int 1 | integer | 1
+        ~/Library/Preferences/com.example.paths.plist home | -int 2 | integer | 2
+        '$HOME/Library/Preferences/com.example.paths' quoted | -int 3 | integer | 3
+        Library/Preferences/com.example.paths relative | -int 4 | integer | 4
+        ~/Library/Preferences/.GlobalPreferences.plist com.example.paths | -int 5 | integer | 5
+        ~/Library/Preferences/ByHost/com.example.paths.01234567-89AB-CDEF-0123-456789ABCDEF.plist host | -int 6 | integer | 6
         com.apple.dock autohide-delay | -float 0 | float | 0.0
         com.apple.dock autohide-time-modifier | -float 0.5 | float | 0.5
         com.apple.dock springboard-show-duration | -float 0.15 | float | 0.15

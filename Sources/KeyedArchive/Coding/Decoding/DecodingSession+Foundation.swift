@@ -26,6 +26,10 @@ extension DecodingSession {
             return try Value(from: TextDecoder(text: text, at: location, in: self))
         case .url:
             guard archivedClass(of: place)?.kind == .url else {
+                // As a person writes it, who knows no NSURL.
+                if case .string = place.value, let url = try url(Value.self, at: place, location) {
+                    return url
+                }
                 throw mismatch(Value.self, "a URL", place, location)
             }
             guard urlCount(around: location) <= Self.urlBaseLimit else {
@@ -33,6 +37,25 @@ extension DecodingSession {
             }
         }
         return try Value(from: ValueDecoder(self, place, location, type: type))
+    }
+
+    /// The URL that a string is; nil where it is none.
+    private func url<Value: Decodable>(
+        _: Value.Type, at place: DecodingPlace, _ location: DecodingLocation
+    ) throws -> Value? {
+        let text = try string(at: place, location)
+        // As Foundation has it, a relative URL of nothing is none.
+        guard !text.isEmpty else { return nil }
+        var builder = ValueFormBuilder()
+        try builder.beginDictionary()
+        try builder.key("$class")
+        try builder.string("NSURL")
+        try builder.key("NS.base")
+        try builder.null()
+        try builder.key("NS.relative")
+        try builder.string(Text(text))
+        try builder.endDictionary()
+        return try? KeyedArchiveDecoder().decode(Value.self, from: builder.finish())
     }
 
     /// The most bases that URLs have below each other; all of them are put together at each.

@@ -1,4 +1,4 @@
-# bash completion for defaultsctl: it asks the program itself, which knows the live database.
+# bash completion for defaultsctl, also by the name of defaults: it asks the program itself, which knows the live database.
 
 # Splits the beginning of a command line as the shell does, but expands nothing: into the array
 # words, of which the last one is being typed, and quote, which is the mark that is still open.
@@ -100,4 +100,4 @@ _defaultsctl()
     done <<< "$output"
 }
 
-complete -F _defaultsctl defaultsctl
+complete -F _defaultsctl defaultsctl defaults

@@ -1,4 +1,4 @@
-# fish completion for defaultsctl: it asks the program itself, which knows the live database.
+# fish completion for defaultsctl, also by the name of defaults: it asks the program itself, which knows the live database.
 
 function __defaultsctl_complete
     set -l words (commandline --tokenize --current-process --cut-at-cursor)
@@ -12,4 +12,6 @@ function __defaultsctl_complete
     end
 end
 
-complete --command defaultsctl --no-files --arguments '(__defaultsctl_complete)'
+for name in defaultsctl defaults
+    complete --command $name --no-files --arguments '(__defaultsctl_complete)'
+end

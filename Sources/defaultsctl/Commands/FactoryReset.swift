@@ -1,0 +1,71 @@
+import ArgumentParser
+import DefaultsClient
+@preconcurrency import Glibc
+
+/// `defaultsctl factory-reset`: everything as if the user had never set anything.
+struct FactoryReset: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "factory-reset",
+        abstract: "Removes everything that the user has set, in all domains.",
+        discussion: """
+            These are all domains with their layers for this and other hosts. What administrators and \
+            vendors provide stays, and holds from then on; keys that they have locked are left as they \
+            are. A backup is made first, and the line that undoes the reset is printed. Everything is \
+            on disk when it returns. On a terminal it asks first; scripts give --yes.
+            """)
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Print a JSON object.")
+    var json = false
+
+    func check() throws {
+        guard yes || isatty(STDIN_FILENO) == 1 else { throw ToolError.notAsked }
+    }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let domains = try await defaults.domains()
+        guard !domains.isEmpty else {
+            return try tell("nothing is set", [("removed", "0"), ("undo", "null")])
+        }
+        guard yes || Self.isConfirmed(domains.count) else { throw ToolError.notConfirmed }
+        let undo = try await defaults.backUp()
+        var (removed, locked, changed) = (0, 0, 0)
+        do {
+            for domain in domains {
+                let keys = try await defaults.keys(in: domain)
+                let kept = Set(try await defaults.lockedKeys(of: keys, in: domain).map(\.key))
+                locked += kept.count
+                guard kept.count < keys.count else { continue }
+                try await defaults.removeKeys(of: domain, except: kept)
+                removed += keys.count - kept.count
+                changed += 1
+            }
+            try await defaults.synchronize()
+        } catch {
+            throw ToolError.resetIncomplete(removed, undo: undo, because: error)
+        }
+        let remark =
+            locked == 0
+            ? "" : "\n\(Amount.of(locked, "key")) locked by the administrator, left as before"
+        try tell(
+            "\(Amount.of(removed, "key")) removed from \(Amount.of(changed, "domain"))\(remark)\n"
+                + "to undo: defaultsctl backup restore \(undo)",
+            [("removed", "\(removed)"), ("locked", "\(locked)"), ("undo", try undo.quoted)])
+    }
+
+    private func tell(_ text: String, _ members: [(String, String)]) throws {
+        if json { return try SafeOutput.print(json: ShownJSON.object(members)) }
+        try SafeOutput.print(text)
+    }
+
+    /// Asks the person at the terminal.
+    private static func isConfirmed(_ count: Int) -> Bool {
+        fputs(
+            "This removes all that you have set in \(Amount.of(count, "domain")). Go on? [y/N] ",
+            stderr)
+        let answer = readLine()?.lowercased() ?? ""
+        return ["y", "yes"].contains(answer)
+    }
+}
