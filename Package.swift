@@ -23,10 +23,10 @@ func program(_ name: String, _ dependencies: [Target.Dependency], exclude: [Stri
 }
 
 /// A program that shows how applications use the library.
-func example(_ name: String, _ dependencies: [Target.Dependency] = ["DefaultsClient"]) -> Target {
+func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "Sources/Examples/\(name)",
-        swiftSettings: strict)
+        name: name, dependencies: ["DefaultsClient", "ExampleSupport"] + dependencies,
+        path: "Sources/Examples/\(name)", swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -96,11 +96,14 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
-        example("Accounts"),
+        .target(
+            name: "ExampleSupport", dependencies: ["DefaultsClient", "DefaultsFoundation"],
+            path: "Sources/Examples/Support", swiftSettings: strict),
+        example("Accounts", ["KeyedArchive"]),
         example("BooksOwned"),
-        example("GameOptions"),
-        example("Library", ["DefaultsClient", "KeyedArchive"]),
-        example("ScaryBugs"),
+        example("GameOptions", ["DefaultsFoundation", "KeyedArchive"]),
+        example("Library", ["DefaultsFoundation", "DefaultsSecrets", "KeyedArchive"]),
+        example("ScaryBugs", ["DefaultsFoundation", "KeyedArchive"]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
