@@ -1,4 +1,6 @@
 import DefaultsClient
+import ExampleSupport
+import KeyedArchive
 
 /// What the player has chosen, stored as one object.
 struct GameOptions: Codable, Hashable {
@@ -11,13 +13,32 @@ struct GameOptions: Codable, Hashable {
     }
 }
 
+extension DefaultsKeys {
+    static let gameOptions = DefaultsKey(
+        "GameOptions", coding: .gameOptions, default: { GameOptions() })
+}
+
+extension ValueCoding where Value == GameOptions {
+    /// Objects of the class `GameOptions`, or `Options`, as the first version of the game called it.
+    static var gameOptions: ValueCoding {
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(GameOptions.self, forClassName: "Options")
+        return .codable(decoder: decoder)
+    }
+}
+
 extension GameOptions {
     /// The options of the whole program, read when they are first used.
     ///
     /// Whatever shows them is told when they change, here or in another process.
     static let shared = ObservedDefault(.gameOptions, in: Defaults(domain: "org.example.Game"))
-}
 
-extension DefaultsKeys {
-    static let gameOptions = DefaultsKey("GameOptions", default: GameOptions())
+    /// Changes the options, and returns when they are stored.
+    ///
+    /// - Throws: Why they were not: the administrator has locked them, there is no service, or what
+    ///   is stored cannot be read, and is not overwritten.
+    @MainActor static func save(_ change: (inout GameOptions) -> Void) async throws {
+        try shared.defaults.requireService()
+        try await shared.defaults.update(.gameOptions, change)
+    }
 }
