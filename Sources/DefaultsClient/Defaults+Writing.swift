@@ -79,9 +79,10 @@ extension Defaults {
     ///   - layer: `domain`, `host`, `global` or `global-host`.
     ///   - build: Sets and removes keys.
     /// - Returns: The generation of the change; where nothing is changed, the one that is known.
-    /// - Throws: ``ClientError`` with the refusal; what cannot be archived; and what `build` throws. Nothing has changed then. ``ClientError`` with `unreachable` where there was no
-    ///   answer for 30 s, and `CancellationError` where the task is cancelled: the change goes on its
-    ///   way all the same.
+    /// - Throws: ``ClientError`` with the refusal, and with `undecodable` if `build` sets a key whose value
+    ///   it has asked for, and that cannot be read; what cannot be archived; and what `build` throws.
+    ///   Nothing has changed then. ``ClientError`` with `unreachable` where there was no answer for 30 s,
+    ///   and `CancellationError` where the task is cancelled: the change goes on its way all the same.
     @discardableResult
     public nonisolated(nonsending) func commit(
         in layer: DefaultsLayer = .domain,
@@ -90,6 +91,7 @@ extension Defaults {
         var changes = DefaultsChanges(self)
         try build(&changes)
         if let failure = changes.failures.first { throw failure.error }
+        try changes.checkRead(in: layer)
         return try await store.commit(changes.entries, expected: [:], in: layer)
     }
 
@@ -107,9 +109,8 @@ extension Defaults {
     ///   - body: Changes the value. It may be called several times, and has no other effect.
     /// - Returns: The value that was stored.
     /// - Throws: ``ClientError`` with `conflict` where others came in between a hundred times, with
-    ///   `unreachable` where the service is known to be; the refusals of ``commit(in:_:)``; `DecodingError`
-    ///   where the layer has a value of another type, which ``set(_:for:in:)`` replaces; and what `body`
-    ///   throws.
+    ///   `unreachable` where the service is known to be, with `undecodable` if the present value cannot be
+    ///   read, which ``set(_:for:in:)`` replaces; the refusals of ``commit(in:_:)``; and what `body` throws.
     @discardableResult
     public nonisolated(nonsending) func update<Value>(
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain,
@@ -147,6 +148,8 @@ public struct DefaultsChanges {
     private let defaults: Defaults
     private(set) var entries: [KeyName: Entry?] = [:]
     private(set) var failures: [DefaultsFailure] = []
+    /// Why values could not be read that were asked for here.
+    private var unread: [KeyName: any Error] = [:]
 
     init(_ defaults: Defaults) {
         self.defaults = defaults
@@ -155,12 +158,33 @@ public struct DefaultsChanges {
     /// The value of a key: as it was set here, the key's default where it was reset here, or as it
     /// holds.
     public subscript<Value>(key: DefaultsKey<Value>) -> Value {
-        get {
-            guard let entry = entries[key.id] else { return defaults[key] }
+        mutating get {
+            guard let entry = entries[key.id] else { return read(key) }
             let value = try? defaults.store.value(of: Found(entry: entry), as: key)
             return value ?? key.defaultValue
         }
         set { set(newValue, for: key) }
+    }
+
+    private mutating func read<Value>(_ key: DefaultsKey<Value>) -> Value {
+        do {
+            return try defaults.store.readValue(of: key)
+        } catch {
+            unread[key.id] = error
+            // It tells of the failure, too.
+            return defaults[key]
+        }
+    }
+
+    /// Throws if a value of the layer is replaced that was asked for here and could not be read: the
+    /// new one may have been made of the default.
+    func checkRead(in layer: DefaultsLayer) throws {
+        for (name, error) in unread {
+            guard let entry = entries[name].flatMap(\.self),
+                defaults.store.hasUnread(name, replacedBy: entry, in: layer)
+            else { continue }
+            throw ClientError.unread(name, in: defaults.domain, error)
+        }
     }
 
     private mutating func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {

@@ -21,6 +21,24 @@ struct FormatTests {
         check(archive.bytes)
     }
 
+    @Test func `a missing field has the value of the default`() throws {
+        struct Book: Codable, DefaultInitializable {
+            var title = ""
+            var isOwned = true  // since version 2
+        }
+        struct GameOptions: Codable {
+            var playSound = true
+            var playMusic = true  // since version 2
+        }
+        let decoder = KeyedArchiveDecoder()
+        let archive = try KeyedArchive(json: #"{"playSound":false}"#)
+        let options = try decoder.decode(
+            GameOptions.self, from: archive, missingFieldsFrom: GameOptions())
+        #expect(options.playMusic && !options.playSound)
+        let book = try decoder.decode(Book.self, from: KeyedArchive(json: #"{"title":"Momo"}"#))
+        #expect(book.isOwned)
+    }
+
     private func check(_ bytes: [UInt8]) {
         do throws(ArchiveError) {
             let archive = try KeyedArchive(validating: bytes)

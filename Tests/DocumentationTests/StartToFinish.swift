@@ -113,15 +113,13 @@ func tellFailures() async {
     }
 }
 
-struct Level: Codable, Hashable {
-    var name: String
-    var stars: Int
+struct GameOptions: Codable {
+    var playSound = true
+    var playMusic = true  // since version 2: true for those who have stored version 1
+}
 
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        name = try fields.decode(String.self, forKey: .name)
-        stars = try fields.decodeIfPresent(Int.self, forKey: .stars) ?? 0
-    }
+extension DefaultsKeys {
+    static let gameOptions = DefaultsKey("GameOptions", default: GameOptions())
 }
 
 struct Game {

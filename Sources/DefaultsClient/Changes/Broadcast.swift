@@ -26,8 +26,11 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    func tell(_ element: Element) {
+    /// - Returns: Whether anybody listens.
+    @discardableResult
+    func tell(_ element: Element) -> Bool {
         let listeners = state.withLock { Array($0.listeners.values) }
         for listener in listeners { listener.yield(element) }
+        return !listeners.isEmpty
     }
 }

@@ -134,7 +134,8 @@ extension Defaults {
 
     /// What went wrong behind calls that do not throw, from now on.
     ///
-    /// The newest 256 are kept for a consumer that is slow.
+    /// The newest 256 are kept for a consumer that is slow. While nobody listens, failures are written
+    /// to standard error, one line each, and the same line once.
     public var failures: AsyncStream<DefaultsFailure> { store.failures.stream() }
 
     /// How it is with the service.

@@ -2,7 +2,7 @@ import DefaultsProtocol
 
 /// A value that a process has a copy of, or knows to be there.
 ///
-/// Used under the lock of its service (`@unchecked Sendable`): `decoded` and `isReported` change, the
+/// Used under the lock of its service (`@unchecked Sendable`): what is known of its reading changes, the
 /// content never does.
 final class Entry: @unchecked Sendable {
     /// Where the value is.
@@ -20,6 +20,24 @@ final class Entry: @unchecked Sendable {
     var decoded: AnyDecoded?
     /// Whether the application has been told that this is no value of its key.
     var isReported = false
+    /// The class of values of the key that has set this value here; nil for what was read.
+    var writer: ObjectIdentifier?
+    /// The last key that could not read the value, which has given its default instead.
+    var unread: Unread?
+
+    /// A value that the application has asked for and was not given.
+    struct Unread {
+        /// The class of values of the key.
+        let reader: ObjectIdentifier
+        /// The archive, which is not one of the key's type; nil for a large value, if the service could
+        /// not be reached.
+        let bytes: [UInt8]?
+    }
+
+    /// What a new value replaces though its key could not read it.
+    func unread(replacedBy entry: Entry) -> Unread? {
+        unread?.reader == entry.writer ? unread : nil
+    }
 
     init(_ content: Content) {
         self.content = content

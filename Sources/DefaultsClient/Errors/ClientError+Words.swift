@@ -80,6 +80,27 @@ extension ClientError {
             .undecodable, "The argument -\(key) of the command line is no value of \(type).")
     }
 
+    static func unread(_ key: KeyName, in domain: String, _ error: any Error) -> ClientError {
+        ClientError(
+            (error as? ClientError)?.code ?? .undecodable,
+            "The key '\(key)' of \(domain) was not changed, because its present value cannot be read: "
+                + "\(reason(of: error)) Set the key to replace the value, or reset it first.")
+    }
+
+    static func kept(_ key: KeyName, under name: KeyName) -> ClientError {
+        ClientError(
+            .undecodable,
+            "The value that could not be read is kept under the key '\(name)'. Remove that key if "
+                + "nobody needs the value.")
+    }
+
+    static func notFetched(_ key: KeyName, in domain: String) -> ClientError {
+        ClientError(
+            .unreachable,
+            "The key '\(key)' of \(domain) has a large value, which could not be fetched when it was "
+                + "read. Read it again before you set it, or reset it first.")
+    }
+
     static func newerVersion(_ version: Int, of domain: String, known: Int) -> ClientError {
         ClientError(
             .newerVersion,

@@ -8,6 +8,9 @@ public struct DefaultsFailure: Sendable {
         case write
         /// A value could not be decoded as its key has it. What is read is the default.
         case read
+        /// A value that could not be decoded was replaced by a new one. The error names the key under
+        /// which it is kept.
+        case replace
     }
 
     /// What was tried.

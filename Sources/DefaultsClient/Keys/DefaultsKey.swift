@@ -1,3 +1,5 @@
+internal import KeyedArchive
+
 /// Where an application declares its keys, and what all keys have.
 ///
 /// Keys are declared once, as members of an extension, and used everywhere else by that name:
@@ -37,12 +39,24 @@ public class DefaultsKeys: @unchecked Sendable {
 /// - What a property list has is stored as itself: booleans, numbers, strings, data, dates, and arrays
 ///   and dictionaries of them. An enumeration with a raw value is stored by that.
 /// - Everything else is stored as an object of its class, which other programs and `defaultsctl` see
-///   field by field, and of which a later version may have more fields.
+///   field by field.
+/// - A stored object may lack fields, because an earlier version of the application has written it.
+///   These fields have the values that they have in the key's default. The class of a structure may
+///   have another name in the archive than in the program.
 /// - A key of an optional reads nil where there is no value, unless it has a default; setting nil
 ///   removes the value.
 ///
-/// A value that has another type in the database reads as the default, and
-/// ``Defaults/failures`` tells of it. How keys are declared is told at ``DefaultsKeys``.
+/// ```swift
+/// struct GameOptions: Codable {
+///     var playSound = true
+///     var playMusic = true  // since version 2: true for those who have stored version 1
+/// }
+/// static let gameOptions = DefaultsKey("GameOptions", default: GameOptions())
+/// ```
+///
+/// A value that cannot be read as the key's type reads as the default, and ``Defaults/failures`` says
+/// why. If the application then sets the key, the value that it could not read is kept under a second
+/// key, `GameOptions (unreadable)`. How keys are declared is told at ``DefaultsKeys``.
 public final class DefaultsKey<Value>: DefaultsKeys, @unchecked Sendable {
     /// How values become archives, and archives values.
     let coding: ValueCoding<Value>
@@ -50,6 +64,11 @@ public final class DefaultsKey<Value>: DefaultsKeys, @unchecked Sendable {
 
     /// What holds where no layer has the key.
     public var defaultValue: Value { makeDefault() }
+
+    /// The value of an archive: fields that it lacks have the values that they have in the default.
+    func value(of archive: KeyedArchive) throws -> Value {
+        try coding.value(of: archive, default: makeDefault)
+    }
 
     /// Makes a key of any coding.
     ///

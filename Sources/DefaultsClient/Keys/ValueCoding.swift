@@ -9,6 +9,8 @@ public struct ValueCoding<Value>: Sendable {
     public let encode: @Sendable (Value) throws -> KeyedArchive?
     /// Makes the value of an archive.
     public let decode: @Sendable (KeyedArchive) throws -> Value
+    /// Makes the value of an archive, whose missing fields come from a default value, if there is one.
+    private let fill: @Sendable (KeyedArchive, @escaping () -> Value?) throws -> Value
     /// Whether a value that was decoded may be given to all who read it.
     ///
     /// Not where it is an object that one of them could change.
@@ -19,22 +21,35 @@ public struct ValueCoding<Value>: Sendable {
         encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
         decode: @escaping @Sendable (KeyedArchive) throws -> Value
     ) {
-        self.init(encode: encode, decode: decode, isShared: false)
+        self.encode = encode
+        self.decode = decode
+        fill = { archive, _ in try decode(archive) }
+        isShared = false
+    }
+
+    private init(
+        isShared: Bool, encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
+        fill: @escaping @Sendable (KeyedArchive, @escaping () -> Value?) throws -> Value
+    ) {
+        self.encode = encode
+        decode = { try fill($0) { nil } }
+        self.fill = fill
+        self.isShared = isShared
+    }
+
+    /// The value of an archive.
+    ///
+    /// - Parameter defaultValue: Has the fields that the archive lacks.
+    func value(
+        of archive: KeyedArchive, default defaultValue: @escaping () -> Value?
+    ) throws -> Value {
+        try fill(archive, defaultValue)
     }
 
     /// The bytes of the archive of a value.
     func bytes(of value: Value) throws -> [UInt8]? {
         if isShared, let bytes = ScalarArchives.bytes(of: value) { return bytes }
         return try encode(value)?.bytes
-    }
-
-    init(
-        encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
-        decode: @escaping @Sendable (KeyedArchive) throws -> Value, isShared: Bool
-    ) {
-        self.encode = encode
-        self.decode = decode
-        self.isShared = isShared
     }
 }
 
@@ -51,12 +66,16 @@ extension ValueCoding where Value: Codable & Sendable {
         // A key may be declared of an optional without the word: `DefaultsKey("Player", default: nil)`.
         let isOptional = Value.self is any OptionalType.Type
         return ValueCoding(
+            isShared: true,
             encode: { value in
                 if isOptional, (value as? any OptionalType)?.isNil != false { return nil }
                 return try encoder.encode(value)
             },
-            decode: { try decoder.decode(Value.self, from: $0) },
-            isShared: true)
+            fill: { archive, defaultValue in
+                try decoder.decode(Value.self, from: archive) {
+                    try defaultValue().map(encoder.encode)
+                }
+            })
     }
 }
 
@@ -66,14 +85,15 @@ where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
     public static func rawRepresentable() -> ValueCoding {
         let raw = ValueCoding<Value.RawValue>.codable()
         return ValueCoding(
+            isShared: true,
             encode: { try raw.encode($0.rawValue) },
-            decode: { archive in
-                let rawValue = try raw.decode(archive)
+            fill: { archive, defaultValue in
+                let rawValue = try raw.value(of: archive) { defaultValue()?.rawValue }
                 guard let value = Value(rawValue: rawValue) else {
                     throw ClientError.noSuchRawValue(of: Value.self)
                 }
                 return value
-            }, isShared: true)
+            })
     }
 }
 
@@ -82,8 +102,11 @@ extension ValueCoding {
     public static func optional<Wrapped>(_ wrapped: ValueCoding<Wrapped>) -> ValueCoding
     where Value == Wrapped? {
         ValueCoding(
-            encode: { try $0.flatMap(wrapped.encode) }, decode: { try wrapped.decode($0) },
-            isShared: wrapped.isShared)
+            isShared: wrapped.isShared,
+            encode: { try $0.flatMap(wrapped.encode) },
+            fill: { archive, defaultValue in
+                try wrapped.value(of: archive) { defaultValue() ?? nil }
+            })
     }
 }
 

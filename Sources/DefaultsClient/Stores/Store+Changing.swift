@@ -34,8 +34,12 @@ extension Store {
         guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
         let isNew = try lock.withLock {
             if copy.isNoChange(entry, forKey: key, in: copyLayer) { return false }
-            try admit([key], Batch.size(of: entry, key), in: copy)
-            copy.enqueue(entry, forKey: key, in: copyLayer)
+            if let entry, copy.entry(key, in: copyLayer)?.unread(replacedBy: entry) != nil {
+                try enqueue([key: entry], in: copy, copyLayer)
+            } else {
+                try admit([key], Batch.size(of: entry, key), in: copy)
+                copy.enqueue(entry, forKey: key, in: copyLayer)
+            }
             return copy.outbox.batches.first?.isOnItsWay == false
         }
         if isNew { service.send(from: copy) }
@@ -52,17 +56,34 @@ extension Store {
             whenDone?(.success(lock.reading { copy.generation }))
             return
         }
-        let batch = Batch(copyLayer, entries, expected: expected, isTransaction: true)
         try lock.withLock {
-            try admit(entries.keys.sorted(), batch.size, in: copy)
-            // Of a change that is waited for, the caller is told and nobody else.
-            if let whenDone {
-                batch.isAwaited = true
-                batch.whenDone(whenDone)
-            }
-            copy.enqueue(batch)
+            try enqueue(entries, expected: expected, in: copy, copyLayer, whenDone: whenDone)
         }
         service.send(from: copy)
+    }
+
+    /// Takes changes that are sent as one, and with them the values that they replace without the
+    /// application having been able to read them; under the lock.
+    private func enqueue(
+        _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in copy: DomainCopy,
+        _ layer: CopyLayer, whenDone: ((Batch.Outcome) -> Void)? = nil
+    ) throws {
+        let kept = try keptValues(replacedBy: entries, in: copy, layer)
+        let all = entries.merging(kept.map { ($0.name, $0.entry) }) { $1 }
+        let batch = Batch(layer, all, expected: expected, isTransaction: true)
+        try admit(all.keys.sorted(), batch.size, in: copy)
+        // Of a change that is waited for, the caller is told and nobody else.
+        if let whenDone {
+            batch.isAwaited = true
+            batch.whenDone(whenDone)
+        }
+        copy.enqueue(batch)
+        for kept in kept {
+            let failure = DefaultsFailure(
+                action: .replace, keys: [kept.key], domain: layer.spelling(of: copy.name),
+                error: ClientError.kept(kept.key, under: kept.name))
+            lock.whenFree { self.failures.tell(failure) }
+        }
     }
 
     /// Refuses what is locked, and what would be too much in memory; under the lock.
@@ -103,12 +124,7 @@ extension Store {
             // Our own changes that are on their way come first, or they would be a conflict.
             try await flush(within: Self.patience)
             let (bytes, generation) = try await service.read(key.id, in: spelling)
-            var value: Value
-            if let bytes {
-                value = try key.coding.decode(KeyedArchive(validating: bytes))
-            } else {
-                value = try readValue(of: key)
-            }
+            var value = try readValue(of: key, from: bytes, in: layer)
             try body(&value)
             let entry = try Entry(value, of: key)
             do {
@@ -120,6 +136,23 @@ extension Store {
             }
         }
         throw ClientError.tooMuchContention(key.id, in: spelling, attempts: attempts)
+    }
+
+    /// The value that an update begins with.
+    ///
+    /// - Parameter bytes: What the layer has; nil if that is nothing, and what holds is taken.
+    /// - Throws: ``ClientError`` with `undecodable`: an update of a value that is not known loses it.
+    private func readValue<Value>(
+        of key: DefaultsKey<Value>, from bytes: [UInt8]?, in layer: DefaultsLayer
+    ) throws -> Value {
+        do {
+            guard let bytes else { return try readValue(of: key) }
+            return try key.value(of: KeyedArchive(validating: bytes))
+        } catch {
+            // Whoever sets the key now has been told that there is something that cannot be read.
+            _ = try? readValue(of: key, in: layer)
+            throw ClientError.unread(key.id, in: name, error)
+        }
     }
 
     func flush(within bound: Duration) async throws {
@@ -143,6 +176,7 @@ extension Entry {
     convenience init?<Value>(_ value: Value, of key: DefaultsKey<Value>) throws {
         guard let bytes = try key.coding.bytes(of: value) else { return nil }
         self.init(.archive(bytes))
+        writer = key.holder
         if key.coding.isShared { decoded = Decoded(value) }
     }
 }

@@ -37,13 +37,13 @@ extension Store {
         let value: Value
         switch entry.content {
         case .archive(let bytes):
-            value = try key.coding.decode(KeyedArchive(validating: bytes))
+            value = try read(bytes, of: entry, as: key)
         case .large:
-            guard let bytes = try service.fetch(key.id, in: found.spelling ?? name) else {
+            guard let bytes = try fetch(entry, of: key, in: found.spelling ?? name) else {
                 return nil
             }
             // It may fill the memory, and is had again when it is wanted again.
-            return try key.coding.decode(KeyedArchive(validating: bytes))
+            return try read(bytes, of: entry, as: key)
         case .argument(let word):
             value = try argument(word, of: key)
         }
@@ -54,9 +54,34 @@ extension Store {
         return value
     }
 
+    /// The value of an entry's bytes; if there is none, the entry keeps the bytes.
+    private func read<Value>(
+        _ bytes: [UInt8], of entry: Entry, as key: DefaultsKey<Value>
+    ) throws -> Value {
+        do {
+            let value = try key.value(of: KeyedArchive(validating: bytes))
+            lock.reading { if entry.unread?.reader == key.holder { entry.unread = nil } }
+            return value
+        } catch {
+            lock.reading { entry.unread = Entry.Unread(reader: key.holder, bytes: bytes) }
+            throw error
+        }
+    }
+
+    private func fetch(
+        _ entry: Entry, of key: DefaultsKeys, in spelling: String
+    ) throws -> [UInt8]? {
+        do {
+            return try service.fetch(key.id, in: spelling)
+        } catch {
+            lock.reading { entry.unread = Entry.Unread(reader: key.holder, bytes: nil) }
+            throw error
+        }
+    }
+
     private func argument<Value>(_ word: String, of key: DefaultsKey<Value>) throws -> Value {
         for archive in ArgumentDomain.archives(of: word) {
-            if let value = try? key.coding.decode(archive) { return value }
+            if let value = try? key.value(of: archive) { return value }
         }
         throw ClientError.notOfType(Value.self, argument: key.id)
     }

@@ -22,7 +22,7 @@ final class Store: @unchecked Sendable {
     /// What of it was read last; under a lock of its own.
     private let hot = Mutex(HotValues())
     /// Those who are told of what went wrong.
-    let failures = Broadcast<DefaultsFailure>()
+    let failures = Failures()
 
     init(_ own: DomainCopy, _ global: DomainCopy?, of service: any Service, arguments: [String]) {
         self.service = service

@@ -10,6 +10,10 @@
 /// }
 /// ```
 ///
+/// A type that only gets more fields needs no versions: a missing field has a default, as
+/// ``DefaultInitializable`` and `missingFieldsFrom:` of the decoder have it. Versions are for fields whose
+/// name, type or meaning changes.
+///
 /// Only what is an object with fields has a version: nothing is written for a type that encodes
 /// itself as a single value or as an array. An object of a subclass has the version of that; its
 /// superclass, where that is asked for, takes it without a look at the version.

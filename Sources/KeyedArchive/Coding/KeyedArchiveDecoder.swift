@@ -11,6 +11,8 @@ public import PropertyList
 /// - An object must be of the type's class: its class is named like the type, with or without the
 ///   module, or has such a superclass, or its name was set by ``setClass(_:forClassName:)``. An
 ///   NSDictionary with string keys is taken too.
+/// - A field that an object lacks comes from a new value of the type, if that is a
+///   ``DefaultInitializable``, or from ``decode(_:from:rootKey:missingFieldsFrom:)``'s default.
 /// - Numbers and booleans may stand inline or behind a reference. An integer must fit; a whole real
 ///   that fits is one too. A boolean may be 0 or 1, for Foundation on Linux writes these. A real
 ///   may be an integer that it holds exactly; `Float` takes the nearest of a real that is in range.
@@ -76,14 +78,21 @@ public struct KeyedArchiveDecoder: Sendable {
     public func decode<Value: Decodable>(
         _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil
     ) throws -> Value {
-        let session = DecodingSession(self, archive)
+        try decode(type, in: DecodingSession(self, archive), rootKey)
+    }
+
+    private func decode<Value: Decodable>(
+        _ type: Value.Type, in session: DecodingSession, _ rootKey: String?
+    ) throws -> Value {
         let location = DecodingLocation(parent: nil, key: .none)
         let result = Result {
             try session.decode(type, at: session.root(rootKey), location)
         }
         // A type can pass over the error that nothing is left, or not find what it looks for.
         try session.checkBudget(at: location)
-        return try result.get()
+        let value = try result.get()
+        try session.checkForeignRoot()
+        return value
     }
 
     /// Checks that bytes are a keyed archive, and decodes its root.
@@ -100,6 +109,56 @@ public struct KeyedArchiveDecoder: Sendable {
             throw DecodingError.notArchive(error)
         }
         return try decode(type, from: archive, rootKey: rootKey)
+    }
+}
+
+// MARK: Missing fields
+
+extension KeyedArchiveDecoder {
+    /// Decodes the root of an archive, and takes fields that it lacks from a default value.
+    ///
+    /// An archive that an earlier version of a program wrote lacks the fields that came later:
+    ///
+    /// ```swift
+    /// struct GameOptions: Codable {
+    ///     var playSound = true
+    ///     var playMusic = true  // since version 2
+    /// }
+    /// let options = try decoder.decode(
+    ///     GameOptions.self, from: archive, missingFieldsFrom: GameOptions())
+    /// ```
+    ///
+    /// - What an object lacks comes from the default value's object at the same path. Elements of arrays
+    ///   and sets have no such path; their fields come from ``DefaultInitializable``, if their type is one.
+    /// - A field of an optional type that is missing is nil, as an optional that is nil may have been left out.
+    /// - If the root is a structure or an enumeration, its object may be of any class. An object that
+    ///   has fields, and none of those that are asked for, is refused all the same.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - archive: The archive.
+    ///   - rootKey: The key of `$top` under which the value is, as in ``decode(_:from:rootKey:)``.
+    ///   - defaultValue: Has the fields that are missing. It is made when the first is.
+    /// - Throws: As ``decode(_:from:rootKey:)``.
+    public func decode<Value: Codable>(
+        _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil,
+        missingFieldsFrom defaultValue: @escaping @autoclosure () -> Value
+    ) throws -> Value {
+        try decode(type, from: archive, rootKey: rootKey) {
+            try KeyedArchiveEncoder().encode(defaultValue())
+        }
+    }
+
+    /// Decodes the root of an archive, and takes fields that it lacks from the archive of a default.
+    ///
+    /// - Parameter defaultArchive: Makes that archive, when the first field is missing; nil if there
+    ///   is no default.
+    package func decode<Value: Decodable>(
+        _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil,
+        defaultArchive: @escaping () throws -> KeyedArchive?
+    ) throws -> Value {
+        let prototype = Prototype(type, defaultArchive)
+        return try decode(type, in: DecodingSession(self, archive, prototype), rootKey)
     }
 }
 

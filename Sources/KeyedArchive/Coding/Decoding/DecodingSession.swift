@@ -29,9 +29,37 @@ final class DecodingSession {
     private var budget: Int
     /// Where that was, as soon as somebody knew it.
     private var exhaustion: DecodingError?
+    /// What has the fields that the archive lacks.
+    let prototype: Prototype?
+    /// Whether the archive is that of a default value, which has nothing in its own place.
+    let isDefaultValue: Bool
+    /// The type of the root, of which this is a default value.
+    let prototypeType: Any.Type?
+    /// The root, where it is no object of its type's class.
+    var foreignRoot: ValueDecoder?
+    /// The session of the root's default value, once a field was missing.
+    private(set) lazy var defaultSession: DecodingSession? = {
+        guard let prototype, let archive = try? prototype.archive() else { return nil }
+        return DecodingSession(options, defaultValue: archive, of: prototype.type)
+    }()
 
-    init(_ options: KeyedArchiveDecoder, _ archive: KeyedArchive) {
+    init(_ options: KeyedArchiveDecoder, _ archive: KeyedArchive, _ prototype: Prototype? = nil) {
         self.options = options
+        self.prototype = prototype
+        isDefaultValue = false
+        prototypeType = nil
+        self.archive = archive
+        list = archive.list
+        objects = archive.objects
+        budget = options.limits.size
+    }
+
+    /// Makes the session of a default value.
+    init(_ options: KeyedArchiveDecoder, defaultValue archive: KeyedArchive, of type: Any.Type?) {
+        self.options = options
+        prototype = nil
+        isDefaultValue = true
+        prototypeType = type
         self.archive = archive
         list = archive.list
         objects = archive.objects

@@ -22,7 +22,8 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        try decoder.session.isNil(place(key))
+        guard let field = decoder.field(key.stringValue) else { throw try missing(key) }
+        return decoder.session.isNil(decoder.session.resolve(field))
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
@@ -30,7 +31,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        try decoder.session.string(at: place(key), location(key))
+        try value(key) { try $0.string(at: $1, $2) }
     }
 
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
@@ -42,7 +43,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try decoder.session.decode(type, at: place(key), location(key))
+        try value(key) { try $0.decode(type, at: $1, $2) }
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -66,12 +67,33 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 // MARK: Fields
 
 extension KeyedDecoding {
-    private func place(_ key: Key) throws -> DecodingPlace {
+    /// What is made of a field: the archive's, or the one that a default value has.
+    @inline(__always)
+    private func value<Value>(
+        _ key: Key, _ decode: (DecodingSession, DecodingPlace, DecodingLocation) throws -> Value
+    ) throws -> Value {
         guard let field = decoder.field(key.stringValue) else {
-            try decoder.session.checkBudget(at: location(key))
-            throw DecodingError.missingField(key, at: codingPath)
+            return try defaultValue(key, decode)
         }
-        return decoder.session.resolve(field)
+        return try decode(decoder.session, decoder.session.resolve(field), location(key))
+    }
+
+    @inline(never)
+    private func defaultValue<Value>(
+        _ key: Key, _ decode: (DecodingSession, DecodingPlace, DecodingLocation) throws -> Value
+    ) throws -> Value {
+        try decoder.session.checkBudget(at: location(key))
+        guard let (other, place) = decoder.defaultField(key.stringValue) else {
+            throw try missing(key)
+        }
+        let location = DecodingLocation(parent: other, key: .name(key.stringValue))
+        return try decode(other.session, place, location)
+    }
+
+    /// The error that a field is missing; throws where the budget is spent.
+    private func missing(_ key: Key) throws -> DecodingError {
+        try decoder.session.checkBudget(at: location(key))
+        return DecodingError.missingField(key, at: codingPath)
     }
 
     private func location(_ key: Key) -> DecodingLocation {
@@ -83,13 +105,14 @@ extension KeyedDecoding {
     private func scalar<Value>(
         _ key: Key, _ decode: (DecodingSession, DecodingPlace, DecodingLocation) throws -> Value
     ) throws -> Value {
-        let (session, location) = (decoder.session, location(key))
-        try session.spend(0, at: location)
-        return try decode(session, place(key), location)
+        try value(key) { session, place, location in
+            try session.spend(0, at: location)
+            return try decode(session, place, location)
+        }
     }
 
     private func nestedDecoder(_ key: Key) throws -> ValueDecoder {
-        try decoder.session.decoder(at: place(key), location(key))
+        try value(key) { try $0.decoder(at: $1, $2) }
     }
 }
 

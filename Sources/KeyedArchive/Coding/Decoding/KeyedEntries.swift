@@ -64,7 +64,10 @@ extension DecodingSession {
         guard let archived = archivedClass(of: place) else { return nil }
         let type = decoder.checksClass ? decoder.type : nil
         if let type, !fits(archived, type) {
-            return archived.kind == .dictionary ? pairs(of: fields, archived) : nil
+            let isForeignRoot = takesForeignRoot(decoder)
+            if isForeignRoot { foreignRoot = decoder }
+            if archived.kind == .dictionary { return pairs(of: fields, archived) }
+            guard isForeignRoot, archived.kind == .other else { return nil }
         }
         // Else a type that takes whatever comes would find a dictionary in each array.
         if type == nil, archived.kind == .list { return nil }

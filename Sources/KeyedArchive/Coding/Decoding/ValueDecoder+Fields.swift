@@ -20,8 +20,8 @@ extension ValueDecoder {
         let lookup = lookups
         lookups += 1
         guard let type, let fields else {
-            guard let entries else { return nil }
-            return search(name, in: entries).map { entries.value(at: $0, in: session.list) }
+            guard let entries, let position = search(name, in: entries) else { return nil }
+            return entries.value(at: position, in: session.list)
         }
         if lookup < type.answers.count {
             let (position, key) = (type.answers[lookup].position, type.answers[lookup].key)
@@ -44,8 +44,13 @@ extension ValueDecoder {
 
     private func search(_ name: String, in entries: KeyedEntries) -> Int? {
         let spelling = entries.spelling(of: hasPrefix ? Self.foundationPrefix + name : name)
-        if let position = position(of: spelling, in: entries) { return position }
-        // Fields that were written without a key are called $0, $1 and so on.
+        let found = position(of: spelling, in: entries) ?? unnumbered(name, spelling, in: entries)
+        if found != nil { noteField() }
+        return found
+    }
+
+    /// Fields that were written without a key are called $0, $1 and so on.
+    private func unnumbered(_ name: String, _ spelling: String, in entries: KeyedEntries) -> Int? {
         guard spelling.utf8.starts(with: "$$".utf8), name != "$class" else { return nil }
         return position(of: name, in: entries)
     }

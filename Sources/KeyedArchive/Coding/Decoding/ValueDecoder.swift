@@ -20,6 +20,10 @@ final class ValueDecoder: Decoder {
     var lookups = 0
     /// The fields of an object with many, by name, once it is needed.
     var positions: [Text: Int]?
+    /// Whether a field that was asked for is here.
+    private(set) var hasField = false
+    /// What has the fields that this value lacks, once one was missing.
+    private var knownDefaults: [ValueDecoder]?
 
     init(
         _ session: DecodingSession, _ place: DecodingPlace, _ location: DecodingLocation,
@@ -42,9 +46,28 @@ final class ValueDecoder: Decoder {
         fields = nil
         lookups = 0
         positions = nil
+        hasField = false
+        knownDefaults = nil
     }
 
+    /// Notes that the type and the value have a field in common.
+    func noteField() { hasField = true }
+
     var location: DecodingLocation { DecodingLocation(parent: parent, key: key) }
+
+    /// Whether this is the root, or the value that the root consists of.
+    var isRoot: Bool {
+        guard case .none = key else { return false }
+        return parent?.isRoot ?? true
+    }
+
+    /// Decoders of the default values for this place, the first of which has a field that counts.
+    var defaultValues: [ValueDecoder] {
+        if let knownDefaults { return knownDefaults }
+        let made = makeDefaultValues()
+        knownDefaults = made
+        return made
+    }
 
     /// Whether the value is this object, or one of those around it is.
     func isInside(_ uid: UInt64) -> Bool {

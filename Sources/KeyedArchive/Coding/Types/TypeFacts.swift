@@ -25,6 +25,8 @@ final class TypeFacts: @unchecked Sendable {
     /// The type where it is `Data` or bytes like it.
     let bytes: (any RangeReplaceableCollection<UInt8>.Type)?
     let version: (any ArchiveVersioned.Type)?
+    /// The type where it has default values of its own.
+    let defaultInitializable: (any DefaultInitializable.Type)?
     /// Whether its values are instances of a class.
     let isClass: Bool
     /// The superclass, where there is one.
@@ -55,6 +57,7 @@ final class TypeFacts: @unchecked Sendable {
         decodedCollection = type as? any DecodedCollection.Type
         bytes = foundation == .data ? type as? any RangeReplaceableCollection<UInt8>.Type : nil
         version = type as? any ArchiveVersioned.Type
+        defaultInitializable = type as? any DefaultInitializable.Type
         isClass = type is AnyClass
         superclass = (type as? AnyClass).flatMap(_getSuperclass).map(TypeFacts.of)
     }

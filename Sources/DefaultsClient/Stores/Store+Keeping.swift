@@ -1,0 +1,67 @@
+/// Values that the application could not read, and replaces.
+///
+/// They are kept under another key, in the same change: `GameOptions (unreadable)`, and if another
+/// value is there already, `GameOptions (unreadable 2)` and so on. What is removed is not kept: that
+/// was asked for.
+extension Store {
+    /// A value that is replaced unread, and the key under which it is kept.
+    struct KeptValue {
+        let key: KeyName
+        let name: KeyName
+        let entry: Entry
+    }
+
+    /// What has to be kept along with changes of a layer; under the lock.
+    ///
+    /// - Throws: ``ClientError`` if there is a value that was never fetched, so that nobody can keep it.
+    func keptValues(
+        replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: CopyLayer
+    ) throws -> [KeptValue] {
+        var kept: [KeptValue] = []
+        for case (let key, let entry?) in entries {
+            guard let unread = copy.entry(key, in: layer)?.unread(replacedBy: entry) else {
+                continue
+            }
+            guard let bytes = unread.bytes else { throw ClientError.notFetched(key, in: copy.name) }
+            let value = Entry(.archive(bytes))
+            let name = sideName(of: key, for: value) { name in
+                entries[name] ?? copy.entry(name, in: layer)
+            }
+            kept.append(KeptValue(key: key, name: name, entry: value))
+        }
+        return kept
+    }
+
+    /// Whether a layer has a value that a new one replaces though its key could not read it.
+    func hasUnread(_ name: KeyName, replacedBy entry: Entry, in layer: DefaultsLayer) -> Bool {
+        guard let (copy, copyLayer) = place(of: layer) else { return false }
+        return lock.reading {
+            copy.entry(name, in: copyLayer)?.unread(replacedBy: entry) != nil
+        }
+    }
+
+    /// The first name that is free, or has the same value.
+    private func sideName(
+        of key: KeyName, for value: Entry, holds: (KeyName) -> Entry?
+    ) -> KeyName {
+        var number = 1
+        while true {
+            let name = key.unreadable(number)
+            guard let held = holds(name), !held.isSame(as: value) else { return name }
+            number += 1
+        }
+    }
+}
+
+extension KeyName {
+    /// The longest name of a key, in bytes.
+    private static var longest: Int { 1024 }
+
+    /// The name under which the value of a key is kept that could not be read.
+    fileprivate func unreadable(_ number: Int) -> KeyName {
+        let suffix = number == 1 ? " (unreadable)" : " (unreadable \(number))"
+        var start = string[...]
+        while start.utf8.count + suffix.utf8.count > Self.longest { start.removeLast() }
+        return KeyName(start + suffix)
+    }
+}

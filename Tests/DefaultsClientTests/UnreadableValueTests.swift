@@ -1,0 +1,152 @@
+import DefaultsClient
+import KeyedArchive
+import Testing
+
+/// Values that an earlier version wrote, or another program.
+@Suite struct UnreadableValueTests {
+    struct GameOptions: Codable, Equatable {
+        var playSound = true
+        var playMusic = true
+
+        enum CodingKeys: String, CodingKey {
+            case playSound = "PlaySound"
+            case playMusic = "PlayMusic"
+        }
+    }
+
+    private static let name = "GameOptions"
+    private static let side = "GameOptions (unreadable)"
+    private let options = DefaultsKey(name, default: GameOptions())
+    private let musicOff = #"{"$class":"GameOptions","PlayMusic":false}"#
+    private let scream = #"{"$class":"GameOptions","PlayMusic":"scream"}"#
+    private let defaults = Defaults.inMemory()
+
+    /// A key of whatever is stored.
+    private func raw(_ name: String) -> DefaultsKey<KeyedArchive?> {
+        DefaultsKey(name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: { nil })
+    }
+
+    private func store(_ json: String) throws {
+        defaults[raw(Self.name)] = try KeyedArchive(json: json)
+    }
+
+    private func json(_ name: String) throws -> String? {
+        try defaults[raw(name)].map { String(decoding: try $0.json(), as: UTF8.self) }
+    }
+
+    @Test(arguments: ["GameOptions", "Options"])
+    func `A write after a read of an older version's value keeps what that had`(
+        className: String
+    ) async throws {
+        try store(#"{"$class":"\#(className)","PlayMusic":false}"#)
+        #expect(defaults[options] == GameOptions(playSound: true, playMusic: false))
+        defaults[options].playSound = false
+        #expect(defaults[options] == GameOptions(playSound: false, playMusic: false))
+        #expect(try json(Self.name)?.contains(#""PlayMusic":false"#) == true)
+        #expect(defaults.keys() == [Self.name])
+    }
+
+    @Test func `Every way to read takes missing fields from the key's default`() async throws {
+        let read = GameOptions(playSound: true, playMusic: false)
+        var changes = defaults.changes(of: options).makeAsyncIterator()
+        try store(musicOff)
+        #expect(await changes.next()?.newValue == read)
+        #expect(try defaults.value(of: options) == read)
+        #expect(try defaults.value(of: options, in: .domain) == read)
+        let optional = DefaultsKey<GameOptions?>(Self.name, default: GameOptions())
+        #expect(defaults[optional] == read)
+        defaults.apply { $0[options].playSound = false }
+        #expect(defaults[options] == GameOptions(playSound: false, playMusic: false))
+        try store(musicOff)
+        let updated = try await defaults.update(options) { $0.playSound = false }
+        #expect(!updated.playMusic)
+        try store(musicOff)
+        try await defaults.commit { $0[options].playSound = false }
+        #expect(defaults[options] == GameOptions(playSound: false, playMusic: false))
+    }
+
+    @Test func `A value that could not be read is kept when the key is set`() async throws {
+        try store(scream)
+        var failures = defaults.failures.makeAsyncIterator()
+        #expect(defaults[options] == GameOptions())
+        #expect(await failures.next()?.action == .read)
+        defaults[options].playSound = false
+        #expect(defaults[options] == GameOptions(playSound: false))
+        #expect(try json(Self.side) == scream)
+        let failure = try #require(await failures.next())
+        #expect(failure.action == .replace)
+        #expect(failure.keys == [Self.name])
+        #expect("\(failure.error)".contains("'\(Self.side)'"))
+        #expect(!"\(failure.error)".contains("scream"))
+        defaults[options].playSound = true
+        #expect(defaults.keys() == [Self.name, Self.side])
+    }
+
+    @Test func `A second value that could not be read has a number, the same has not`() throws {
+        for json in [scream, scream, "1", scream, "1"] {
+            try store(json)
+            _ = defaults[options]
+            defaults.apply { $0[options] = GameOptions() }
+        }
+        #expect(defaults.keys() == [Self.name, "GameOptions (unreadable 2)", Self.side])
+        #expect(try json("GameOptions (unreadable 2)") == "1")
+    }
+
+    @Test func `Changes made of a value that cannot be read are refused`() async throws {
+        try store(scream)
+        for _ in 0..<2 {
+            let error = await #expect(throws: ClientError.self) {
+                try await defaults.update(options) { $0.playSound = false }
+            }
+            #expect(error?.code == .undecodable)
+            #expect(error?.message.contains("Set the key to replace the value") == true)
+        }
+        await #expect(throws: ClientError.self) {
+            try await defaults.commit { $0[options].playSound = false }
+        }
+        #expect(try json(Self.name) == scream)
+        try await defaults.commit { $0[options] = GameOptions(playSound: false) }
+        #expect(defaults[options] == GameOptions(playSound: false))
+        #expect(try json(Self.side) == scream)
+    }
+
+    @Test func `What was never asked for is replaced, and what is removed is not kept`() throws {
+        try store(scream)
+        defaults[options] = GameOptions()
+        #expect(defaults.keys() == [Self.name])
+        try store(scream)
+        _ = defaults[options]
+        defaults.reset(options)
+        #expect(defaults.keys() == [])
+    }
+
+    @Test func `The name under which a value is kept is not too long`() throws {
+        let name = String(repeating: "ä", count: 512)
+        defaults[DefaultsKey(name, default: "")] = "text"
+        let number = DefaultsKey(name, default: 0)
+        #expect(defaults[number] == 0)
+        defaults[number] = 1
+        #expect(defaults[number] == 1)
+        #expect(defaults.keys().map(\.utf8.count).max() == 1024)
+        #expect(defaults.keys().count == 2)
+    }
+
+    @Test func `A failure that nobody listens to is one line on standard error`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent])
+        {
+            let defaults = Defaults.inMemory(domain: "org.example.Game")
+            let number = DefaultsKey("Number", default: 0)
+            for secret in ["scream", "shout"] {
+                defaults[DefaultsKey("Number", default: "")] = secret
+                for _ in 0..<3 { _ = defaults[number] }
+            }
+            defaults[number] = 1
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("defaults: ") }
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains("'Number' of org.example.Game cannot be read") == true)
+        #expect(lines.last?.contains("'Number (unreadable)'") == true)
+        #expect(!text.contains("scream") && !text.contains("shout"))
+    }
+}

@@ -1,0 +1,149 @@
+import KeyedArchive
+import Testing
+
+/// Archives that lack fields of their type, because an earlier version of a program wrote them.
+@Suite struct MissingFieldTests {
+    struct Options: Codable, Equatable {
+        var sound = true
+        var music = true
+        var audio = Audio()
+        var title: String? = "untitled"
+    }
+
+    struct Audio: Codable, Equatable {
+        var volume = 0.5
+        var device = "front"
+    }
+
+    struct Book: Codable, Hashable, DefaultInitializable {
+        var title = "untitled"
+        var isOwned = true
+        var label = Label()
+    }
+
+    final class Label: Codable, Hashable {
+        var text = "plain"
+
+        static func == (one: Label, other: Label) -> Bool { one.text == other.text }
+        func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    }
+
+    private static let options = "MissingFieldTests.Options"
+    private static let book = "MissingFieldTests.Book"
+
+    private func options(
+        _ json: String, _ value: Options = Options()
+    ) throws -> Options {
+        try KeyedArchiveDecoder().decode(
+            Options.self, from: KeyedArchive(json: json), missingFieldsFrom: value)
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+        try KeyedArchiveDecoder().decode(type, from: KeyedArchive(json: json))
+    }
+
+    @Test(arguments: [
+        #"{"$class":"MissingFieldTests.Options","music":false}"#,
+        #"{"$class":"Options","music":false}"#,
+        #"{"$class":"Game.Preferences","music":false}"#,
+        #"{"music":false}"#,
+    ])
+    func `A field that is missing has the default's value, whatever the class is called`(
+        json: String
+    ) throws {
+        let read = try options(json)
+        #expect(read == Options(sound: true, music: false, title: nil))
+    }
+
+    @Test func `A missing field of a field comes from the same place of the default`() throws {
+        let json =
+            #"{"$class":"\#(Self.options)","audio":{"$class":"MissingFieldTests.Audio","device":"back"}}"#
+        let value = Options(sound: false, audio: Audio(volume: 0.25, device: "front"))
+        let read = try options(json, value)
+        #expect(read.audio == Audio(volume: 0.25, device: "back"))
+        #expect(!read.sound)
+    }
+
+    @Test func `An optional field that is missing is nil, whatever the default has`() throws {
+        #expect(try options(#"{"$class":"\#(Self.options)"}"#).title == nil)
+    }
+
+    @Test func `The default is made once, and only if a field is missing`() throws {
+        var count = 0
+        func make() -> Options {
+            count += 1
+            return Options()
+        }
+        let whole = try KeyedArchiveEncoder().encode(Options(title: nil))
+        let decoder = KeyedArchiveDecoder()
+        _ = try decoder.decode(Options.self, from: whole, missingFieldsFrom: make())
+        #expect(count == 0)
+        let empty = try KeyedArchive(json: #"{"$class":"\#(Self.options)"}"#)
+        _ = try decoder.decode(Options.self, from: empty, missingFieldsFrom: make())
+        #expect(count == 1)
+    }
+
+    @Test func `Without a default, a missing field is an error`() {
+        #expect(throws: DecodingError.self) {
+            try decode(Options.self, #"{"$class":"\#(Self.options)","sound":true}"#)
+        }
+    }
+
+    @Test(arguments: [
+        #"{"$class":"Account","username":"ada"}"#, #"{"colour":"red"}"#, #"[true]"#, #""text""#,
+        #"{"$class":"MissingFieldTests.Options","music":"loud"}"#,
+        #"{"$class":"NSURL","NS.relative":"https://example.org"}"#,
+    ])
+    func `What is another thing is not read as the default`(json: String) {
+        #expect(throws: DecodingError.self) { try options(json) }
+    }
+
+    @Test func `Elements of arrays and dictionaries take missing fields from a new value`() throws {
+        let old = #"{"$class":"\#(Self.book)","title":"Momo"}"#
+        let books = try decode([Book].self, "[\(old),\(old)]")
+        #expect(books.map(\.title) == ["Momo", "Momo"])
+        #expect(books.map(\.isOwned) == [true, true])
+        // Each has a label of its own, which can be changed without the other.
+        #expect(books[0].label !== books[1].label)
+        #expect(try decode([String: Book].self, #"{"a":\#(old)}"#)["a"]?.isOwned == true)
+        let set = try decode(Set<Book>.self, #"{"$class":"NSSet","NS.objects":[\#(old)]}"#)
+        #expect(set.first?.isOwned == true)
+    }
+
+    @Test func `The default of the root comes before the default of the type`() throws {
+        let archive = try KeyedArchive(json: #"{"$class":"\#(Self.book)","title":"Momo"}"#)
+        let read = try KeyedArchiveDecoder().decode(
+            Book.self, from: archive, missingFieldsFrom: Book(isOwned: false))
+        #expect(!read.isOwned)
+        #expect(try KeyedArchiveDecoder().decode(Book.self, from: archive).isOwned)
+    }
+
+    /// Encodes less than it decodes.
+    struct Forgetful: Codable, DefaultInitializable {
+        var here = true
+        var gone = true
+
+        enum CodingKeys: String, CodingKey { case here, gone }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(here, forKey: .here)
+        }
+    }
+
+    @Test func `A default that lacks the field itself is an error and no endless search`() {
+        #expect(throws: DecodingError.self) {
+            try decode(Forgetful.self, #"{"$class":"MissingFieldTests.Forgetful","here":true}"#)
+        }
+    }
+
+    @Test func `Many small objects that lack a field end with the budget`() throws {
+        var decoder = KeyedArchiveDecoder()
+        decoder.limits.size = 10_000
+        let one = #"{"$class":"\#(Self.book)"}"#
+        let json = "[" + Array(repeating: one, count: 200).joined(separator: ",") + "]"
+        #expect(throws: DecodingError.self) {
+            try decoder.decode([Book].self, from: KeyedArchive(json: json))
+        }
+    }
+}
