@@ -101,7 +101,7 @@ let package = Package(
             path: "Sources/Examples/Support", swiftSettings: strict),
         example("Accounts", ["KeyedArchive"]),
         example("BooksOwned"),
-        example("GameOptions", ["DefaultsFoundation", "KeyedArchive"]),
+        example("GameOptions", ["DefaultsFoundation"]),
         example("Library", ["DefaultsFoundation", "DefaultsSecrets", "KeyedArchive"]),
         example("ScaryBugs", ["DefaultsFoundation", "KeyedArchive"]),
 

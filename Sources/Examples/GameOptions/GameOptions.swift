@@ -1,6 +1,5 @@
 import DefaultsClient
 import ExampleSupport
-import KeyedArchive
 
 /// What the player has chosen, stored as one object.
 struct GameOptions: Codable, Hashable {
@@ -14,17 +13,11 @@ struct GameOptions: Codable, Hashable {
 }
 
 extension DefaultsKeys {
-    static let gameOptions = DefaultsKey(
-        "GameOptions", coding: .gameOptions, default: { GameOptions() })
-}
-
-extension ValueCoding where Value == GameOptions {
-    /// Objects of the class `GameOptions`, or `Options`, as the first version of the game called it.
-    static var gameOptions: ValueCoding {
-        var decoder = KeyedArchiveDecoder()
-        decoder.setClass(GameOptions.self, forClassName: "Options")
-        return .codable(decoder: decoder)
-    }
+    /// The options; a field that a stored object lacks is as it is here.
+    ///
+    /// The first version of the game called the class `Options`. Its objects are read too: the name of
+    /// the class does not matter for a structure.
+    static let gameOptions = DefaultsKey("GameOptions", default: GameOptions())
 }
 
 extension GameOptions {

@@ -27,7 +27,7 @@ func isOn(_ word: String) throws -> Bool {
 }
 
 await runProgram(usage: usage) { words in
-    /// The defaults that are read. They are not touched if the command line is wrong.
+    /// The defaults, which a wrong command line does not touch.
     func defaults() throws -> Defaults {
         try GameOptions.shared.defaults.requireService()
         return GameOptions.shared.defaults

@@ -48,7 +48,9 @@ struct Catalogue {
         try write(archive.data, to: path)
     }
 
-    /// Replaces all books by those of a file. If the file cannot be read, the books stay.
+    /// Replaces all books by those of a file.
+    ///
+    /// If the file cannot be read, the books stay.
     func load(from path: String) async throws {
         let books = try Self.books(in: path)
         try await defaults.commit { $0[.books] = books }

@@ -4,10 +4,11 @@ import ExampleSupport
 import Foundation
 import KeyedArchive
 
-/// The card of the user. Its PIN does not belong into the defaults, which every program of the user
-/// reads: the keyring keeps it.
+/// The card of the user.
 ///
-/// It is a class without NSSecureCoding on purpose, so that it gets into no archive by mistake.
+/// Its PIN does not belong in the defaults, because every program of the user can read them: the
+/// keyring keeps it. The class is without NSSecureCoding on purpose, so that a card gets into no archive
+/// by mistake.
 final class LibraryCard: NSObject {
     let pin: String
 
