@@ -32,6 +32,8 @@ extension GameOptions {
     ///   is stored cannot be read, and is not overwritten.
     @MainActor static func save(_ change: (inout GameOptions) -> Void) async throws {
         try shared.defaults.requireService()
+        // If it cannot be read, this says more than the update would.
+        _ = try shared.defaults.value(of: .gameOptions)
         try await shared.defaults.update(.gameOptions, change)
     }
 }

@@ -40,7 +40,9 @@ await runProgram(usage: usage) { words in
     case ("music", 2):
         let isOn = try isOn(words[1])
         try await GameOptions.save { $0.playMusic = isOn }
-    case ("watch", 1): try await watch(defaults())
+    case ("watch", 1):
+        _ = try defaults()
+        await watch()
     case ("levels", 1):
         for level in try defaults().value(of: .levels).all {
             let indentation = String(repeating: "  ", count: level.depth)
@@ -53,12 +55,9 @@ await runProgram(usage: usage) { words in
 }
 
 /// Shows the options until the program is ended.
-@MainActor func watch(_ defaults: Defaults) async throws {
-    let telling = Task {
-        // What cannot be read is shown as the default, and the reason is told.
-        for await failure in defaults.failures { tell(sentence(of: failure.error)) }
-    }
-    defer { telling.cancel() }
+///
+/// If they cannot be read, the default is shown, and the library says why on standard error.
+@MainActor func watch() async {
     for await options in Observations({ GameOptions.shared.value }) {
         show(options)
         // Also if only a program at the other end of a pipe sees it.

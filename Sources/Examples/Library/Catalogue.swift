@@ -21,15 +21,22 @@ struct Catalogue {
             throw Refusal(
                 "\"\(pages)\" is not a number of pages. Enter a whole number above 0, such as 474.")
         }
-        try await defaults.update(.books) {
+        try await change {
             $0.append(
                 Book(title: title, author: author, pageCount: pageCount, categories: categories))
         }
     }
 
+    /// Changes the books as they are now, and returns when they are stored.
+    private func change(_ body: (inout [Book]) throws -> Void) async throws {
+        // If they cannot be read, this says more than the update would.
+        _ = try books
+        try await defaults.update(.books, body)
+    }
+
     /// Notes that somebody has borrowed a book, or has returned it.
     func setAvailable(_ isAvailable: Bool, _ title: String) async throws {
-        try await defaults.update(.books) { books in
+        try await change { books in
             let copies = books.filter { $0.title == title }
             guard !copies.isEmpty else {
                 throw Refusal(

@@ -38,8 +38,11 @@ public func runProgram(
         exit(64)
     } catch {
         let isOfStored = error is DecodingError || (error as? ObjectCodingError)?.byteOffset != nil
-        let begin = isOfStored ? "What is stored cannot be read, and stays as it is. " : ""
-        tell(begin + sentence(of: error))
+        tell(
+            isOfStored
+                ? "What is stored cannot be read, and stays as it is. \(sentence(of: error)) "
+                    + "`defaultsctl read` shows it, and `defaultsctl delete` removes it."
+                : sentence(of: error))
         exit(1)
     }
 }
@@ -59,8 +62,7 @@ public func sentence(of error: any Error) -> String {
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
         DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-        return path.isEmpty
-            ? context.debugDescription : "\(context.debugDescription) (at \(path))"
+        return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
     case EncodingError.invalidValue(_, let context):
         return context.debugDescription
     case let error as ObjectCodingError:
