@@ -99,7 +99,7 @@ let package = Package(
         .target(
             name: "ExampleSupport", dependencies: ["DefaultsClient", "DefaultsFoundation"],
             path: "Sources/Examples/Support", swiftSettings: strict),
-        example("Accounts", ["KeyedArchive"]),
+        example("Accounts", ["DefaultsFoundation", "KeyedArchive"]),
         example("BooksOwned"),
         example("GameOptions", ["DefaultsFoundation"]),
         example("Library", ["DefaultsFoundation", "DefaultsSecrets", "KeyedArchive"]),

@@ -1,4 +1,6 @@
 import DefaultsClient
+import DefaultsFoundation
+import Foundation
 import KeyedArchive
 
 /// Somebody's account.
@@ -15,12 +17,14 @@ extension DefaultsKeys {
 extension ValueCoding where Value == [String: Account] {
     /// A dictionary of objects.
     ///
-    /// The first version of the program had a list. It is read too: an account is called like its
-    /// user then.
+    /// The first version of the program had a list, in which an account is called like its user. Both
+    /// are also read from data: UserDefaults took objects only as data with an archive in it.
     static let accounts = ValueCoding(
         encode: { try KeyedArchiveEncoder().encode($0) },
         decode: { archive in
             let decoder = KeyedArchiveDecoder()
+            let data = try? decoder.decode(Data.self, from: archive)
+            let archive = try data.map { try KeyedArchive(validating: $0) } ?? archive
             do {
                 return try decoder.decode([String: Account].self, from: archive)
             } catch {

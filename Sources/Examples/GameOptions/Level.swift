@@ -34,9 +34,10 @@ final class Level: NSObject, NSSecureCoding {
         parent = coder.decodeObject(of: Level.self, forKey: "parent")
         let next = coder.decodeObject(of: [NSArray.self, Level.self], forKey: "next")
         self.next = next as? [Level] ?? []
-        guard self.next.allSatisfy({ $0.parent === self }) else {
+        // Bytes from elsewhere may have a level that is before itself.
+        guard parent !== self, self.next.allSatisfy({ $0.parent === self }) else {
             coder.failWithError(
-                Refusal("A level after \"\(self.name)\" was reached from another level."))
+                Refusal("The levels before and after \"\(self.name)\" contradict each other."))
             return nil
         }
     }
@@ -63,24 +64,8 @@ final class Level: NSObject, NSSecureCoding {
 
 extension DefaultsKeys {
     /// The first level, with all others.
-    static let levels = DefaultsKey("Levels", coding: .levels, default: { Level("Meadow") })
-}
-
-extension ValueCoding where Value == Level {
-    static var levels: ValueCoding {
-        var options = ObjectCodingOptions()
-        // The class is `Level` to everybody, and not `GameOptions.Level`.
-        options.classNames.omitsModules = true
-        let objects = ValueCoding.object(ofClass: Level.self, options: options)
-        return ValueCoding(
-            encode: objects.encode,
-            decode: { archive in
-                let first = try objects.decode(archive)
-                guard first.parent == nil else {
-                    throw Refusal("The first level was reached from another one.")
-                }
-                return first
-            })
+    static let levels = DefaultsKey("Levels", ofClass: Level.self, options: .plainNames) {
+        Level("Meadow")
     }
 }
 

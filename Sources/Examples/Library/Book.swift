@@ -75,12 +75,3 @@ extension ValueCoding where Value == [Book] {
             })
     }
 }
-
-extension ObjectCodingOptions {
-    /// Classes are called `Book`, as programs in Objective-C call them, and not `Library.Book`.
-    static var plainNames: ObjectCodingOptions {
-        var options = ObjectCodingOptions()
-        options.classNames.omitsModules = true
-        return options
-    }
-}

@@ -27,18 +27,15 @@ extension ValueCoding where Value == ScaryBugData {
     /// Archives of a bug, also those of files that the first version of the program wrote: it called
     /// the object `Data`, and not `root`.
     static var scaryBug: ValueCoding {
-        var options = ObjectCodingOptions()
-        // The class is `ScaryBugData` to everybody, and not `ScaryBugs.ScaryBugData`.
-        options.classNames.omitsModules = true
-        let ours = ValueCoding.object(ofClass: ScaryBugData.self, options: options)
+        let ours = ValueCoding.object(ofClass: ScaryBugData.self, options: .plainNames)
         return ValueCoding(
             encode: ours.encode,
-            decode: { [options] archive in
+            decode: { archive in
                 do {
                     return try ours.decode(archive)
                 } catch let error as ObjectCodingError where error.code == .missingField {
                     let old = try archive.decodeObject(
-                        of: ScaryBugData.self, forKey: "Data", options: options)
+                        of: ScaryBugData.self, forKey: "Data", options: .plainNames)
                     guard let old else { throw error }
                     return old
                 }

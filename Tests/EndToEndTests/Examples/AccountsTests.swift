@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -51,7 +52,7 @@ import Testing
 
     @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
     func `The accounts of a program with GNUstep are read, a dictionary or a list`() throws {
-        let tutorials = try Tutorials()
+        let tutorials = try Tutorials.shared.get()
         try desktop.store(tutorials.file("accounts"), in: "org.example.Accounts", "Accounts")
         #expect(try desktop.example("Accounts").requireOutput() == "home: bob\nwork: ada\n")
         try desktop.store(tutorials.file("account-list"), in: "org.example.Accounts", "Accounts")
@@ -61,6 +62,20 @@ import Testing
         #expect(try desktop.example("Accounts").requireOutput() == "ada: ada\n")
         let stored = try desktop.storedArchive(in: "org.example.Accounts", "Accounts")
         #expect(try tutorials.read(stored).contains("Account(ada)"))
+    }
+
+    @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
+    func `Accounts are read from the data that UserDefaults had, and become objects`() throws {
+        let tutorials = try Tutorials.shared.get()
+        let archive = try Data(contentsOf: URL(filePath: tutorials.file("accounts")))
+        let file = try desktop.directory.write(
+            #"{"Accounts":{"$data":"\#(archive.base64EncodedString())"}}"#, to: "old.json")
+        try desktop.tool("import", "org.example.Accounts", file).requireOutput()
+        #expect(try desktop.example("Accounts").requireOutput() == "home: bob\nwork: ada\n")
+        try desktop.example("Accounts", "remove", "home").requireOutput()
+        #expect(
+            try desktop.tool("read", "org.example.Accounts", "Accounts", "--json").requireOutput()
+                == #"{"work":{"$class":"Account","username":"ada"}}"# + "\n")
     }
 
     @Test func `Accounts survive the daemon and the program`() throws {

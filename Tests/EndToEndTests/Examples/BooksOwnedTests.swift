@@ -69,7 +69,7 @@ import Testing
 
     @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
     func `The titles of a program with GNUstep are read, and the reverse`() throws {
-        let tutorials = try Tutorials()
+        let tutorials = try Tutorials.shared.get()
         try desktop.store(tutorials.file("titles"), in: "org.example.BooksOwned", "Titles")
         #expect(try list() == "1. Dune\n2. Emma\n")
         try desktop.example("BooksOwned", "add", "Walden").requireOutput()

@@ -118,7 +118,7 @@ import Testing
 
     @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
     func `The books of a program with GNUstep are read, and the reverse`() throws {
-        let tutorials = try Tutorials()
+        let tutorials = try Tutorials.shared.get()
         try desktop.example("Library", "load", tutorials.file("books")).requireOutput()
         #expect(
             try list() == Self.emma

@@ -221,7 +221,7 @@ import Testing
 
     @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
     func `The files of a program with GNUstep are imported, and broken ones are told`() throws {
-        let tutorials = try Tutorials()
+        let tutorials = try Tutorials.shared.get()
         let folder = desktop.directory.path + "/Private Documents"
         for (number, archive) in [(1, "bug-1"), (2, "bug-2")] {
             try desktop.run("mkdir", "-p", "\(folder)/\(number).bug").requireOutput()
@@ -251,7 +251,7 @@ import Testing
 
     @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
     func `An archive of a program with GNUstep is a bug, and the reverse`() throws {
-        let tutorials = try Tutorials()
+        let tutorials = try Tutorials.shared.get()
         try desktop.store(tutorials.file("bug-2"), in: Self.domain, "Bug 1")
         #expect(try list() == "Bug 1: Wolf Spider, 2.5 of 5, habitat unknown\n")
         try desktop.example("ScaryBugs", "rate", "Bug 1", "3.5").requireOutput()

@@ -10,11 +10,14 @@ struct Tutorials {
             ["sh", "-c", "gnustep-config --base-libs && gcc -x objective-c -E /dev/null"]
         ).status == 0
 
+    /// The program, which is compiled once.
+    static let shared = Result { try Tutorials() }
+
     private let directory: TemporaryDirectory
     private var program: String { directory.path + "/tutorials" }
 
     /// Compiles the program and has it write its archives.
-    init() throws {
+    private init() throws {
         directory = try TemporaryDirectory()
         let source = Desktop.packageDirectory + "Tests/GNUstep/tutorials.m"
         let command =
