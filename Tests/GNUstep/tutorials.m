@@ -219,7 +219,11 @@ writeAll (NSString *folder)
 static int
 readOne (NSString *file)
 {
-  id object = [NSKeyedUnarchiver unarchiveObjectWithFile: file];
+  NSData *data = [NSData dataWithContentsOfFile: file];
+  NSKeyedUnarchiver *unarchiver
+    = [[[NSKeyedUnarchiver alloc] initForReadingWithData: data] autorelease];
+  NSString *key = [unarchiver containsValueForKey: @"Data"] ? @"Data" : @"root";
+  id object = [unarchiver decodeObjectForKey: key];
   NSEnumerator *elements;
   id element;
 

@@ -12,24 +12,16 @@ extension Pictures {
     }
 }
 
-extension ScaryBugDatabase {
-    /// Adds the bugs of a folder of the first version of the program, which had a folder for each bug:
-    /// `1.bug/data.plist`, beside it `thumbImage.jpg` and `fullImage.jpg`.
-    ///
-    /// - Parameter isDone: Called with the folder of each bug, and its new name or why it was left out.
-    func addAll(
-        in folder: String, isDone: (_ bug: String, Result<String, any Error>) -> Void
-    ) async throws {
-        for bug in try bugs(in: folder) {
-            do {
-                isDone(bug, .success(try await add(from: "\(folder)/\(bug)")))
-            } catch {
-                isDone(bug, .failure(error))
-            }
-        }
-    }
+/// A bug in files, as the first version of the program kept it: a folder such as `1.bug`.
+struct BugFolder {
+    let path: String
 
-    private func bugs(in folder: String) throws -> [String] {
+    private var data: String { path + "/data.plist" }
+    private var thumbImage: String { path + "/thumbImage.jpg" }
+    private var fullImage: String { path + "/fullImage.jpg" }
+
+    /// The names of the bugs in a folder, in the order of their numbers.
+    static func names(in folder: String) throws -> [String] {
         let names = try refusing("The folder \"\(folder)\" cannot be read") {
             try FileManager.default.contentsOfDirectory(atPath: folder)
         }
@@ -37,12 +29,28 @@ extension ScaryBugDatabase {
             .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
     }
 
-    private func add(from folder: String) async throws -> String {
-        let archive = try KeyedArchive(validating: contents(of: "\(folder)/data.plist"))
-        let (thumbnail, image) = ("\(folder)/thumbImage.jpg", "\(folder)/fullImage.jpg")
-        let hasPictures = FileManager.default.fileExists(atPath: thumbnail)
-        return try await add(
-            ValueCoding.scaryBug.decode(archive),
-            hasPictures ? Pictures(thumbnail: thumbnail, image: image) : nil)
+    func load() throws -> (ScaryBugData, Pictures?) {
+        let archive = try KeyedArchive(validating: contents(of: data))
+        let hasPictures = [thumbImage, fullImage].contains(where: FileManager.default.fileExists)
+        return (
+            try ValueCoding.scaryBug.decode(archive),
+            hasPictures ? try Pictures(thumbnail: thumbImage, image: fullImage) : nil
+        )
+    }
+
+    /// Makes the folder, which must not be there yet.
+    func save(_ bug: ScaryBugData, _ pictures: Pictures?) throws {
+        // In JSON the value can be put under the key that the first version looked for.
+        let json = try KeyedArchive(archiving: bug, options: .plainNames).json()
+        let text = String(decoding: json, as: UTF8.self)
+        let archive = try KeyedArchive(json: #"{"$top":{"Data":\#(text)}}"#)
+        try refusing("The folder \"\(path)\" cannot be made") {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: false)
+        }
+        try write(archive.data, to: data)
+        guard let pictures else { return }
+        try write(pictures.thumbImage, to: thumbImage)
+        try write(pictures.fullImage, to: fullImage)
     }
 }

@@ -84,6 +84,19 @@ struct Pictures {
         }
     }
 
+    /// Both pictures of a bug, which may be some megabytes; nil if it has none.
+    func pictures(of name: String) throws -> Pictures? {
+        let thumbImage = try defaults.value(of: .thumbImage(of: name))
+        let fullImage = try defaults.value(of: .fullImage(of: name))
+        switch (thumbImage, fullImage) {
+        case (nil, nil): return nil
+        case (let thumbImage?, let fullImage?):
+            return Pictures(thumbImage: thumbImage, fullImage: fullImage)
+        default:
+            throw Refusal("It has only one of its two pictures. `ScaryBugs pictures` sets both.")
+        }
+    }
+
     private func found(_ data: ScaryBugData?, _ name: String) throws -> ScaryBugData {
         guard let data else { throw Refusal("There is no bug \"\(name)\" any more.") }
         return data

@@ -12,7 +12,8 @@ let usage = """
            ScaryBugs pictures NAME THUMBNAIL IMAGE       changes the pictures
            ScaryBugs without-pictures NAME               removes the pictures
            ScaryBugs delete NAME                         deletes one with its pictures
-           ScaryBugs import FOLDER                       adds those of the first version's files
+           ScaryBugs import FOLDER                       adds those that are in files
+           ScaryBugs export FOLDER                       writes all of them into files
     A name is "Bug 1", and a rating is 0, 0.5, 1 and so on up to 5.
     """
 
@@ -53,6 +54,7 @@ await runProgram(usage: usage) { words in
     case ("without-pictures", 2): try await ready().setPictures(of: words[1], nil)
     case ("delete", 2): try await ready().delete(words[1])
     case ("import", 2): try await importAll(in: words[1], to: ready())
+    case ("export", 2): try exportAll(of: ready(), to: words[1])
     default: throw WrongUsage()
     }
 }
@@ -83,17 +85,34 @@ await runProgram(usage: usage) { words in
     }
 }
 
+/// Adds the bugs of a folder; one that cannot be read is left out, and told of.
 @MainActor func importAll(in folder: String, to bugs: ScaryBugDatabase) async throws {
     var failures = 0
-    try await bugs.addAll(in: folder) { bug, result in
-        switch result {
-        case .success(let name): print("\(bug) is \(name)")
-        case .failure(let error):
+    for name in try BugFolder.names(in: folder) {
+        do {
+            let (bug, pictures) = try BugFolder(path: "\(folder)/\(name)").load()
+            print("\(name) is \(try await bugs.add(bug, pictures))")
+        } catch {
             failures += 1
-            tell("\(bug) was left out. \(sentence(of: error))")
+            tell("\(name) was left out. \(sentence(of: error))")
         }
     }
-    guard failures == 0 else {
-        throw Refusal("\(failures) of the bugs were left out. Their files are as they were.")
+    guard failures == 0 else { throw Refusal("Not all bugs were imported: \(failures) left out.") }
+}
+
+/// Writes all bugs into a folder; one that cannot be read or written is left out, and told of.
+@MainActor func exportAll(of bugs: ScaryBugDatabase, to folder: String) throws {
+    var failures = 0
+    for name in bugs.names {
+        let file = "\(name.dropFirst("Bug ".count)).bug"
+        do {
+            try BugFolder(path: "\(folder)/\(file)").save(
+                bugs.data(of: name), bugs.pictures(of: name))
+            print("\(name) is \(file)")
+        } catch {
+            failures += 1
+            tell("\(name) was left out. \(sentence(of: error))")
+        }
     }
+    guard failures == 0 else { throw Refusal("Not all bugs were exported: \(failures) left out.") }
 }

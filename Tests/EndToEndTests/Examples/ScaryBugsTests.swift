@@ -250,6 +250,33 @@ import Testing
     }
 
     @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
+    func `Bugs are exported to files that a program with GNUstep reads, and imported again`() throws
+    {
+        let tutorials = try Tutorials.shared.get()
+        _ = try add("Potato Bug", rating: "4.5")
+        _ = try desktop.example("ScaryBugs", "add", "Wolf Spider", "0.5").requireOutput()
+        let folder = desktop.directory.path
+        let result = desktop.example("ScaryBugs", "export", folder)
+        #expect(try result.requireOutput() == "Bug 1 is 1.bug\nBug 2 is 2.bug\n")
+        #expect(
+            try tutorials.read(folder + "/1.bug/data.plist") == "ScaryBugData(Potato Bug 4.5)\n")
+        // What is there is not overwritten.
+        let again = desktop.example("ScaryBugs", "export", folder)
+        #expect(again.status == 1)
+        #expect(again.error.hasPrefix("ScaryBugs: Bug 1 was left out. The folder "))
+
+        try desktop.example("ScaryBugs", "import", folder).requireOutput()
+        #expect(
+            try show("Bug 3").requireOutput() == """
+                Bug 3: Potato Bug, 4.5 of 5, habitat unknown
+                thumbnail of \(Self.sizes.thumbnail) bytes
+                image of \(Self.sizes.image) bytes
+
+                """)
+        #expect(try show("Bug 4").requireOutput().hasSuffix("no thumbnail\nno image\n"))
+    }
+
+    @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
     func `An archive of a program with GNUstep is a bug, and the reverse`() throws {
         let tutorials = try Tutorials.shared.get()
         try desktop.store(tutorials.file("bug-2"), in: Self.domain, "Bug 1")
