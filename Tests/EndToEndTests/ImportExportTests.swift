@@ -308,4 +308,58 @@ import Testing
             """, file, out)
         #expect(same.output == "10000 10000\nTrue\n")
     }
+
+    @Test func `A dictionary with a key that begins with a dollar sign is one`() throws {
+        #expect(desktop.tool("write", "org.example.D", "d", "-dict", "$a", "b").error == "")
+        #expect(desktop.tool("read-type", "org.example.D", "d").output == "Type is dictionary\n")
+        let added = desktop.tool("write", "org.example.D", "d", "-dict-add", "$c", "-int", "4")
+        #expect(added.error == "")
+        #expect(
+            desktop.tool("read", "org.example.D", "d").output
+                == "{\n    \"$a\" = b;\n    \"$c\" = 4;\n}\n")
+        #expect(
+            value("org.example.D")
+                == #"{"d":{"$class":"NSDictionary","NS.keys":["$a","$c"],"NS.objects":["b",4]}}"#
+                + "\n")
+    }
+
+    /// Dictionaries of random keys, among them those of archives and of objects, nested and not.
+    private static let lists = """
+        import plistlib, random, sys
+        random.seed(4)
+        names = ["$a", "$class", "$archiver", "$objects", "$top", "$version", "$archive", "$null",
+            "$0", "$$x", "NS.keys", "NS.objects", "NS.time", "plain", "root", "$data", "$ref"]
+        def value(depth):
+            kind = random.randrange(8)
+            if depth and kind < 3:
+                chosen = random.sample(names, random.randrange(len(names)))
+                return {name: value(depth - 1) for name in chosen}
+            if depth and kind == 3: return [value(depth - 1) for _ in range(3)]
+            return [1, "NSDate", "NSKeyedArchiver", 2.5, True, b"bytes", 100000][kind % 7]
+        def dictionary():
+            return {name: value(2) for name in random.sample(names, random.randrange(len(names)))}
+        """
+
+    @Test(arguments: ["xml", "binary"])
+    func `Plain lists with any keys are the same lists after import and export`(
+        format: String
+    ) throws {
+        let (file, copy) = (path("lists"), path("copy"))
+        let made = desktop.run([
+            "python3", "-c",
+            Self.lists
+                + "\nplistlib.dump({f'k{n}': dictionary() for n in range(200)}, open(sys.argv[1], 'wb'))",
+            file,
+        ])
+        #expect(made.error == "")
+        #expect(desktop.tool("import", "org.example.L", file).error == "")
+        #expect(desktop.tool("export", "org.example.L", copy, "--format", format).error == "")
+        let compared = desktop.run([
+            "python3", "-c",
+            "import plistlib, sys; a, b = [plistlib.load(open(f, 'rb')) for f in sys.argv[1:]]; "
+                + "print([k for k in a if a[k] != b[k]], len(b))", file, copy,
+        ])
+        #expect(compared.output == "[] 200\n")
+        #expect(desktop.tool("read-type", "org.example.L", "k0").output == "Type is dictionary\n")
+    }
 }

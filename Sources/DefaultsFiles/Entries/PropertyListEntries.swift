@@ -4,7 +4,7 @@ public import PropertyList
 /// The entries of a property list that is a dictionary, as keys of a domain.
 ///
 /// The property list of a keyed archive in the place of a value, as `export` writes objects, is that
-/// archive; a dictionary of an application has not all of its keys.
+/// archive. A dictionary of an application that has such keys, and is not a valid archive, is a dictionary.
 public struct PropertyListEntries {
     /// The key of a dictionary that stands for an archive which XML cannot hold as a property list.
     public static let archiveKey: Text = "$archive"
@@ -45,8 +45,25 @@ public struct PropertyListEntries {
         at position: Int, limits: ValueFormLimits = .standard
     ) throws -> KeyedArchive {
         let index = value(at: position)
-        if isArchive(index) { return try archive(copiedFrom: index) }
         if let archive = archive(inDataOf: index) { return archive }
+        guard isArchive(index) else { return try plainValue(at: index, limits) }
+        do {
+            return try archive(copiedFrom: index)
+        } catch {
+            // A damaged archive has references, which no plain value has; its own fault is told.
+            guard let value = try? plainValue(at: index, limits) else { throw error }
+            return value
+        }
+    }
+
+    /// Whether a dictionary with this key may be taken for an archive.
+    public static func mayBeKeyOfArchive(_ key: Text) -> Bool {
+        key == "$archiver" || key == archiveKey
+    }
+
+    private func plainValue(
+        at index: ObjectIndex, _ limits: ValueFormLimits
+    ) throws -> KeyedArchive {
         var builder = ValueFormBuilder(limits: limits)
         try PropertyListForm(of: list).render(index, into: &builder)
         return builder.finish()

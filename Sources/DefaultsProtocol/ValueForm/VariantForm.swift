@@ -28,7 +28,9 @@ public enum VariantForm {
             budget.bytes -= allowed.bytes - writer.budget.bytes
         }
         do {
-            try archive.render(into: &writer)
+            try archive.render(into: &writer, mostValues: allowed.values)
+        } catch is TooManyValues {
+            throw VariantWriter.tooMany
         } catch let error as ArchiveError where error.code == .outputTooLarge {
             throw VariantWriter.tooLarge
         } catch let error as ArchiveError where error.code == .outputTooDeep {

@@ -180,7 +180,7 @@ extension VariantWriter {
         notRepresentable("values nested deeper than a message may be")
     }
 
-    private static var tooMany: DefaultsError {
+    static var tooMany: DefaultsError {
         DefaultsError(
             .tooLarge,
             "The archive shows as more than \(Limits.maximumValueCount) values, those inside others "

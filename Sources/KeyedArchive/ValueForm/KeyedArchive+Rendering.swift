@@ -12,4 +12,14 @@ extension KeyedArchive {
         var renderer = ValueFormRenderer(of: self, limits: limits)
         try renderer.render(into: &sink)
     }
+
+    /// Hands the value form of the archive to a sink that takes a number of values.
+    ///
+    /// - Throws: As above, and ``TooManyValues`` if there are more.
+    package func render(
+        into sink: inout some ValueFormSink, limits: ValueFormLimits = .standard, mostValues: Int
+    ) throws {
+        var renderer = ValueFormRenderer(of: self, limits: limits, mostValues: mostValues)
+        try renderer.render(into: &sink)
+    }
 }

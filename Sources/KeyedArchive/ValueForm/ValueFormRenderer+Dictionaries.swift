@@ -10,7 +10,7 @@ extension ValueFormRenderer {
     }
 
     /// A dictionary whose keys have no plain spelling.
-    private func pairs(_ className: Text, _ keys: Elements, _ values: Elements) -> Item {
+    func pairs(_ className: Text, _ keys: Elements, _ values: Elements) -> Item {
         .dictionary([
             Entry(key: "$class", item: .text(className)),
             Entry(key: "NS.keys", item: .array(keys)),
@@ -18,23 +18,36 @@ extension ValueFormRenderer {
         ])
     }
 
-    /// A dictionary object: plain where its keys are strings, all different, none beginning with $.
+    /// A dictionary object: plain if its keys are strings, all different, and pairs if not.
+    ///
+    /// This is the one place that says so. Keys that begin with `$` are such strings, too; whether they
+    /// have a plain spelling is the sink's to say.
     mutating func dictionary(
         _ className: Text, _ keys: Elements, _ values: Elements
     ) throws(ArchiveError) -> Item {
         var entries: [Entry] = []
         entries.reserveCapacity(keys.count)
         for position in 0..<keys.count {
-            guard let key = archive.text(ofKey: keys.element(position, in: list)),
-                !key.hasPrefix("$")
-            else { return pairs(className, keys, values) }
+            guard let key = archive.text(ofKey: keys.element(position, in: list)) else {
+                return pairs(className, keys, values)
+            }
             try spend(key.byteCount)
             let value = values.element(position, in: list)
             entries.append(Entry(key: key, item: .value(value, .element)))
         }
         entries.sort { $0.key < $1.key }
         let hasDuplicate = zip(entries, entries.dropFirst()).contains { $0.key == $1.key }
-        return hasDuplicate ? pairs(className, keys, values) : .dictionary(entries)
+        guard !hasDuplicate else { return pairs(className, keys, values) }
+        return plain(entries, className, keys, values)
+    }
+
+    private func plain(
+        _ entries: [Entry], _ className: Text, _ keys: Elements, _ values: Elements
+    ) -> Item {
+        guard entries.contains(where: { $0.key.hasPrefix("$") }) else {
+            return .dictionary(entries)
+        }
+        return .dictionaryOfAnyKeys(entries, className: className, keys: keys, values: values)
     }
 
     /// A property list dictionary that stands inline; its keys are strings, all different.
@@ -42,11 +55,9 @@ extension ValueFormRenderer {
         _ keys: PropertyList.References, _ values: PropertyList.References
     ) throws(ArchiveError) -> Item {
         let fields = Fields(keys: keys, values: values)
-        let entries = try entries(of: fields, at: .element)
-        guard !entries.contains(where: { $0.key.hasPrefix("$") }) else {
-            return pairs("NSDictionary", .references(keys), .references(values))
-        }
-        return .dictionary(entries)
+        return plain(
+            try entries(of: fields, at: .element), "NSDictionary", .references(keys),
+            .references(values))
     }
 
     /// The fields of an object and its class.

@@ -5,6 +5,8 @@ internal import PropertyList
 /// 1. The stack is an array: the depth of the graph costs memory, and is limited.
 /// 2. Whatever is read is paid for from a budget, so that a bomb of shared objects ends in an error.
 /// 3. An object is shown inside itself as a reference, so the walk ends for circles too.
+/// 4. Once more has been shown than an archive holds that shares nothing, the whole is counted before
+///    any more is shown: what is too large is refused while little is made of it.
 struct ValueFormRenderer {
     /// Archivers keep what stands inline in an object apart from what a field refers to; elements of
     /// collections are always objects, and shown without that difference.
@@ -19,6 +21,8 @@ struct ValueFormRenderer {
         case text(Text)
         case array(Elements)
         case dictionary([Entry])
+        /// A dictionary, some of whose keys begin with `$`.
+        case dictionaryOfAnyKeys([Entry], className: Text, keys: Elements, values: Elements)
     }
 
     struct Entry {
@@ -36,29 +40,43 @@ struct ValueFormRenderer {
         /// The object that the collection is, to be left at its end.
         let uid: UInt64?
         var next = 0
+        /// The cost of all that was shown before it.
+        var start = ShowingCost()
+        /// The outermost frame whose object is referred to from inside this one.
+        var outermost = Int.max
     }
 
     let archive: KeyedArchive
     let list: PropertyList
     private let limits: ValueFormLimits
+    private let mostValues: Int
     private var budget: Int
+    private var values = 0
+    /// From which cost on the whole is counted first; nil once it was.
+    private var countingThreshold: Int?
+    /// What is known of the costs of objects; nil while they are shown and not counted.
+    private var costs: ShowingCosts?
     private var stack: [Frame] = []
     /// For each object, whether it is on the stack.
     private var isOpen: [Bool]
     /// Where the object begins that was met last, for errors.
     private(set) var byteOffset = 0
 
-    init(of archive: KeyedArchive, limits: ValueFormLimits) {
+    /// - Parameter mostValues: How many values the sink takes at most.
+    init(of archive: KeyedArchive, limits: ValueFormLimits, mostValues: Int = .max) {
         self.archive = archive
         list = archive.list
         self.limits = limits
+        self.mostValues = mostValues
         budget = limits.size
+        countingThreshold = Self.costWithoutSharing(archive)
         isOpen = Array(repeating: false, count: archive.objects.count)
     }
 
     mutating func render(into sink: inout some ValueFormSink) throws {
         try show(try rootItem(), of: nil, into: &sink)
         while var frame = stack.popLast() {
+            try countWhole()
             guard let (key, item) = nextItem(of: &frame) else {
                 try close(frame, into: &sink)
                 continue
@@ -91,6 +109,11 @@ struct ValueFormRenderer {
         }
     }
 
+    /// About what an archive costs that shares nothing but the names of its fields.
+    private static func costWithoutSharing(_ archive: KeyedArchive) -> Int {
+        4 * archive.bytes.count + 4096
+    }
+
     /// Takes `size` bytes and what one event costs from the budget.
     mutating func spend(_ size: Int) throws(ArchiveError) {
         let (rest, overflow) = budget.subtractingReportingOverflow(size + 8)
@@ -113,6 +136,7 @@ extension ValueFormRenderer {
             try show(index, at: position, into: &sink)
         case .text(let text):
             try spend(text.byteCount)
+            try noteValue()
             try sink.string(text)
         case .array(let elements):
             try open(.array(elements), of: uid)
@@ -120,20 +144,30 @@ extension ValueFormRenderer {
         case .dictionary(let entries):
             try open(.dictionary(entries), of: uid)
             try sink.beginDictionary()
+        case .dictionaryOfAnyKeys(let entries, let className, let keys, let values):
+            guard try sink.beginDictionaryOfAnyKeys() else {
+                return try show(pairs(className, keys, values), of: uid, into: &sink)
+            }
+            try open(.dictionary(entries), of: uid)
         }
     }
 
-    private mutating func open(_ content: Frame.Content, of uid: UInt64?) throws(ArchiveError) {
+    private mutating func open(_ content: Frame.Content, of uid: UInt64?) throws {
         try spend(0)
+        try noteValue()
         guard stack.count < limits.depth else {
-            throw .outputTooDeep(limit: limits.depth, at: byteOffset)
+            throw ArchiveError.outputTooDeep(limit: limits.depth, at: byteOffset)
         }
-        if let uid { isOpen[Int(uid)] = true }
+        if let uid {
+            isOpen[Int(uid)] = true
+            costs?.frames[uid] = stack.count
+        }
         stack.append(Frame(content: content, uid: uid))
     }
 
     private mutating func close(_ frame: Frame, into sink: inout some ValueFormSink) throws {
         if let uid = frame.uid { isOpen[Int(uid)] = false }
+        if costs != nil { noteCost(of: frame) }
         switch frame.content {
         case .array: try sink.endArray()
         case .dictionary: try sink.endDictionary()
@@ -162,11 +196,18 @@ extension ValueFormRenderer {
     ) throws {
         guard !archive.isNil(uid) else {
             try spend(0)
+            try noteValue()
             return try sink.null()
         }
         guard !isOpen[Int(uid)] else {
             try spend(0)
+            noteReference(to: uid)
             return try sink.reference(to: uid)
+        }
+        if let cost = costs?.known[uid] { return try spend(cost) }
+        let start = cost
+        defer {
+            if costs != nil, stack.last?.uid == uid { stack[stack.count - 1].start = start }
         }
         let index = archive.object(uid)
         let value = list.value(at: index)
@@ -192,6 +233,7 @@ extension ValueFormRenderer {
         _ value: PropertyList.Value, of uid: UInt64?, into sink: inout some ValueFormSink
     ) throws {
         try spend(0)
+        if value.isPlain { try noteValue() }
         switch value {
         case .boolean(let value): try sink.boolean(value)
         case .integer(let value): try sink.integer(value)
@@ -240,6 +282,104 @@ extension ValueFormRenderer {
             try show(try dictionary(name, keys, values), of: uid, into: &sink)
         case .object:
             try show(.dictionary(try entries(of: fields, className: name)), of: uid, into: &sink)
+        }
+    }
+}
+
+// MARK: Counting
+
+/// What is shown, in bytes and in values.
+private struct ShowingCost {
+    var size = 0
+    var values = 0
+}
+
+/// What is known of the costs of objects while a whole archive is counted.
+private struct ShowingCosts {
+    /// The costs of objects, which are the same wherever they are shown.
+    var known: [UInt64: ShowingCost] = [:]
+    /// The frames of the objects that are open.
+    var frames: [UInt64: Int] = [:]
+}
+
+/// There are more values than the sink takes.
+package struct TooManyValues: Error {}
+
+/// Takes everything, and makes nothing of it.
+private struct Nothing: ValueFormSink {
+    func null() {}
+    func boolean(_ value: Bool) {}
+    func integer(_ value: Int128) {}
+    func real(_ value: Double) {}
+    func string(_ value: Text) {}
+    func data(_ value: ArraySlice<UInt8>) {}
+    func bytes(_ value: ArraySlice<UInt8>) {}
+    func date(_ secondsSince2001: Double) {}
+    func reference(to uid: UInt64) {}
+    func beginArray() {}
+    func endArray() {}
+    func beginDictionary() {}
+    func beginDictionaryOfAnyKeys() -> Bool { true }
+    func key(_ key: Text) {}
+    func endDictionary() {}
+}
+
+extension ValueFormRenderer {
+    private var cost: ShowingCost { ShowingCost(size: limits.size - budget, values: values) }
+
+    /// Counts what the whole archive costs, once it is worth it: an object that many places share is
+    /// counted once, and added for each.
+    ///
+    /// - Throws: What showing the whole would throw in the end, because it is too large.
+    private mutating func countWhole() throws {
+        guard let threshold = countingThreshold, limits.size - budget > threshold else { return }
+        countingThreshold = nil
+        var counter = ValueFormRenderer(of: archive, limits: limits, mostValues: mostValues)
+        counter.countingThreshold = nil
+        counter.costs = ShowingCosts()
+        var nothing = Nothing()
+        try counter.render(into: &nothing)
+    }
+
+    /// Takes from the budget what an object costs that was counted before.
+    private mutating func spend(_ cost: ShowingCost) throws {
+        // An event is in the size already.
+        try spend(cost.size - 8)
+        values += cost.values
+        guard values <= mostValues else { throw TooManyValues() }
+    }
+
+    private mutating func noteValue() throws {
+        values += 1
+        guard values <= mostValues else { throw TooManyValues() }
+    }
+
+    /// Notes that objects that are open refer to one around them: what they cost depends on the place.
+    private mutating func noteReference(to uid: UInt64) {
+        // The root is open wherever an object is shown.
+        guard let frame = costs?.frames[uid], frame > 0, let last = stack.indices.last else {
+            return
+        }
+        stack[last].outermost = min(stack[last].outermost, frame)
+    }
+
+    private mutating func noteCost(of frame: Frame) {
+        if let uid = frame.uid, frame.outermost > stack.count {
+            let cost = ShowingCost(
+                size: cost.size - frame.start.size, values: values - frame.start.values)
+            costs?.known[uid] = cost
+        }
+        guard let last = stack.indices.last else { return }
+        stack[last].outermost = min(stack[last].outermost, frame.outermost)
+    }
+}
+
+extension PropertyList.Value {
+    /// Whether it is shown as one value.
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .boolean, .integer, .real, .singleReal, .date, .data: true
+        case .string, .array, .set, .orderedSet, .dictionary, .uid: false
         }
     }
 }

@@ -35,10 +35,21 @@ public protocol ValueFormSink {
     mutating func endArray() throws
     /// The beginning of a dictionary.
     mutating func beginDictionary() throws
+    /// The beginning of a dictionary, some of whose keys begin with `$` without a meaning: it is not an
+    /// object.
+    ///
+    /// - Returns: Whether the sink takes it with its keys as they are. If it does not, as a sink of which
+    ///   nothing is said, the dictionary comes as the object that NSDictionary is.
+    mutating func beginDictionaryOfAnyKeys() throws -> Bool
     /// The key of the value that comes next.
     mutating func key(_ key: Text) throws
     /// The end of the dictionary begun last.
     mutating func endDictionary() throws
+}
+
+extension ValueFormSink {
+    /// Asks for the spelling as an object.
+    public mutating func beginDictionaryOfAnyKeys() throws -> Bool { false }
 }
 
 /// How large a value form may be, written or read.

@@ -108,6 +108,12 @@ extension DescriptionWriter {
     /// Begins a dictionary.
     public mutating func beginDictionary() throws { try begin("{", isDictionary: true) }
 
+    /// Begins a dictionary with any keys.
+    public mutating func beginDictionaryOfAnyKeys() throws -> Bool {
+        try beginDictionary()
+        return true
+    }
+
     /// Writes the key of the next value.
     public mutating func key(_ key: Text) throws {
         guard output.count <= limit else { throw Self.tooLarge(limit) }

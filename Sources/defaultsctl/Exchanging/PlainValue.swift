@@ -11,7 +11,10 @@ struct PlainValue: OnlookingSink {
 
     /// Whether it is for XML, which has only the dates of the calendar and few control characters.
     private let isForXML: Bool
-    private var depth = 0
+    /// Whether any keys may come next, for each collection that is open.
+    private var takesAnyKeys: [Bool] = []
+    /// Whether a list of it might be taken for an archive.
+    private var resemblesArchive = false
 
     /// The domain itself is a level of the property list.
     private static let deepest = PropertyList.Limits.domain.depth - 1
@@ -24,7 +27,7 @@ struct PlainValue: OnlookingSink {
         var sink = DateFolding(into: PlainValue(isForXML: isForXML))
         do {
             try archive.render(into: &sink)
-            return true
+            return try !sink.sink.resemblesArchive || isReadBack(archive, forXML: isForXML)
         } catch is OtherValue {
             return false
         } catch is ArchiveError {
@@ -45,22 +48,42 @@ struct PlainValue: OnlookingSink {
     }
 
     /// What spells an object or a reference begins with `$`.
-    func key(_ key: Text) throws {
-        if key.hasPrefix("$") || key == "CF$UID" { throw OtherValue() }
+    mutating func key(_ key: Text) throws {
+        let isSpelling = key.hasPrefix("$") && takesAnyKeys.last != true
+        if isSpelling || key == "CF$UID" { throw OtherValue() }
+        if takesAnyKeys.count == 1, PropertyListEntries.mayBeKeyOfArchive(key) {
+            resemblesArchive = true
+        }
         try check(key)
+    }
+
+    /// Whether the property list of a value is read as that value, and not as an archive.
+    private static func isReadBack(_ archive: KeyedArchive, forXML isForXML: Bool) throws -> Bool {
+        var sink = DateFolding(into: PropertyListSink(hasWholeSeconds: isForXML))
+        let key = sink.sink.writer.add(string: "value")
+        try archive.render(into: &sink)
+        guard let value = sink.sink.value else { return false }
+        let root = sink.sink.writer.add(keys: [key], values: [value])
+        let entries = PropertyListEntries(of: sink.sink.writer.finishList(root: root))
+        return try entries?.archive(at: 0).isSame(as: archive) == true
     }
 
     private func check(_ text: Text) throws {
         if isForXML, !XMLPropertyList.canHold(text) { throw OtherValue() }
     }
 
-    mutating func beginArray() throws { try begin() }
-    mutating func beginDictionary() throws { try begin() }
-    mutating func endArray() { depth -= 1 }
-    mutating func endDictionary() { depth -= 1 }
+    mutating func beginArray() throws { try begin(anyKeys: false) }
+    mutating func beginDictionary() throws { try begin(anyKeys: false) }
+    mutating func endArray() { takesAnyKeys.removeLast() }
+    mutating func endDictionary() { takesAnyKeys.removeLast() }
 
-    private mutating func begin() throws {
-        guard depth < Self.deepest else { throw OtherValue() }
-        depth += 1
+    mutating func beginDictionaryOfAnyKeys() throws -> Bool {
+        try begin(anyKeys: true)
+        return true
+    }
+
+    private mutating func begin(anyKeys: Bool) throws {
+        guard takesAnyKeys.count < Self.deepest else { throw OtherValue() }
+        takesAnyKeys.append(anyKeys)
     }
 }

@@ -30,6 +30,11 @@ struct PropertyListSink: ValueFormSink {
     mutating func data(_ value: ArraySlice<UInt8>) { take(writer.add(data: value)) }
     mutating func beginArray() { frames.append(Frame(isDictionary: false)) }
     mutating func beginDictionary() { frames.append(Frame(isDictionary: true)) }
+    mutating func beginDictionaryOfAnyKeys() -> Bool {
+        beginDictionary()
+        return true
+    }
+
     mutating func endArray() { end() }
     mutating func endDictionary() { end() }
 

@@ -37,6 +37,11 @@ struct DateFolding<Sink: ValueFormSink>: ValueFormSink {
         state = .begun
     }
 
+    mutating func beginDictionaryOfAnyKeys() throws -> Bool {
+        try release()
+        return try sink.beginDictionaryOfAnyKeys()
+    }
+
     mutating func key(_ key: Text) throws {
         switch state {
         case .begun where key == "$class": state = .classExpected

@@ -33,6 +33,7 @@ struct ValueTypeName: ValueFormSink {
     func beginArray() throws { throw Known(name: "array") }
     func endArray() throws {}
     func beginDictionary() {}
+    func beginDictionaryOfAnyKeys() throws -> Bool { throw Known(name: "dictionary") }
 
     func key(_ key: Text) throws {
         throw Known(name: key.hasPrefix("$") ? "object" : "dictionary")
