@@ -23,10 +23,10 @@ func program(_ name: String, _ dependencies: [Target.Dependency], exclude: [Stri
 }
 
 /// A program that shows how applications use the library.
-func example(_ name: String, _ dependencies: [Target.Dependency] = ["DefaultsClient"]) -> Target {
+func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "Sources/Examples/\(name)",
-        swiftSettings: strict)
+        name: name, dependencies: ["DefaultsClient", "ExampleSupport"] + dependencies,
+        path: "Sources/Examples/\(name)", swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -99,11 +99,14 @@ let package = Package(
         // What is installed: building this target builds both programs at once.
         module("Programs", ["defaultsd", "defaultsctl"]),
 
-        example("Accounts"),
+        .target(
+            name: "ExampleSupport", dependencies: ["DefaultsClient", "DefaultsFoundation"],
+            path: "Sources/Examples/Support", swiftSettings: strict),
+        example("Accounts", ["DefaultsFoundation", "KeyedArchive"]),
         example("BooksOwned"),
-        example("GameOptions"),
-        example("Library", ["DefaultsClient", "KeyedArchive"]),
-        example("ScaryBugs"),
+        example("GameOptions", ["DefaultsFoundation"]),
+        example("Library", ["DefaultsFoundation", "DefaultsSecrets", "KeyedArchive"]),
+        example("ScaryBugs", ["DefaultsFoundation", "KeyedArchive"]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(

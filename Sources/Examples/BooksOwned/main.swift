@@ -1,59 +1,32 @@
 import DefaultsClient
-import Foundation
+import ExampleSupport
 
-// The titles of the books that somebody owns.
-//
-//     BooksOwned                     lists them, with their rows
-//     BooksOwned add "Dune"          adds one
-//     BooksOwned delete 1            deletes that of a row
+// The titles of the books that somebody owns: a list that is made at the first start.
 
-extension DefaultsKeys {
-    static let titles = DefaultsKey<[String]>("Titles", default: [])
+let usage = """
+    usage: BooksOwned              lists the books with their rows
+           BooksOwned add TITLE    adds a book
+           BooksOwned delete ROW   deletes the book of a row
+    """
+
+func tellSaved(_ titles: [String]) {
+    print("Saved. The list has \(titles.count) \(titles.count == 1 ? "book" : "books").")
 }
 
-/// What the user is to do otherwise.
-struct Refusal: Error {
-    let message: String
-}
-
-/// A list of titles, which several windows or programs may change at a time.
-struct BookList {
-    let defaults = Defaults(domain: "org.example.BooksOwned")
-
-    var titles: [String] { defaults[.titles] }
-
-    func add(_ title: String) async throws {
-        let title = title.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !title.isEmpty else { throw Refusal(message: "Enter the title of the book.") }
-        try await defaults.update(.titles) { $0.append(title) }
+await runProgram(usage: usage) { words in
+    // Titles are free text, and not options such as `-Titles VALUE`.
+    let list = BookList(defaults: Defaults(domain: "org.example.BooksOwned", arguments: []))
+    /// The list, which is there when it is used.
+    func ready() async throws -> BookList {
+        try list.defaults.requireService()
+        if try await list.makeAtFirstStart() { tellSaved(try list.titles) }
+        return list
     }
-
-    /// - Parameter row: The first is 1.
-    func delete(row: Int) async throws {
-        try await defaults.update(.titles) { titles in
-            guard titles.indices.contains(row - 1) else {
-                throw Refusal(message: "There is no row \(row).")
-            }
-            titles.remove(at: row - 1)
-        }
-    }
-}
-
-let list = BookList()
-let words = Array(CommandLine.arguments.dropFirst())
-
-do {
-    switch (words.first, words.dropFirst().first) {
+    switch (words.first, words.count) {
     case (nil, _):
-        for (row, title) in list.titles.enumerated() { print("\(row + 1). \(title)") }
-    case ("add", let title?):
-        try await list.add(title)
-    case ("delete", let row?):
-        try await list.delete(row: Int(row) ?? 0)
-    default:
-        throw Refusal(message: "usage: BooksOwned [add TITLE | delete ROW]")
+        for (row, title) in try await ready().titles.enumerated() { print("\(row + 1). \(title)") }
+    case ("add", 2): tellSaved(try await ready().add(words[1]))
+    case ("delete", 2): tellSaved(try await ready().delete(row: words[1]))
+    default: throw WrongUsage()
     }
-} catch {
-    print((error as? Refusal)?.message ?? "The books were not changed: \(error)")
-    exit(1)
 }

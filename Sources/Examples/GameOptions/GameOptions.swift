@@ -1,4 +1,5 @@
 import DefaultsClient
+import ExampleSupport
 
 /// What the player has chosen, stored as one object.
 struct GameOptions: Codable, Hashable {
@@ -11,13 +12,28 @@ struct GameOptions: Codable, Hashable {
     }
 }
 
+extension DefaultsKeys {
+    /// The options; a field that a stored object lacks is as it is here.
+    ///
+    /// The first version of the game called the class `Options`. Its objects are read too: the name of
+    /// the class does not matter for a structure.
+    static let gameOptions = DefaultsKey("GameOptions", default: GameOptions())
+}
+
 extension GameOptions {
     /// The options of the whole program, read when they are first used.
     ///
     /// Whatever shows them is told when they change, here or in another process.
     static let shared = ObservedDefault(.gameOptions, in: Defaults(domain: "org.example.Game"))
-}
 
-extension DefaultsKeys {
-    static let gameOptions = DefaultsKey("GameOptions", default: GameOptions())
+    /// Changes the options, and returns when they are stored.
+    ///
+    /// - Throws: Why they were not: the administrator has locked them, there is no service, or what
+    ///   is stored cannot be read, and is not overwritten.
+    @MainActor static func save(_ change: (inout GameOptions) -> Void) async throws {
+        try shared.defaults.requireService()
+        // If it cannot be read, this says more than the update would.
+        _ = try shared.defaults.value(of: .gameOptions)
+        try await shared.defaults.update(.gameOptions, change)
+    }
 }

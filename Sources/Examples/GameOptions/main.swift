@@ -1,29 +1,66 @@
 import DefaultsClient
+import ExampleSupport
 import Glibc
 import Observation
 
-// The options of a game, which all of the program shares.
-//
-//     GameOptions                    shows them
-//     GameOptions sound off          changes one
-//     GameOptions music on
-//     GameOptions watch              shows them now and after each change
+// The options of a game, which all of the program shares, and the levels that were reached.
+
+let usage = """
+    usage: GameOptions                          shows the options
+           GameOptions sound on|off             changes one
+           GameOptions music on|off
+           GameOptions watch                    shows them now and after each change
+           GameOptions levels                   shows the levels that were reached
+           GameOptions reach LEVEL from LEVEL   notes that a level was reached
+    """
 
 func show(_ options: GameOptions) {
     print("sound \(options.playSound ? "on" : "off"), music \(options.playMusic ? "on" : "off")")
 }
 
-switch Array(CommandLine.arguments.dropFirst()) {
-case []: show(GameOptions.shared.value)
-case ["sound", "on"]: GameOptions.shared.value.playSound = true
-case ["sound", "off"]: GameOptions.shared.value.playSound = false
-case ["music", "on"]: GameOptions.shared.value.playMusic = true
-case ["music", "off"]: GameOptions.shared.value.playMusic = false
-case ["watch"]:
+func isOn(_ word: String) throws -> Bool {
+    switch word {
+    case "on": true
+    case "off": false
+    default: throw WrongUsage()
+    }
+}
+
+await runProgram(usage: usage) { words in
+    /// The defaults, which a wrong command line does not touch.
+    func defaults() throws -> Defaults {
+        try GameOptions.shared.defaults.requireService()
+        return GameOptions.shared.defaults
+    }
+    switch (words.first, words.count) {
+    case (nil, _): show(try defaults().value(of: .gameOptions))
+    case ("sound", 2):
+        let isOn = try isOn(words[1])
+        try await GameOptions.save { $0.playSound = isOn }
+    case ("music", 2):
+        let isOn = try isOn(words[1])
+        try await GameOptions.save { $0.playMusic = isOn }
+    case ("watch", 1):
+        _ = try defaults()
+        await watch()
+    case ("levels", 1):
+        for level in try defaults().value(of: .levels).all {
+            let indentation = String(repeating: "  ", count: level.depth)
+            print(indentation + level.name + (level.parent.map { ", from \($0.name)" } ?? ""))
+        }
+    case ("reach", 4) where words[2] == "from":
+        try await Level.save(words[1], reachedFrom: words[3])
+    default: throw WrongUsage()
+    }
+}
+
+/// Shows the options until the program is ended.
+///
+/// If they cannot be read, the default is shown, and the library says why on standard error.
+@MainActor func watch() async {
     for await options in Observations({ GameOptions.shared.value }) {
         show(options)
-        // Also where nobody sees it but a program at the other end of a pipe.
+        // Also if only a program at the other end of a pipe sees it.
         fflush(nil)
     }
-default: print("usage: GameOptions [sound on|off | music on|off | watch]")
 }

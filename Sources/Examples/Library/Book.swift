@@ -1,34 +1,77 @@
 import DefaultsClient
+import DefaultsFoundation
+import ExampleSupport
+import Foundation
+import KeyedArchive
 
-/// A book of a library.
-struct Book: Codable, Hashable {
-    var title: String
-    var author: String
-    var pageCount: Int
-    var categories: Set<String>
+/// A book of a library: an object of NSSecureCoding.
+final class Book: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+
+    let title: String
+    let author: String
+    let pageCount: Int
+    let categories: Set<String>
     /// Whether nobody has borrowed it.
-    ///
-    /// The newest field: archives of earlier versions are without it.
-    var available: Bool
+    var available = true
 
     init(title: String, author: String, pageCount: Int, categories: Set<String>) {
         self.title = title
         self.author = author
         self.pageCount = pageCount
         self.categories = categories
-        available = true
     }
 
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        title = try fields.decode(String.self, forKey: .title)
-        author = try fields.decode(String.self, forKey: .author)
-        pageCount = try fields.decode(Int.self, forKey: .pageCount)
-        categories = try fields.decode(Set<String>.self, forKey: .categories)
-        available = try fields.decodeIfPresent(Bool.self, forKey: .available) ?? true
+    /// Reads a book of any version of the program.
+    ///
+    /// - The first version had no field `available`: a book is available then.
+    /// - It called `pageCount` `pages`. The old name is read where the new one is missing.
+    /// - It had a field `publisher`, which is not read any more.
+    /// - A later version may have removed any field but the title.
+    init?(coder: NSCoder) {
+        guard let title = coder.decodeObject(of: NSString.self, forKey: "title") else {
+            coder.failWithError(Refusal("A book has no title."))
+            return nil
+        }
+        self.title = String(describing: title)
+        let author = coder.decodeObject(of: NSString.self, forKey: "author")
+        self.author = author.map(String.init(describing:)) ?? ""
+        let hasNewName = coder.containsValue(forKey: "pageCount")
+        pageCount = coder.decodeInteger(forKey: hasNewName ? "pageCount" : "pages")
+        let categories = coder.decodeObject(
+            of: [NSSet.self, NSArray.self, NSString.self], forKey: "categories")
+        let list = (categories as? NSSet)?.allObjects ?? categories as? [Any]
+        self.categories = Set(list?.compactMap { $0 as? String } ?? [])
+        if coder.containsValue(forKey: "available") {
+            available = coder.decodeBool(forKey: "available")
+        }
+    }
+
+    func encode(with coder: NSCoder) {
+        coder.encode(title, forKey: "title")
+        coder.encode(author, forKey: "author")
+        coder.encode(pageCount, forKey: "pageCount")
+        coder.encode(categories, forKey: "categories")
+        coder.encode(available, forKey: "available")
     }
 }
 
 extension DefaultsKeys {
-    static let books = DefaultsKey<[Book]>("Books", default: [])
+    static let books = DefaultsKey("Books", coding: .books, default: { [] })
+}
+
+extension ValueCoding where Value == [Book] {
+    /// An NSArray of books, in the defaults and in files.
+    static var books: ValueCoding {
+        ValueCoding(
+            encode: { try KeyedArchive(archiving: $0, options: .plainNames) },
+            decode: { archive in
+                let list = try archive.decodeObject(
+                    of: NSArray.self, allowing: [Book.self], options: .plainNames)
+                guard let books = list as? [Book] else {
+                    throw Refusal("The list has something else than books.")
+                }
+                return books
+            })
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -31,6 +32,50 @@ import Testing
             "SetValue", "org.example.Accounts", "Accounts",
             "<{'home': <{'$class': <'Account'>, 'username': <'bob'>}>}>")
         #expect(try desktop.example("Accounts").requireOutput() == "home: bob\n")
+    }
+
+    @Test(arguments: [["", "ada"], [" \t", "ada"], ["work", ""], ["work", "\n"]])
+    func `An empty name or username is refused with a sentence`(_ words: [String]) throws {
+        let result = desktop.example("Accounts", "add", words[0], words[1])
+        #expect(result.status == 1)
+        #expect(result.error.contains("is empty. Enter a "))
+        #expect(try desktop.example("Accounts").requireOutput() == "")
+    }
+
+    @Test func `Removing an account that is not there is told`() throws {
+        try desktop.example("Accounts", "add", "work", "ada").requireOutput()
+        let result = desktop.example("Accounts", "remove", "home")
+        #expect(result.status == 1)
+        #expect(result.error.hasPrefix("Accounts: There is no account \"home\"."))
+        #expect(try desktop.example("Accounts").requireOutput() == "work: ada\n")
+    }
+
+    @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
+    func `The accounts of a program with GNUstep are read, a dictionary or a list`() throws {
+        let tutorials = try Tutorials.shared.get()
+        try desktop.store(tutorials.file("accounts"), in: "org.example.Accounts", "Accounts")
+        #expect(try desktop.example("Accounts").requireOutput() == "home: bob\nwork: ada\n")
+        try desktop.store(tutorials.file("account-list"), in: "org.example.Accounts", "Accounts")
+        #expect(try desktop.example("Accounts").requireOutput() == "ada: ada\nbob: bob\n")
+        // It is a dictionary after the first change.
+        try desktop.example("Accounts", "remove", "bob").requireOutput()
+        #expect(try desktop.example("Accounts").requireOutput() == "ada: ada\n")
+        let stored = try desktop.storedArchive(in: "org.example.Accounts", "Accounts")
+        #expect(try tutorials.read(stored).contains("Account(ada)"))
+    }
+
+    @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
+    func `Accounts are read from the data that UserDefaults had, and become objects`() throws {
+        let tutorials = try Tutorials.shared.get()
+        let archive = try Data(contentsOf: URL(filePath: tutorials.file("accounts")))
+        let file = try desktop.directory.write(
+            #"{"Accounts":{"$data":"\#(archive.base64EncodedString())"}}"#, to: "old.json")
+        try desktop.tool("import", "org.example.Accounts", file).requireOutput()
+        #expect(try desktop.example("Accounts").requireOutput() == "home: bob\nwork: ada\n")
+        try desktop.example("Accounts", "remove", "home").requireOutput()
+        #expect(
+            try desktop.tool("read", "org.example.Accounts", "Accounts", "--json").requireOutput()
+                == #"{"work":{"$class":"Account","username":"ada"}}"# + "\n")
     }
 
     @Test func `Accounts survive the daemon and the program`() throws {

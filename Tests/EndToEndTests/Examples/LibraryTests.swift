@@ -50,6 +50,138 @@ import Testing
         #expect(try list() == Self.emma + "lent\n")
     }
 
+    @Test(arguments: ["/nonexistent/file", "/", ""])
+    func `A file that cannot be read or written is told`(_ path: String) throws {
+        try addEmma()
+        for verb in ["load", "save"] {
+            let result = desktop.example("Library", verb, path)
+            #expect(result.status == 1)
+            #expect(result.error.hasPrefix("Library: The file \"\(path)\" cannot be "))
+            #expect(result.error.hasSuffix(".\n"))
+        }
+        #expect(try list() == Self.emma + "available\n")
+    }
+
+    @Test func `A file that is not a list of books is told, and the books stay`() throws {
+        try addEmma()
+        let file = try desktop.directory.write("hello", to: "hello")
+        for contents in [
+            #""text""#, "[1]", #"[{"$class":"Book"}]"#, #"[{"$class":"Magazine"}]"#,
+            #"[{"$class":"LibraryCard","pin":"1234"}]"#, #"[{"$class":"NSAttributedString"}]"#,
+        ] {
+            try desktop.tool("write", "org.example.Other", "Key", "--json", contents)
+                .requireOutput()
+            let archive = try desktop.storedArchive(in: "org.example.Other", "Key")
+            for file in [file, archive] {
+                let result = desktop.example("Library", "load", file)
+                #expect(result.status == 1)
+                #expect(
+                    result.error.hasPrefix("Library: The file \"\(file)\" is not a list of books. ")
+                )
+                #expect(result.error.hasSuffix(" Nothing was changed.\n"))
+            }
+        }
+        #expect(try list() == Self.emma + "available\n")
+    }
+
+    @Test(arguments: ["abc", "0", "-1", "1.5", "", "99999999999999999999"])
+    func `A number of pages that is none is refused, and no book is added`(_ pages: String) throws {
+        let result = desktop.example("Library", "add", "Emma", "Jane Austen", pages)
+        #expect(result.status == 1)
+        #expect(result.error.hasPrefix("Library: \"\(pages)\" is not a number of pages."))
+        #expect(try list() == "")
+    }
+
+    @Test func `A book that is not there, or is lent already, is told`() throws {
+        #expect(desktop.example("Library", "lend", "Emma").error.contains("There is no book"))
+        try addEmma()
+        #expect(desktop.example("Library", "return", "Emma").error.contains("is available already"))
+        try desktop.example("Library", "lend", "Emma").requireOutput()
+        let result = desktop.example("Library", "lend", "Emma")
+        #expect(result.status == 1)
+        #expect(result.error == "Library: \"Emma\" is lent already.\n")
+        try desktop.example("Library", "return", "Emma").requireOutput()
+        #expect(try list() == Self.emma + "available\n")
+    }
+
+    @Test func `A field that a later version renamed, removed or added is no matter`() throws {
+        try desktop.tool(
+            "write", "org.example.Library", "Books", "--json",
+            #"[{"$class":"Book","title":"Emma","author":"Jane Austen","pages":474,"#
+                + #""publisher":"John Murray","categories":["novel","classic"]},"#
+                + #"{"$class":"Book","title":"Walden"}]"#
+        ).requireOutput()
+        #expect(try list() == Self.emma + "available\nWalden, available\n")
+        try desktop.example("Library", "lend", "Emma").requireOutput()
+        #expect(try list() == Self.emma + "lent\nWalden, available\n")
+    }
+
+    @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
+    func `The books of a program with GNUstep are read, and the reverse`() throws {
+        let tutorials = try Tutorials.shared.get()
+        try desktop.example("Library", "load", tutorials.file("books")).requireOutput()
+        #expect(
+            try list() == Self.emma
+                + "available\nPersuasion by Jane Austen, 474 pages, lent\n")
+        try desktop.example("Library", "lend", "Emma").requireOutput()
+        let file = desktop.directory.path + "/library"
+        try desktop.example("Library", "save", file).requireOutput()
+        #expect(
+            try tutorials.read(file)
+                == "Book(Emma Jane Austen 474 classic+novel 0)\n"
+                + "Book(Persuasion Jane Austen 474  0)\n")
+    }
+
+    @Test func `Without a keyring the PIN of the card is kept nowhere, and that is told`() throws {
+        for words in [["card"], ["card", "keep"], ["card", "forget"], ["card", "archive"]] {
+            var environment = desktop.environment
+            environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
+            let result = desktop.run(
+                [Desktop.builtProgram("Library")] + words, environment: environment, input: "1234\n"
+            )
+            #expect(result.status == 1)
+            #expect(
+                result.error.hasPrefix("Library: The secret 'CardPIN' of 'org.example.Library' "))
+        }
+        #expect(desktop.tool("keys", "org.example.Library").output == "")
+    }
+
+    private static let canRunKeyring =
+        ProgramResult.run(["gnome-keyring-daemon", "--version"]).status == 0
+
+    @Test(.enabled(if: canRunKeyring, "gnome-keyring-daemon does not work here"))
+    func `The PIN of the card is kept in the keyring, and a class that cannot be coded is told`()
+        throws
+    {
+        let keyring = try desktop.start(
+            "sh", "-c",
+            "printf swordfish | exec gnome-keyring-daemon --foreground --components=secrets --unlock"
+        )
+        defer { keyring.send(SIGTERM) }
+        try wait { try desktop.askBus("NameHasOwner", "org.freedesktop.secrets") == "(true,)\n" }
+        #expect(try desktop.example("Library", "card").requireOutput() == "No PIN is kept.\n")
+        #expect(desktop.example("Library", "card", "archive").error.contains("There is no card."))
+        let program = Desktop.builtProgram("Library")
+        try desktop.run([program, "card", "keep"], input: "1234\n").requireOutput()
+        #expect(try desktop.example("Library", "card").requireOutput() == "The PIN is kept.\n")
+        #expect(desktop.tool("keys", "org.example.Library").output == "")
+
+        let result = desktop.example("Library", "card", "archive")
+        #expect(result.status == 1)
+        #expect(result.error.contains("LibraryCard' is not coded: "))
+
+        try desktop.example("Library", "card", "forget").requireOutput()
+        #expect(try desktop.example("Library", "card").requireOutput() == "No PIN is kept.\n")
+    }
+
+    @Test(arguments: ["", "12", "12a4", "１２３４"])
+    func `A PIN that is none is refused`(_ pin: String) {
+        let result = desktop.run(
+            [Desktop.builtProgram("Library"), "card", "keep"], input: pin + "\n")
+        #expect(result.status == 1)
+        #expect(result.error == "Library: A PIN has 4 digits or more. Enter the PIN of the card.\n")
+    }
+
     /// An archive as the first version of the program wrote it, by plistlib: without `available`.
     private static let oldArchive = """
         import plistlib, sys

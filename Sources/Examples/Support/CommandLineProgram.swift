@@ -1,0 +1,116 @@
+public import DefaultsClient
+internal import DefaultsFoundation
+public import Foundation
+
+/// Something that the user asked for and that cannot be done: what, why, and what to do.
+public struct Refusal: Error, CustomStringConvertible {
+    /// The sentence.
+    public let description: String
+
+    /// Makes a refusal of a sentence for the user.
+    public init(_ sentence: String) { description = sentence }
+}
+
+/// A command line that the program does not have.
+public struct WrongUsage: Error {
+    /// Makes the error.
+    public init() {}
+}
+
+/// Runs a program with the words of its command line, and ends it.
+///
+/// The exit status is 0, or 1 with a sentence on standard error, or 64 with the usage on standard
+/// error. `--help` prints the usage.
+@MainActor
+public func runProgram(
+    usage: String, _ command: @MainActor ([String]) async throws -> Void
+) async -> Never {
+    let words = Array(CommandLine.arguments.dropFirst())
+    if words.contains("--help") {
+        print(usage)
+        exit(0)
+    }
+    do {
+        try await command(words)
+        exit(0)
+    } catch is WrongUsage {
+        tell("The command is not known.\n\(usage)")
+        exit(64)
+    } catch {
+        let isOfStored = error is DecodingError || (error as? ObjectCodingError)?.byteOffset != nil
+        tell(
+            isOfStored
+                ? "What is stored cannot be read, and stays as it is. \(sentence(of: error)) "
+                    + "`defaultsctl read` shows it, and `defaultsctl delete` removes it."
+                : sentence(of: error))
+        exit(1)
+    }
+}
+
+/// Writes a sentence to standard error, after the name of the program.
+public func tell(_ sentence: String) {
+    let program = CommandLine.arguments[0].split(separator: "/").last ?? "program"
+    // If nobody can read it, there is nobody to tell either.
+    try? FileHandle.standardError.write(contentsOf: Data("\(program): \(sentence)\n".utf8))
+}
+
+/// The sentence of an error.
+///
+/// The libraries' own errors are sentences already.
+public func sentence(of error: any Error) -> String {
+    switch error {
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+        DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
+        let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+        return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+    case EncodingError.invalidValue(_, let context):
+        return context.debugDescription
+    case let error as ObjectCodingError:
+        // What an object gave to `failWithError(_:)` says more.
+        return error.cause.map { sentence(of: $0) } ?? "\(error)"
+    default:
+        return "\(error)"
+    }
+}
+
+/// What a file has.
+public func contents(of path: String) throws -> Data {
+    try refusing("The file \"\(path)\" cannot be read") {
+        try Data(contentsOf: URL(filePath: path))
+    }
+}
+
+/// Writes a file: all of it, or it stays as it was.
+public func write(_ data: Data, to path: String) throws {
+    try refusing("The file \"\(path)\" cannot be written") {
+        try data.write(to: URL(filePath: path), options: .atomic)
+    }
+}
+
+/// Turns errors of Foundation into sentences that give the reason of the system.
+public func refusing<Result>(_ what: String, _ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch {
+        let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
+        guard let cause else {
+            throw Refusal("\(what). \(error.localizedDescription)")
+        }
+        throw Refusal("\(what): \(String(cString: strerror(cause.code.rawValue))).")
+    }
+}
+
+extension Defaults {
+    /// Throws if there is no service to ask, since nothing that is read then is what is stored.
+    ///
+    /// A read gives a key's default then. An app with a window goes on with that; a program that
+    /// prints a list and ends would show an empty one.
+    public func requireService() throws {
+        // The first read waits for the service; the state is known after it.
+        _ = keys(in: .domain)
+        guard case .unreachable(let reason) = state else { return }
+        throw Refusal(
+            "The defaults service cannot be reached: \(reason) Nothing was read or changed; "
+                + "`defaultsctl doctor` says what to do.")
+    }
+}

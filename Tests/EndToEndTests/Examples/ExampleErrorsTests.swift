@@ -1,0 +1,122 @@
+import TestSupport
+import Testing
+
+/// What every example does with a wrong command line, without a service, and with a refusal.
+@Suite(.serialized) struct ExampleErrorsTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    static let programs = ["Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs"]
+
+    /// A change by each program, the key that it changes, and what lists it.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let program: String
+        let words: [String]
+        let domain: String
+        let key: String
+        var listing: [String] = []
+        let line: String
+
+        var testDescription: String { ([program] + words).joined(separator: " ") }
+        var command: [String] { [Desktop.builtProgram(program)] + words }
+        var listingCommand: [String] { [Desktop.builtProgram(program)] + listing }
+    }
+
+    static let changes = [
+        Change(
+            program: "Accounts", words: ["add", "work", "ada"], domain: "org.example.Accounts",
+            key: "Accounts", line: "work: ada"),
+        Change(
+            program: "BooksOwned", words: ["add", "Dune"], domain: "org.example.BooksOwned",
+            key: "Titles", line: "3. Dune"),
+        Change(
+            program: "GameOptions", words: ["sound", "off"], domain: "org.example.Game",
+            key: "GameOptions", line: "sound off, music on"),
+        Change(
+            program: "GameOptions", words: ["reach", "Cave", "from", "Meadow"],
+            domain: "org.example.Game", key: "Levels", listing: ["levels"],
+            line: "  Cave, from Meadow"),
+        Change(
+            program: "Library", words: ["add", "Emma", "Jane Austen", "474"],
+            domain: "org.example.Library", key: "Books",
+            line: "Emma by Jane Austen, 474 pages, available"),
+        Change(
+            program: "ScaryBugs", words: ["add", "Potato Bug", "4.5"],
+            domain: "org.example.ScaryBugs", key: "LastNumber",
+            line: "Bug 1: Potato Bug, 4.5 of 5, habitat unknown"),
+    ]
+
+    /// That a program ended with a sentence on standard error.
+    private func expectRefusal(_ result: ProgramResult, by program: String) {
+        #expect(result.status == 1)
+        #expect(result.output == "")
+        #expect(result.error.hasPrefix("\(program): "))
+        #expect(result.error.hasSuffix(".\n") || result.error.hasSuffix(")\n"))
+    }
+
+    @Test(arguments: programs)
+    func `Help is the usage on standard output`(_ program: String) {
+        let result = desktop.example(program, "--help")
+        #expect(result.status == 0)
+        #expect(result.output.hasPrefix("usage: \(program) "))
+        #expect(result.error == "")
+    }
+
+    @Test(arguments: programs)
+    func `A command line that is not known is 64, with the usage on standard error`(
+        _ program: String
+    ) {
+        for words in [["nope"], ["add"], ["sound", "maybe"], ["card", "nope"], [""]] {
+            let result = desktop.run([Desktop.builtProgram(program)] + words)
+            #expect(result.status == 64)
+            #expect(result.output == "")
+            #expect(result.error.contains("usage: \(program) "))
+        }
+    }
+
+    @Test(arguments: changes)
+    func `Without a bus a change is stored or its loss is told`(_ change: Change) throws {
+        let environment = desktop.environmentWithoutBus
+        let result = desktop.run(change.command, environment: environment)
+        let listing = desktop.run(change.listingCommand, environment: environment)
+        if result.status == 0 {
+            #expect(try listing.requireOutput().contains(change.line + "\n"))
+        } else {
+            expectRefusal(result, by: change.program)
+            // A list that is not known is not shown as an empty one.
+            expectRefusal(listing, by: change.program)
+            #expect(
+                try !desktop.run(change.listingCommand).requireOutput().contains(change.line))
+        }
+    }
+
+    @Test(arguments: changes)
+    func `A change that the administrator has locked is refused in a sentence`(
+        _ change: Change
+    ) throws {
+        try desktop.write(
+            #"{"$locked": ["\#(change.key)"]}"#, to: change.domain + ".json", in: .managed)
+        let result = desktop.run(change.command)
+        expectRefusal(result, by: change.program)
+        #expect(result.error.contains("locked the key '\(change.key)'"))
+        #expect(desktop.tool("keys", change.domain).output == "")
+    }
+
+    @Test(arguments: changes)
+    func `A value of another type is told, and no change overwrites it`(_ change: Change) throws {
+        desktop.tool("write", change.domain, change.key, "-date", "2001-01-01T00:00:00Z")
+        let stored = try desktop.tool("read", change.domain, change.key, "--json").requireOutput()
+        expectRefusal(desktop.run(change.command), by: change.program)
+        #expect(
+            try desktop.tool("read", change.domain, change.key, "--json").requireOutput()
+                == stored)
+    }
+
+    @Test(arguments: changes)
+    func `A change is there at the next start`(_ change: Change) throws {
+        try desktop.run(change.command).requireOutput()
+        #expect(
+            try desktop.run(change.listingCommand).requireOutput().contains(change.line + "\n"))
+    }
+}
