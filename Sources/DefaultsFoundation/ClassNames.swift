@@ -1,3 +1,23 @@
+/// A class that says itself what it is called in archives.
+///
+/// Objects are archived under the name with the module, `Bank.Account`, as NSKeyedArchiver does on
+/// Linux. GNUstep and Objective-C do not find a class by such a name. A class that other programs are
+/// to read has a plain one:
+///
+/// ```swift
+/// final class Book: NSObject, NSSecureCoding, ArchiveNamed {
+///     static let archiveClassName = "Book"
+/// }
+/// ```
+///
+/// It holds wherever such an object is, also inside others. Archives with the name of the class itself,
+/// with or without its module, are read as well. A subclass is archived under its own name: to have
+/// another, it overrides the property. ``ClassNames/setName(_:for:)`` comes before.
+public protocol ArchiveNamed: AnyObject {
+    /// What objects of the class are called in archives.
+    static var archiveClassName: String { get }
+}
+
 /// How classes are called in archives, where that is not how they are called in the program.
 ///
 /// ```swift
@@ -37,9 +57,16 @@ public struct ClassNames: Sendable {
 
     /// What the class is called in an archive to be written.
     func name(of class: AnyClass) -> String {
-        if let name = names[ObjectIdentifier(`class`)] { return name }
+        if let name = names[ObjectIdentifier(`class`)] ?? Self.ownName(of: `class`) { return name }
         let name = Self.qualifiedName(of: `class`)
         return omitsModules ? Self.withoutModule(name) : name
+    }
+
+    /// What the class calls itself; nil for what it only inherits, which is its superclass's name.
+    private static func ownName(of class: AnyClass) -> String? {
+        guard let name = (`class` as? any ArchiveNamed.Type)?.archiveClassName else { return nil }
+        let inherited = _getSuperclass(`class`) as? any ArchiveNamed.Type
+        return name == inherited?.archiveClassName ? nil : name
     }
 
     /// The name with its module, as `NSStringFromClass` has it, which traps for nested classes; of

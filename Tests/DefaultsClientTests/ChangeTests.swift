@@ -22,6 +22,28 @@ import Testing
         #expect(Told(await changes.next()) == Told(5, 6))
     }
 
+    @Test func `A change after which the value is the same is not told`() async throws {
+        let (decodings, decoding) = AsyncStream.makeStream(of: Void.self)
+        let plain = ValueCoding<Int>.codable()
+        let coding = ValueCoding<Int>(
+            encode: plain.encode,
+            decode: { archive in
+                decoding.yield()
+                return try plain.decode(archive)
+            })
+        let key = DefaultsKey("Loudness", coding: coding, default: { 5 })
+        let changes = defaults.changes(of: key)
+        let values = defaults.values(of: .loudness)
+        // The user sets what is the default.
+        defaults[key] = 5
+        let change = Task { await changes.first { _ in true } }
+        // Now the consumer has seen the change of 5 to 5.
+        for await _ in decodings { break }
+        try defaults.set(6, for: key, in: .host)
+        #expect(Told(await change.value) == Told(5, 6))
+        #expect(await values.first { _ in true } == 6)
+    }
+
     @Test func `A slow consumer is given the newest value, and the one it saw last`() async {
         var changes = defaults.changes(of: .loudness).makeAsyncIterator()
         for loudness in 10...1000 { defaults[.loudness] = loudness }

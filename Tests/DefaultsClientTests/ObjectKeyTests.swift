@@ -124,4 +124,35 @@ extension DefaultsKeys {
         #expect(error?.code == .missingField)
         #expect(defaults[.guest].username == "guest")
     }
+
+    @Test func `A class that names itself is stored by that name, and read by any of its names`()
+        throws
+    {
+        let raw = DefaultsKey<KeyedArchive?>(
+            "Named", coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: { nil })
+        let key = DefaultsKey<Named?>("Named", ofClass: Named.self, allowing: [NamedChild.self])
+        defaults[key] = Named()
+        let json = try #require(defaults[raw]).json()
+        #expect(String(decoding: json, as: UTF8.self) == #"{"$class":"Shelf"}"#)
+        for name in ["Shelf", "Named", "DefaultsClientTests.Named"] {
+            defaults[raw] = try KeyedArchive(json: #"{"$class":"\#(name)"}"#)
+            #expect(defaults[key] != nil, "\(name)")
+        }
+        // A subclass inherits the property, and is another class all the same.
+        defaults[key] = NamedChild()
+        #expect(defaults[key] is NamedChild)
+    }
 }
+
+class Named: NSObject, NSSecureCoding, ArchiveNamed {
+    static let archiveClassName = "Shelf"
+    class var supportsSecureCoding: Bool { true }
+
+    override init() {}
+
+    required init?(coder: NSCoder) {}
+
+    func encode(with coder: NSCoder) {}
+}
+
+final class NamedChild: Named {}

@@ -41,8 +41,6 @@ struct GNUstepTests {
 
     @Test("have the objects that it had")
     func objects() throws {
-        var options = ObjectCodingOptions()
-        options.classNames.setClass(Member.self, forName: "Account")
         let archives = try GNUstep.written()
         for (name, bytes) in archives where name != "account" && name != "friends" {
             let archive = try KeyedArchive(validating: bytes)
@@ -50,7 +48,7 @@ struct GNUstepTests {
             #expect(try #require(object).description.isEmpty == (name == "empty"), "\(name)")
         }
         let friends = try KeyedArchive(validating: #require(archives["friends"])).decodeObject(
-            of: NSArray.self, allowing: [Member.self], options: options)
+            of: NSArray.self, allowing: [Member.self])
         let members = try #require(friends as? [Member])
         #expect(members.map(\.username) == ["ada", "grace"])
         #expect(members[0].friend === members[1])
@@ -101,17 +99,16 @@ struct GNUstepTests {
                     + "Account(grace YES 36 -9223372036854775808 0.1 0.5 [a, b] nil))"
             ),
         ]
-        var options = ObjectCodingOptions()
-        options.classNames.setName("Account", for: Member.self)
         let archives = try objects.map { object, _ in
-            try KeyedArchive(archiving: object, options: options).bytes
+            try KeyedArchive(archiving: object).bytes
         }
         #expect(try GNUstep.read(archives) == objects.map(\.1))
     }
 }
 
 /// What the program calls Account.
-private final class Member: NSObject, NSSecureCoding {
+private final class Member: NSObject, NSSecureCoding, ArchiveNamed {
+    static let archiveClassName = "Account"
     static var supportsSecureCoding: Bool { true }
 
     var username = ""

@@ -16,6 +16,15 @@ enum ObjectComments {
         func encode(with coder: NSCoder) {}
     }
 
+    final class Book: NSObject, NSSecureCoding, ArchiveNamed {
+        static let archiveClassName = "Book"
+        static var supportsSecureCoding: Bool { true }
+
+        init?(coder: NSCoder) {}
+
+        func encode(with coder: NSCoder) {}
+    }
+
     final class Options: NSObject, NSSecureCoding {
         static var supportsSecureCoding: Bool { true }
 

@@ -34,6 +34,21 @@ import Testing
         #expect(try one.event() == "change 0 4 foreign")
     }
 
+    @Test func `A change that leaves the value as it was is not told`() throws {
+        let (one, other) = (try client(), try client())
+        try one.ask("watch Key")
+        // The default, as the user's own value and in other layers.
+        try other.ask("set Key 0")
+        for layer in ["global", "host"] {
+            try other.ask("set-in Key 0 \(layer)")
+            try other.ask("flush")
+            #expect(try one.ask("get Key") == "0")
+        }
+        try one.ask("reset Key")
+        try one.ask("set-in Key 1 host")
+        #expect(try one.event() == "change 0 1 own")
+    }
+
     @Test func `All changes of a domain are told, with the layer that the value comes from`() throws
     {
         let (one, other) = (try client(), try client())

@@ -10,8 +10,7 @@ public struct ValueChanges<Value>: AsyncSequence, Sendable {
 
         /// The next change; nil when the task is cancelled.
         public mutating func next() async -> ValueChange<Value>? {
-            guard let seen = await feed.next() else { return nil }
-            return feed.store.values(of: seen, as: key)
+            await feed.nextChange(of: key)
         }
     }
 
@@ -42,8 +41,7 @@ public struct Values<Value>: AsyncSequence, Sendable {
                 feed.discard()
                 return feed.store.value(of: key)
             }
-            guard let seen = await feed.next() else { return nil }
-            return feed.store.value(holding: seen.new, of: key)
+            return await feed.nextChange(of: key)?.newValue
         }
     }
 
@@ -100,6 +98,20 @@ final class ChangeFeed: Sendable {
         await observer.next(store.lock)
     }
 
+    /// The next change of a key's value.
+    ///
+    /// Where the value comes from, and how it is archived, may change without the value: these changes
+    /// are passed over.
+    func nextChange<Value>(of key: DefaultsKey<Value>) async -> ValueChange<Value>? {
+        while let seen = await next() {
+            let change = store.values(of: seen, as: key)
+            guard let old = change.oldValue, key.coding.areSame(old, change.newValue) else {
+                return change
+            }
+        }
+        return nil
+    }
+
     deinit {
         guard !Fork.isChild else { return }
         store.lock.reading { store.remove(observer) }
@@ -116,7 +128,8 @@ extension Defaults {
     /// }
     /// ```
     ///
-    /// One's own changes are told when they are made, and not once more when the service has taken
+    /// A change that leaves the value as it was is not told: for example, a user sets what is the default
+    /// already, or another layer gets the same value. One's own changes are told when they are made, and not once more when the service has taken
     /// them; a consumer that sets what it was told changes nothing, so that it ends in no circle.
     public func changes<Value>(of key: DefaultsKey<Value>) -> ValueChanges<Value> {
         ValueChanges(feed: ChangeFeed(of: key.id, in: store), key: key)

@@ -27,6 +27,15 @@ public struct ValueCoding<Value>: Sendable {
         isShared = false
     }
 
+    /// Whether two values are the same: equal, if their type says what that is, or with the same archive.
+    ///
+    /// Objects that are made for each read are equal to none by themselves.
+    func areSame(_ one: Value, _ other: Value) -> Bool {
+        if isShared, let one = one as? any Equatable { return one.isEqual(to: other) }
+        guard let one = try? encode(one), let other = try? encode(other) else { return false }
+        return one.isSame(as: other)
+    }
+
     private init(
         isShared: Bool, encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
         fill: @escaping @Sendable (KeyedArchive, @escaping () -> Value?) throws -> Value
@@ -108,6 +117,10 @@ extension ValueCoding {
                 try wrapped.value(of: archive) { defaultValue() ?? nil }
             })
     }
+}
+
+extension Equatable {
+    fileprivate func isEqual(to other: Any) -> Bool { other as? Self == self }
 }
 
 /// What tells of a type at run time that it is an optional.

@@ -13,9 +13,13 @@ extension EncodingError {
             "The value is nested deeper than \(limit) levels.")
     }
 
-    static func containsItself(_ type: Any.Type, at path: [any CodingKey]) -> EncodingError {
+    static func cycle(_ type: Any.Type, at path: [any CodingKey]) -> EncodingError {
         refusal(
-            of: type, at: path, "The instance encodes itself as a single value, without end.")
+            of: type, at: path,
+            "The instance of \(type) refers to itself, directly or through others, and no Codable type "
+                + "can be decoded from such a cycle. Leave the reference back out of the coding keys, "
+                + "and set it after decoding; or use NSSecureCoding with DefaultsFoundation, which "
+                + "archives cycles.")
     }
 
     static func secondContainer(at path: [any CodingKey]) -> EncodingError {

@@ -19,7 +19,9 @@
 ///   field out; in a collection it is NSNull, as Foundation's collections hold no nil.
 /// - A nested keyed container is an NSDictionary, a nested unkeyed one an NSArray. `superEncoder()`
 ///   of a keyed container writes into the same object, as `[super encodeWithCoder:]` does.
-/// - An instance of a class is one object, however often it is met; circles are no matter.
+/// - An instance of a class is one object, however often it is met. An instance inside itself is an
+///   error, because no decoder can give it: `init(from:)` would need the instance that it makes. Objects
+///   of NSSecureCoding can refer to each other in cycles; DefaultsFoundation archives these.
 /// - The same value gives the same bytes: fields, dictionaries with string keys and sets are sorted.
 ///
 /// The encoder is a value: copies are independent, and one may be used by many threads at once.

@@ -42,8 +42,15 @@ final class EncodingSession {
     @exclusivity(unchecked) private var types: [MetType] = []
     private var typeNumbers: [ObjectIdentifier: UInt32] = [:]
     @exclusivity(unchecked) private var lastType: (identifier: ObjectIdentifier, number: UInt32)?
-    /// The nodes of instances, and the instances, so that no other comes to stand in their place.
-    private var instances: [ObjectIdentifier: Node] = [:]
+    /// An instance that was met.
+    private struct MetInstance {
+        let node: Node
+        /// Whether it is being encoded: then it would be inside itself.
+        var isOpen = true
+    }
+
+    /// The instances that were met, and they themselves, so that no other comes to stand in their place.
+    private var instances: [ObjectIdentifier: MetInstance] = [:]
     private var keptAlive: [AnyObject] = []
     /// The fields of objects with many.
     var fields: Set<Field> = []
@@ -99,17 +106,18 @@ extension EncodingSession {
     private func encodeInstance(_ value: some Encodable, at node: Node) throws {
         let instance = value as AnyObject
         if let known = instances[ObjectIdentifier(instance)] {
-            guard graph.target(of: known) != node else {
-                throw EncodingError.containsItself(type(of: value), at: path(to: node))
+            guard !known.isOpen else {
+                throw EncodingError.cycle(type(of: instance), at: path(to: node))
             }
-            graph.set(.reference(known), at: node)
+            graph.set(.reference(known.node), at: node)
             hasReferences = true
             return
         }
-        instances[ObjectIdentifier(instance)] = node
+        instances[ObjectIdentifier(instance)] = MetInstance(node: node)
         graph.markInstance(node)
         keptAlive.append(instance)
         try encode(value, of: number(of: type(of: instance)), at: node)
+        instances[ObjectIdentifier(instance)]?.isOpen = false
     }
 
     /// Encodes a value as a member that was just added, or takes the member away again, so that
