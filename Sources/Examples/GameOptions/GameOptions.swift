@@ -23,7 +23,7 @@ extension DefaultsKeys {
 extension GameOptions {
     /// The options of the whole program, read when they are first used.
     ///
-    /// Whatever shows them is told when they change, here or in another process.
+    /// Views that show them are updated when they change, here or in another process.
     static let shared = ObservedDefault(.gameOptions, in: Defaults(domain: "org.example.Game"))
 
     /// Changes the options, and returns when they are stored.

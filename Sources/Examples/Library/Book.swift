@@ -25,7 +25,7 @@ final class Book: NSObject, NSSecureCoding {
     /// Reads a book of any version of the program.
     ///
     /// - The first version had no field `available`: a book is available then.
-    /// - It called `pageCount` `pages`. The old name is read where the new one is missing.
+    /// - It called `pageCount` `pages`. The old name is read if the new one is missing.
     /// - It had a field `publisher`, which is not read any more.
     /// - A later version may have removed any field but the title.
     init?(coder: NSCoder) {

@@ -4,8 +4,8 @@ import ExampleSupport
 import Foundation
 import KeyedArchive
 
-/// Each document is a value of its own, and so is each of its pictures: whoever reads one does not load
-/// the others, and a change of the rating does not send the pictures.
+/// Each document is a value of its own, and so is each of its pictures. A list of the documents loads no
+/// picture, and a change of the rating sends none.
 extension DefaultsKeys {
     static func data(of name: String) -> DefaultsKey<ScaryBugData?> {
         DefaultsKey(name, coding: .optional(.scaryBug), default: { nil })

@@ -59,7 +59,9 @@ await runProgram(usage: usage) { words in
     }
 }
 
-/// Lists all bugs; one that cannot be read has its line too, and is told of at the end.
+/// Lists all bugs.
+///
+/// A bug that cannot be read has a line too. The reason goes to standard error.
 @MainActor func list(_ bugs: ScaryBugDatabase) throws {
     var failure: (any Error)?
     for name in bugs.names {
@@ -85,7 +87,7 @@ await runProgram(usage: usage) { words in
     }
 }
 
-/// Adds the bugs of a folder; one that cannot be read is left out, and told of.
+/// Adds the bugs of a folder, and says which of them cannot be read.
 @MainActor func importAll(in folder: String, to bugs: ScaryBugDatabase) async throws {
     var failures = 0
     for name in try BugFolder.names(in: folder) {
@@ -100,7 +102,7 @@ await runProgram(usage: usage) { words in
     guard failures == 0 else { throw Refusal("Not all bugs were imported: \(failures) left out.") }
 }
 
-/// Writes all bugs into a folder; one that cannot be read or written is left out, and told of.
+/// Writes all bugs into a folder, and says which of them cannot be read or written.
 @MainActor func exportAll(of bugs: ScaryBugDatabase, to folder: String) throws {
     var failures = 0
     for name in bugs.names {

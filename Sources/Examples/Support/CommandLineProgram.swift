@@ -49,8 +49,8 @@ public func runProgram(
 
 /// Writes a sentence to standard error, after the name of the program.
 public func tell(_ sentence: String) {
-    let program = CommandLine.arguments[0].split(separator: "/").last ?? "program"
-    // If nobody can read it, there is nobody to tell either.
+    let program = CommandLine.arguments.first?.split(separator: "/").last ?? "program"
+    // There is no other place for the sentence if this fails.
     try? FileHandle.standardError.write(contentsOf: Data("\(program): \(sentence)\n".utf8))
 }
 

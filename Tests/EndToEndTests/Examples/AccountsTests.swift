@@ -42,7 +42,7 @@ import Testing
         #expect(try desktop.example("Accounts").requireOutput() == "")
     }
 
-    @Test func `Removing an account that is not there is told`() throws {
+    @Test func `Removing an account that is not there is an error`() throws {
         try desktop.example("Accounts", "add", "work", "ada").requireOutput()
         let result = desktop.example("Accounts", "remove", "home")
         #expect(result.status == 1)

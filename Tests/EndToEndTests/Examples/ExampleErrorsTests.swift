@@ -76,7 +76,8 @@ import Testing
     }
 
     @Test(arguments: changes)
-    func `Without a bus a change is stored or its loss is told`(_ change: Change) throws {
+    func `Without a bus a change is stored, or an error says why it is not`(_ change: Change) throws
+    {
         let environment = desktop.environmentWithoutBus
         let result = desktop.run(change.command, environment: environment)
         let listing = desktop.run(change.listingCommand, environment: environment)
@@ -104,7 +105,8 @@ import Testing
     }
 
     @Test(arguments: changes)
-    func `A value of another type is told, and no change overwrites it`(_ change: Change) throws {
+    func `A value of another type is an error, and no change overwrites it`(_ change: Change) throws
+    {
         desktop.tool("write", change.domain, change.key, "-date", "2001-01-01T00:00:00Z")
         let stored = try desktop.tool("read", change.domain, change.key, "--json").requireOutput()
         expectRefusal(desktop.run(change.command), by: change.program)

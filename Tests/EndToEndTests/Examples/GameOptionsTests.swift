@@ -9,7 +9,8 @@ import Testing
 
     private func show() throws -> String { try desktop.example("GameOptions").requireOutput() }
 
-    @Test func `The options are on where nobody has chosen, and stay as they were chosen`() throws {
+    @Test func `The options are on until somebody has chosen, and stay as they were chosen`() throws
+    {
         #expect(try show() == "sound on, music on\n")
         try desktop.example("GameOptions", "music", "off").requireOutput()
         #expect(try show() == "sound on, music off\n")
@@ -97,7 +98,7 @@ import Testing
                 .count == 101)
     }
 
-    @Test func `A level that contains itself is told`() throws {
+    @Test func `A level that contains itself is an error`() throws {
         let file = desktop.directory.path + "/levels"
         let program = """
             import plistlib, sys

@@ -51,7 +51,8 @@ import Testing
     }
 
     @Test(arguments: ["/nonexistent/file", "/", ""])
-    func `A file that cannot be read or written is told`(_ path: String) throws {
+    func `A file that cannot be read or written is an error with the reason`(_ path: String) throws
+    {
         try addEmma()
         for verb in ["load", "save"] {
             let result = desktop.example("Library", verb, path)
@@ -62,7 +63,7 @@ import Testing
         #expect(try list() == Self.emma + "available\n")
     }
 
-    @Test func `A file that is not a list of books is told, and the books stay`() throws {
+    @Test func `A file that is not a list of books is an error, and the books stay`() throws {
         try addEmma()
         let file = try desktop.directory.write("hello", to: "hello")
         for contents in [
@@ -92,7 +93,7 @@ import Testing
         #expect(try list() == "")
     }
 
-    @Test func `A book that is not there, or is lent already, is told`() throws {
+    @Test func `A book that is not there, or is lent already, is an error`() throws {
         #expect(desktop.example("Library", "lend", "Emma").error.contains("There is no book"))
         try addEmma()
         #expect(desktop.example("Library", "return", "Emma").error.contains("is available already"))
@@ -132,7 +133,7 @@ import Testing
                 + "Book(Persuasion Jane Austen 474  0)\n")
     }
 
-    @Test func `Without a keyring the PIN of the card is kept nowhere, and that is told`() throws {
+    @Test func `Without a keyring the PIN of the card is not kept, and an error says so`() throws {
         for words in [["card"], ["card", "keep"], ["card", "forget"], ["card", "archive"]] {
             var environment = desktop.environment
             environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
@@ -150,7 +151,7 @@ import Testing
         ProgramResult.run(["gnome-keyring-daemon", "--version"]).status == 0
 
     @Test(.enabled(if: canRunKeyring, "gnome-keyring-daemon does not work here"))
-    func `The PIN of the card is kept in the keyring, and a class that cannot be coded is told`()
+    func `The keyring keeps the PIN of the card, and a class that cannot be coded is an error`()
         throws
     {
         let keyring = try desktop.start(

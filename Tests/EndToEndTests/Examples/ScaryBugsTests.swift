@@ -151,7 +151,7 @@ import Testing
         #expect(try show("Bug 1").requireOutput() == line + "no thumbnail\nno image\n")
     }
 
-    @Test func `A picture that is not there is told, and no bug is added`() throws {
+    @Test func `A picture that is not there is an error, and no bug is added`() throws {
         let missing = desktop.directory.path + "/missing.jpg"
         let result = desktop.example("ScaryBugs", "add", "Potato Bug", "3", missing, missing)
         #expect(result.status == 1)
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
-    func `The files of a program with GNUstep are imported, and broken ones are told`() throws {
+    func `The files of a program with GNUstep are imported, and broken ones are named`() throws {
         let tutorials = try Tutorials.shared.get()
         let folder = desktop.directory.path + "/Private Documents"
         for (number, archive) in [(1, "bug-1"), (2, "bug-2")] {
