@@ -144,7 +144,9 @@ import Testing
         #expect(try json("org.example.Game") == "{\"New\":2}\n")
     }
 
-    @Test func `Where a later domain is refused nothing of an earlier one is changed, and the line is told`()
+    @Test
+    func
+        `Where a later domain is refused nothing of an earlier one is changed, and the line is told`()
         throws
     {
         _ = try desktop.tool("write", "c.d", "there", "-int", "1").requireOutput()
@@ -156,7 +158,8 @@ import Testing
             ("write c.d none --path x -int 2", "(c.d, none) does not exist"),
             ("write c.d there -array-add 2", "is not an array"),
         ] {
-            let refused = apply("write a.b k -int 1\nwrite c.d ok -int 1\nwrite e.f ok 1\n\(line)\n")
+            let refused = apply(
+                "write a.b k -int 1\nwrite c.d ok -int 1\nwrite e.f ok 1\n\(line)\n")
             #expect(refused.status == 1)
             #expect(refused.error.hasPrefix("defaultsctl: standard input, line 4: "), "\(refused)")
             #expect(refused.error.contains(sentence), "\(refused)")
@@ -165,7 +168,8 @@ import Testing
         }
     }
 
-    @Test func `What was made before a domain that fails all the same is undone, and told`() throws {
+    @Test func `What was made before a domain that fails all the same is undone, and told`() throws
+    {
         _ = try desktop.tool("write", "a.b", "{ old = 1; kept = 2; }").requireOutput()
         // Another writer changes the second domain between the check and the change, again and again.
         let busy = try desktop.start(

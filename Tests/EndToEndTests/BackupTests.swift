@@ -216,7 +216,8 @@ import Testing
         #expect(refused.status == 1 && refused.error.contains("Invalid domain 'no domain'"))
     }
 
-    @Test func `The file of a backup is restored wherever it is, and other files are refused`() throws
+    @Test func `The file of a backup is restored wherever it is, and other files are refused`()
+        throws
     {
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
         let name = try desktop.tool("backup", "now").requireOutput().dropLast()

@@ -99,8 +99,9 @@ import Testing
         #expect(desktop.tool("delete", Self.app, "--skip-locked").status == 0)
         #expect(try json(Self.app) == #"{"Locked":1}"# + "\n")
         #expect(desktop.tool("delete-all", Self.app).status == 1)
-        #expect(desktop.tool("delete-all", Self.app, "--skip-locked", "--changed").output
-            == "unchanged\n")
+        #expect(
+            desktop.tool("delete-all", Self.app, "--skip-locked", "--changed").output
+                == "unchanged\n")
     }
 
     @Test func `A keyed archive is stored as it is, from a file or standard input`() throws {

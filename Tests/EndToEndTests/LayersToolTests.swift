@@ -219,7 +219,8 @@ extension LayersToolTests {
                 "Theme managed managed over domain \(managed)", "Pre* locked \(managed)",
             ])
         let json = try desktop.tool("explain", "org.example.App", "--json").requireOutput()
-        #expect(json.contains(#""key":"Size","holds":"host","locked":false,"layers":[{"layer":"host""#))
+        #expect(
+            json.contains(#""key":"Size","holds":"host","locked":false,"layers":[{"layer":"host""#))
         #expect(json.hasSuffix(#""locks":[{"key":"Pre*","file":"\#(managed)"}]}"# + "\n"))
         desktop.tool("write", "org.example.Plain", "k", "-int", "1")
         #expect(

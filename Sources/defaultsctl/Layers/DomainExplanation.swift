@@ -42,7 +42,9 @@ struct DomainExplanation {
         let names = Set(locks.map(\.pattern)).subtracting(prefixes.map(\.pattern))
             .union(counts.filter { $0.value > 1 || index.seemsToCover($0.key) }.keys)
         for key in names.sorted() {
-            guard let layers = try await Self.layers(of: key, in: domain, defaults) else { continue }
+            guard let layers = try await Self.layers(of: key, in: domain, defaults) else {
+                continue
+            }
             let row = Row(key: key, layers: layers)
             if row.isRemarkable { rows.append(row) }
         }
@@ -73,7 +75,9 @@ struct DomainExplanation {
                 (row.lock ?? row.holder)?.source.onOneLine ?? "",
             ]
         }
-        columns.rows += prefixes.map { [$0.pattern.onOneLine, "", "locked", "", $0.file.onOneLine] }
+        columns.rows += prefixes.map {
+            [$0.pattern.onOneLine, "", "locked", "", $0.file.onOneLine]
+        }
         return columns.lines.map { line in
             String(line.reversed().drop { $0 == " " }.reversed())
         }.joined(separator: "\n")
