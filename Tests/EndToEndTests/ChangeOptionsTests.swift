@@ -37,6 +37,7 @@ import Testing
         expectOnce("write", Self.app, "{ a = 1; k = 2; }")
         expectOnce("write", Self.app, "{ a = 1; }")
         expectOnce("import", Self.app, list)
+        desktop.tool("write", Self.app, "other", "-int", "1")
         expectOnce("import", "--replace", Self.app, list)
         expectOnce("import", "--key", "whole", Self.app, list)
         expectOnce("write", Self.app, "b", "--path", "[0]", "-int", "7")
