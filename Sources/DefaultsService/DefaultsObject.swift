@@ -90,6 +90,7 @@ public actor DefaultsObject {
     var summary: String {
         let pending = database.pendingChanges
         return "Serving \(database.path) at generation \(database.generation)"
-            + (pending == 0 ? "" : ", \(pending) \(pending == 1 ? "change" : "changes") not on disk yet")
+            + (pending == 0
+                ? "" : ", \(pending) \(pending == 1 ? "change" : "changes") not on disk yet")
     }
 }

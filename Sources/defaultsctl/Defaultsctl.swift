@@ -20,7 +20,8 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
-            FactoryReset.self, Apply.self, Import.self, Export.self, Domains.self, Keys.self, Find.self, Explain.self,
+            FactoryReset.self, Apply.self, Import.self, Export.self, Domains.self, Keys.self,
+            Find.self, Explain.self,
             Locked.self, Lint.self, Watch.self, Inspect.self, Sync.self, Status.self, Stats.self,
             Doctor.self,
             BackupCommands.self,

@@ -93,7 +93,8 @@ private let samples = [
         #expect(try sample.json(defaults) == sample.expected)
     }
 
-    @Test func `A URL that was typed in a shell is a URL, and what is none is the default`() throws {
+    @Test func `A URL that was typed in a shell is a URL, and what is none is the default`() throws
+    {
         func store(_ json: String) throws {
             defaults[.raw(.home)] = try KeyedArchive(json: json)
         }

@@ -37,6 +37,7 @@ import Testing
         expectOnce("write", Self.app, "{ a = 1; k = 2; }")
         expectOnce("write", Self.app, "{ a = 1; }")
         expectOnce("import", Self.app, list)
+        desktop.tool("write", Self.app, "other", "-int", "1")
         expectOnce("import", "--replace", Self.app, list)
         expectOnce("import", "--key", "whole", Self.app, list)
         expectOnce("write", Self.app, "b", "--path", "[0]", "-int", "7")
@@ -99,8 +100,9 @@ import Testing
         #expect(desktop.tool("delete", Self.app, "--skip-locked").status == 0)
         #expect(try json(Self.app) == #"{"Locked":1}"# + "\n")
         #expect(desktop.tool("delete-all", Self.app).status == 1)
-        #expect(desktop.tool("delete-all", Self.app, "--skip-locked", "--changed").output
-            == "unchanged\n")
+        #expect(
+            desktop.tool("delete-all", Self.app, "--skip-locked", "--changed").output
+                == "unchanged\n")
     }
 
     @Test func `A keyed archive is stored as it is, from a file or standard input`() throws {

@@ -9,8 +9,8 @@ import Testing
     private static let folder = Desktop.packageDirectory + "Tests/Help"
 
     private static let verbs = [
-        "read", "read-type", "write", "rename", "delete", "delete-all", "apply", "import",
-        "export",
+        "read", "read-type", "write", "rename", "delete", "delete-all",
+        "factory-reset", "apply", "import", "export",
         "domains", "keys", "find", "explain", "locked", "lint", "watch", "inspect", "sync",
         "status", "stats", "doctor",
         "backup",

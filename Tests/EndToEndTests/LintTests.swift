@@ -84,7 +84,10 @@ import Testing
             """, "org.example.B.plist")
         let list = lint("org.example.B.plist")
         #expect(list.status == 1)
-        #expect(list.output.split(separator: "\n").map { $0.split(separator: ":")[1] } == ["1", "2", "4"])
+        #expect(
+            list.output.split(separator: "\n").map { $0.split(separator: ":")[1] } == [
+                "1", "2", "4",
+            ])
     }
 
     @Test func `One bad file hides no other`() throws {

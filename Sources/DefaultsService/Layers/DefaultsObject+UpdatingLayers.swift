@@ -87,8 +87,8 @@ extension DefaultsObject {
         conclude(change)
         logger.info(
             """
-            \(change.domain) was read from its files: \(set) keys set, \(removed) removed, \
-            \(locks.count) locks beside those.
+            \(change.domain) was read from its files; keys set: \(set), removed: \(removed), locks \
+            beside those: \(locks.count).
             """)
     }
 }

@@ -78,14 +78,24 @@ extension DomainEdits {
         if let locked = try await defaults.lockedKeys(of: keys, in: domain, atMost: 1).first {
             throw KeyFailure(key: locked.key, reason: locked)
         }
+        do {
+            try await checkExpectations(of: keys, with: defaults)
+        } catch let error as DefaultsError where error.code == .conflict {
+            throw await failedExpectation(with: defaults) ?? error
+        }
+        _ = try await transaction(on: defaults, against: nil)
+    }
+
+    /// The first key that has another generation than expected; nil where none has any more.
+    private func failedExpectation(with defaults: RemoteDefaults) async -> KeyFailure? {
         for key in keys where expected[key] != nil {
             do {
                 try await checkExpectations(of: [key], with: defaults)
             } catch {
-                throw KeyFailure(key: key, reason: error)
+                return KeyFailure(key: key, reason: error)
             }
         }
-        _ = try await transaction(on: defaults, against: nil)
+        return nil
     }
 
     /// Has the service compare generations, by a transaction that changes nothing.

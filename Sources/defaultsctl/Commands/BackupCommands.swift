@@ -81,12 +81,17 @@ struct BackupCommands: AsyncParsableCommand {
         @Flag(help: "Print a JSON object.")
         var json = false
 
-        @OptionGroup var change: ChangeOptions
+        @Flag(help: "Print 'changed', or 'unchanged' if nothing had to be changed.")
+        var changed = false
 
-        @OptionGroup var lock: LockOption
+        @Flag(help: "Wait until everything is on disk, which is always done.")
+        var wait = false
+
+        @Flag(help: "Leave locked keys as they are, which is always done.")
+        var skipLocked = false
 
         func validate() throws {
-            if json, change.changed {
+            if json, changed {
                 throw ValidationError("--json tells what --changed does; give one.")
             }
         }
@@ -95,8 +100,9 @@ struct BackupCommands: AsyncParsableCommand {
             let domains = try domain.map { try DomainWord(name: $0).name }
             let (source, outcome) = try await restore(domains, on: defaults)
             if json { return try SafeOutput.print(json: Self.object(source, outcome)) }
-            if change.changed {
-                return try change.tell(outcome.set > 0 || outcome.removed > 0)
+            if changed {
+                let isChanged = outcome.set > 0 || outcome.removed > 0
+                return try SafeOutput.print(isChanged ? "changed" : "unchanged")
             }
             try SafeOutput.print(dryRun ? Self.plan(source, outcome) : Self.text(source, outcome))
         }

@@ -7,8 +7,8 @@ struct Import: AsyncParsableCommand {
         abstract: "Imports the keys of a property list into a domain.",
         discussion: """
             The file is a property list in XML, binary or the old style, or JSON; - is standard input. \
-            Keys that it does not name stay. All of it is one change if it has no more than 262144 \
-            keys and 32 MiB. With --key the whole file is the value of one key; a keyed archive is \
+            Keys that it does not name stay. All of it is one change, unless it has more than 32 MiB \
+            or 262144 keys. With --key the whole file is the value of one key; a keyed archive is \
             imported so, and stored as it is.
             """)
 

@@ -70,14 +70,18 @@ struct Status: ServiceCommand {
         }
         if let rescue = facts?.lastRescue {
             let facts = [
-                ("time", try UniversalTime(rescue.time).text.quoted), ("report", try rescue.report.quoted),
+                ("time", try UniversalTime(rescue.time).text.quoted),
+                ("report", try rescue.report.quoted),
             ]
             members.append(("damage", try ShownJSON.object(facts)))
         }
         if let backups {
             members += [
                 ("backups", "\(backups.count)"),
-                ("newestBackup", try backups.first.map { try UniversalTime($0.date).text.quoted } ?? "null"),
+                (
+                    "newestBackup",
+                    try backups.first.map { try UniversalTime($0.date).text.quoted } ?? "null"
+                ),
             ]
         }
         if let hosts {

@@ -29,8 +29,8 @@ struct TypedLine {
         if isLiteral || !word.hasPrefix("-") || word == "-" { return takePosition(word) }
         switch word {
         case "--": isLiteral = true
-        case "-host" where !hasVerb: isHostPending = rest.popFirst() == nil
-        case "-currentHost" where !hasVerb: break
+        case "-host" where positions.isEmpty: isHostPending = rest.popFirst() == nil
+        case "-currentHost" where positions.isEmpty: break
         case _ where Self.globalDomains.contains(word) && positions.isEmpty:
             positions.append("NSGlobalDomain")
         case Self.application where positions.isEmpty:

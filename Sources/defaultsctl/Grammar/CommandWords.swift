@@ -67,7 +67,8 @@ struct CommandWords {
         if try host.take(word, before: &rest) { return }
         let name = String(word.prefix { $0 != "=" })
         if verb == .write, name.hasPrefix("--"), !Verb.writeOptions.contains(name) {
-            throw .noOptionOfWrite(word, meant: Spelling.nearest(to: name, among: Verb.writeOptions))
+            throw .noOptionOfWrite(
+                word, meant: Spelling.nearest(to: name, among: Verb.writeOptions))
         }
         guard verb.optionsWithValue.contains(name) else { return options.append(word) }
         let joined = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }

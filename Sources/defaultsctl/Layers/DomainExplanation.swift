@@ -28,23 +28,29 @@ struct DomainExplanation {
 
     /// Asks the service.
     ///
-    /// - Throws: `ToolError` where no layer has a key or a lock for the domain.
+    /// - Throws: `ToolError` where the domain has no key of its own, and nothing is to be told of it.
     init(of domain: String, asking defaults: RemoteDefaults) async throws {
         self.domain = domain
         let locks = try await defaults.locks(of: domain)
         prefixes = locks.filter { $0.pattern.hasSuffix("*") }
-        var counts: [String: Int] = [:]
+        var (counts, hasOwn): ([String: Int], Bool) = ([:], false)
         for layer in DefaultsLayer.searchList(of: domain).compactMap({ $0.domain(of: domain) }) {
-            for key in try await defaults.keys(in: layer) { counts[key, default: 0] += 1 }
+            let keys = try await defaults.keys(in: layer)
+            if !keys.isEmpty, layer.prefix(while: { $0 != "@" }) == domain { hasOwn = true }
+            for key in keys { counts[key, default: 0] += 1 }
         }
-        guard !counts.isEmpty || !locks.isEmpty else { throw await defaults.noDomain(domain) }
         let index = LockIndex(locks)
         let names = Set(locks.map(\.pattern)).subtracting(prefixes.map(\.pattern))
             .union(counts.filter { $0.value > 1 || index.seemsToCover($0.key) }.keys)
         for key in names.sorted() {
-            guard let layers = try await Self.layers(of: key, in: domain, defaults) else { continue }
+            guard let layers = try await Self.layers(of: key, in: domain, defaults) else {
+                continue
+            }
             let row = Row(key: key, layers: layers)
             if row.isRemarkable { rows.append(row) }
+        }
+        guard hasOwn || !rows.isEmpty || !prefixes.isEmpty else {
+            throw await defaults.noDomain(domain)
         }
     }
 
@@ -73,7 +79,9 @@ struct DomainExplanation {
                 (row.lock ?? row.holder)?.source.onOneLine ?? "",
             ]
         }
-        columns.rows += prefixes.map { [$0.pattern.onOneLine, "", "locked", "", $0.file.onOneLine] }
+        columns.rows += prefixes.map {
+            [$0.pattern.onOneLine, "", "locked", "", $0.file.onOneLine]
+        }
         return columns.lines.map { line in
             String(line.reversed().drop { $0 == " " }.reversed())
         }.joined(separator: "\n")

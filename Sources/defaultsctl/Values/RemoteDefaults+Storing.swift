@@ -24,7 +24,8 @@ extension RemoteDefaults {
     ) async throws -> Bool {
         try await retrying {
             let before = isCompared ? try await self.entries(in: domain) : nil
-            var batches = Batches(mostKeys: Limits.maximumTransactionKeys, mostBytes: Self.mostBytes)
+            var batches = Batches(
+                mostKeys: Limits.maximumTransactionKeys, mostBytes: Self.mostBytes)
             for entry in entries where !kept.contains(entry.key) { batches.set(entry) }
             if removingOthers {
                 let stay = kept.union(entries.map(\.key))

@@ -178,7 +178,10 @@ enum ShownLines {
         (["write com.shown.f -- --foo -int 3"], "read com.shown.f -- --foo", "3\n"),
         (["write com.shown.f name -string --flag"], "read com.shown.f name", "--flag\n"),
         (["write com.shown.f name -- --bare"], "read com.shown.f name", "--bare\n"),
-        (["write -currentHost com.shown.f here -int 4"], "read -currentHost com.shown.f", "{\n    here = 4;\n}\n"),
+        (
+            ["write -currentHost com.shown.f here -int 4"], "read -currentHost com.shown.f",
+            "{\n    here = 4;\n}\n"
+        ),
         (
             [], "read ~/Library/Preferences/ByHost/com.shown.f.0017F2C8A1B2.plist here", "4\n"
         ),
@@ -186,7 +189,10 @@ enum ShownLines {
         (
             ["write ~/Library/Preferences/com.shown.g.plist k -int 5"], "read com.shown.g k", "5\n"
         ),
-        (["delete com.shown.g", "write com.shown.h a 1"], "delete --changed com.shown.h a", "changed\n"),
+        (
+            ["delete com.shown.g", "write com.shown.h a 1"], "delete --changed com.shown.h a",
+            "changed\n"
+        ),
         ([], "delete --changed com.shown.h a", "unchanged\n"),
     ]
 }
