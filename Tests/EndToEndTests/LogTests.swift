@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `What is no trouble has no kind`() throws {
-        try desktop.daemonPID()
+        _ = try desktop.daemonPID()
         let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
         #expect(log.hasPrefix("defaultsd: Serving "), "\(log)")
     }
