@@ -27,10 +27,10 @@ MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.d
 BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
-	gnome-keyring libsecret-tools
+	debootstrap gnome-keyring libsecret-tools
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
-.PHONY: all build demo check lint test docs torture fuzz bench install uninstall clean setup setup-run setup-test setup-bench
+.PHONY: all build demo check lint test docs torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
 
 all: build
 
@@ -59,6 +59,10 @@ docs: setup
 torture: build setup-run setup-test
 	Tests/Torture/torture --thorough --programs $(CURDIR)/$(RELEASE)
 	Tests/Model/model-test --seconds $(MODEL_SECONDS) --programs $(CURDIR)/$(RELEASE)
+
+# What is installed, on a clean Debian that debootstrap makes; as root.
+clean-root: build
+	Tests/CleanRoot/clean-root
 
 # The codec of keyed archives, for FUZZ_SECONDS; see Tests/Fuzz/fuzz.
 fuzz:
