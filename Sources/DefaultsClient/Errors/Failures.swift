@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// Gives failures to those who listen, and writes them to standard error if nobody does.
@@ -17,13 +16,7 @@ final class Failures: Sendable {
         guard !listeners.tell(failure) else { return }
         let line = failure.line
         let isNew = written.withLock { $0.count < Self.mostLines && $0.insert(line).inserted }
-        if isNew { Self.write(line) }
-    }
-
-    /// Writes a line at once, so that lines of several threads do not mix.
-    private static func write(_ line: String) {
-        let text = line + "\n"
-        _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(2, $0.baseAddress, $0.count) }
+        if isNew { StandardError.say(line) }
     }
 }
 
@@ -42,8 +35,7 @@ extension DefaultsFailure {
             case .read: "cannot be read, and the default is used instead"
             case .replace: "was replaced, though it could not be read"
             }
-        let line = "defaults: \(subject) of \(domain) \(event): \(reason(of: error))"
-        return line.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return "\(subject) of \(domain) \(event): \(reason(of: error))"
     }
 }
 

@@ -1,5 +1,6 @@
 import DBus
 import Dispatch
+import Glibc
 
 // Invariants
 //
@@ -106,7 +107,10 @@ extension BusService {
         DispatchQueue.global().async {
             let status = daemon.waitUntilExit()
             for warning in daemon.warnings { StandardError.say(warning) }
-            if status != 0, let complaint = daemon.complaint { StandardError.say(complaint) }
+            // One that this process let go of before it was ready has nothing to complain of.
+            if status != 0, status != EX_UNAVAILABLE, let complaint = daemon.complaint {
+                StandardError.say(complaint)
+            }
             completion()
         }
     }

@@ -28,7 +28,6 @@ enum Fork {
     /// Tells on standard error, once, that a child reads defaults only, and that its changes are lost.
     static func warn() {
         guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
-        let text = "\(ClientError.forked.message)\n"
-        _ = text.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+        StandardError.say(ClientError.forked.message)
     }
 }
