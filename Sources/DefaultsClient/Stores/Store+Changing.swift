@@ -147,7 +147,9 @@ extension Store {
     ) throws -> Value {
         do {
             guard let bytes else { return try readValue(of: key) }
-            return try key.value(of: KeyedArchive(validating: bytes))
+            let value = try key.value(of: KeyedArchive(validating: bytes))
+            noteRead(key, in: layer)
+            return value
         } catch {
             // Whoever sets the key now has been told that there is something that cannot be read.
             _ = try? readValue(of: key, in: layer)

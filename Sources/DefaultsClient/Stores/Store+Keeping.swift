@@ -32,6 +32,15 @@ extension Store {
         return kept
     }
 
+    /// Notes that a key's value in a layer has been read after all.
+    func noteRead(_ key: DefaultsKeys, in layer: DefaultsLayer) {
+        guard let (copy, copyLayer) = place(of: layer) else { return }
+        lock.reading {
+            guard let entry = copy.entry(key.id, in: copyLayer) else { return }
+            if entry.unread?.reader == key.holder { entry.unread = nil }
+        }
+    }
+
     /// Whether a layer has a value that a new one replaces though its key could not read it.
     func hasUnread(_ name: KeyName, replacedBy entry: Entry, in layer: DefaultsLayer) -> Bool {
         guard let (copy, copyLayer) = place(of: layer) else { return false }

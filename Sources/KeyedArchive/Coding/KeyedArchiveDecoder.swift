@@ -137,9 +137,9 @@ extension KeyedArchiveDecoder {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - archive: The archive.
-    ///   - rootKey: The key of `$top` under which the value is, as in ``decode(_:from:rootKey:)``.
+    ///   - rootKey: The key of `$top` under which the value is, as in `decode(_:from:rootKey:)`.
     ///   - defaultValue: Has the fields that are missing. It is made when the first is.
-    /// - Throws: As ``decode(_:from:rootKey:)``.
+    /// - Throws: As `decode(_:from:rootKey:)`.
     public func decode<Value: Codable>(
         _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil,
         missingFieldsFrom defaultValue: @escaping @autoclosure () -> Value
