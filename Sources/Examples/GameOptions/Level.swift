@@ -7,8 +7,10 @@ import Foundation
 ///
 /// It knows the levels that were reached from it, and they know it: a graph with circles. Codable
 /// cannot make one, objects of NSSecureCoding can.
-final class Level: NSObject, NSSecureCoding {
+final class Level: NSObject, NSSecureCoding, ArchiveNamed {
     static var supportsSecureCoding: Bool { true }
+    /// Programs in Objective-C find the class by this name, and not by `GameOptions.Level`.
+    static let archiveClassName = "Level"
 
     let name: String
     /// The levels that were reached from this one.
@@ -64,7 +66,7 @@ final class Level: NSObject, NSSecureCoding {
 
 extension DefaultsKeys {
     /// The first level, with all others.
-    static let levels = DefaultsKey("Levels", ofClass: Level.self, options: .plainNames) {
+    static let levels = DefaultsKey("Levels", ofClass: Level.self) {
         Level("Meadow")
     }
 }

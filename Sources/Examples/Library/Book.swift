@@ -5,8 +5,10 @@ import Foundation
 import KeyedArchive
 
 /// A book of a library: an object of NSSecureCoding.
-final class Book: NSObject, NSSecureCoding {
+final class Book: NSObject, NSSecureCoding, ArchiveNamed {
     static var supportsSecureCoding: Bool { true }
+    /// Programs in Objective-C find the class by this name, and not by `Library.Book`.
+    static let archiveClassName = "Book"
 
     let title: String
     let author: String
@@ -64,10 +66,10 @@ extension ValueCoding where Value == [Book] {
     /// An NSArray of books, in the defaults and in files.
     static var books: ValueCoding {
         ValueCoding(
-            encode: { try KeyedArchive(archiving: $0, options: .plainNames) },
+            encode: { try KeyedArchive(archiving: $0) },
             decode: { archive in
                 let list = try archive.decodeObject(
-                    of: NSArray.self, allowing: [Book.self], options: .plainNames)
+                    of: NSArray.self, allowing: [Book.self])
                 guard let books = list as? [Book] else {
                     throw Refusal("The list has something else than books.")
                 }

@@ -51,7 +51,7 @@ struct Catalogue {
 
     /// Writes all books into a file.
     func save(to path: String) throws {
-        let archive = try KeyedArchive(archiving: books, options: .plainNames)
+        let archive = try KeyedArchive(archiving: books)
         try write(archive.data, to: path)
     }
 

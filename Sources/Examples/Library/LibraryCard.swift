@@ -45,6 +45,6 @@ struct CardHolder {
         guard let pin = try await $pin.load() else {
             throw Refusal("There is no card. `Library card keep` stores its PIN.")
         }
-        return try KeyedArchive(archiving: LibraryCard(pin: pin), options: .plainNames)
+        return try KeyedArchive(archiving: LibraryCard(pin: pin))
     }
 }

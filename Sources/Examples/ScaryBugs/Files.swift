@@ -41,7 +41,7 @@ struct BugFolder {
     /// Makes the folder, which must not be there yet.
     func save(_ bug: ScaryBugData, _ pictures: Pictures?) throws {
         // In JSON the value can be put under the key that the first version looked for.
-        let json = try KeyedArchive(archiving: bug, options: .plainNames).json()
+        let json = try KeyedArchive(archiving: bug).json()
         let text = String(decoding: json, as: UTF8.self)
         let archive = try KeyedArchive(json: #"{"$top":{"Data":\#(text)}}"#)
         try refusing("The folder \"\(path)\" cannot be made") {

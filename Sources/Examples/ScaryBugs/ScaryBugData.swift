@@ -6,8 +6,10 @@ import Foundation
 ///
 /// The first version of the program wrote the fields `Title` and `Rating`. The second one added
 /// `Habitat`, and `Version` to be ready for the next.
-final class ScaryBugData: NSObject, NSSecureCoding {
+final class ScaryBugData: NSObject, NSSecureCoding, ArchiveNamed {
     static var supportsSecureCoding: Bool { true }
+    /// Programs in Objective-C find the class by this name, and not by `ScaryBugs.ScaryBugData`.
+    static let archiveClassName = "ScaryBugData"
 
     var title: String
     var rating: Rating

@@ -27,7 +27,7 @@ extension ValueCoding where Value == ScaryBugData {
     /// Archives of a bug, also those of files that the first version of the program wrote: it called
     /// the object `Data`, and not `root`.
     static var scaryBug: ValueCoding {
-        let ours = ValueCoding.object(ofClass: ScaryBugData.self, options: .plainNames)
+        let ours = ValueCoding.object(ofClass: ScaryBugData.self)
         return ValueCoding(
             encode: ours.encode,
             decode: { archive in
@@ -35,7 +35,7 @@ extension ValueCoding where Value == ScaryBugData {
                     return try ours.decode(archive)
                 } catch let error as ObjectCodingError where error.code == .missingField {
                     let old = try archive.decodeObject(
-                        of: ScaryBugData.self, forKey: "Data", options: .plainNames)
+                        of: ScaryBugData.self, forKey: "Data")
                     guard let old else { throw error }
                     return old
                 }
