@@ -117,14 +117,16 @@ import Testing
             try await database.flush()
             return database
         }
-        // The file has the first values, and only its log the second ones.
         try await set(1).close()
+        let older = try scratch.bytes(scratch.store)
         let database = try await set(2)
         try database.remove("alone")
         try await database.flush()
         _ = try #require(try await database.backUp(.daily, at: 1).backup)
         let killed = try scratch.copyWithoutRuntime()
         database.close()
+        // The file is as before the second values, and what came after it is gone.
+        try Data(older).write(to: URL(fileURLWithPath: killed.store))
         try FileManager.default.removeItem(atPath: killed.store + "-wal")
         let again = try killed.open()
         #expect(try again.archive("key9") == [2])

@@ -31,6 +31,17 @@ import Testing
         #expect(told == Self.verbs)
     }
 
+    @Test func `An option that the help of write names is known to it`() throws {
+        let desktop = try Desktop()
+        let help = try desktop.tool("help", "write").requireOutput()
+        let options = help.matches(of: /\n  (?:-h, )?(--[a-z-]+)/).map { String($0.1) }
+        #expect(options.contains("--archive") && options.contains("--changed"))
+        for option in options {
+            let answer = desktop.tool("write", "org.example.App", "key", option)
+            #expect(!answer.error.contains("has no option"), "\(answer)")
+        }
+    }
+
     @Test(arguments: verbs)
     func `A verb says what it takes`(verb: String) throws {
         let desktop = try Desktop()

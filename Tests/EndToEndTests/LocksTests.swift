@@ -176,8 +176,8 @@ import Testing
             #"{"$locked": ["Theme"], "Added": 1}"#, to: "org.example.App.json", in: .managed)
         try wait { desktop.call("IsLocked", Self.app, "Theme").output == "(true,)\n" }
         let restored = desktop.tool("backup", "restore", "latest")
-        #expect(restored.status == 0 && restored.output.contains("1 keys set"))
-        #expect(restored.output.contains("1 locked"))
+        #expect(restored.status == 0 && restored.output.contains("1 key set"))
+        #expect(restored.output.contains("1 key locked"))
         #expect(desktop.call("GetValue", Self.app, "Free").output.hasPrefix("(<'mine'>,"))
         #expect(desktop.call("GetValue", Self.app, "Theme").output.hasPrefix("(<'newer'>,"))
         #expect(desktop.call("ListKeys", Self.app + "@managed").output == "(['Added'],)\n")
