@@ -79,7 +79,8 @@ import Testing
         #expect(zsh == "_defaultsctl\n")
     }
 
-    @Test func `Without a service nothing is said, and no service of its own is run`() {
+    @Test func `Without a service nothing is said, and no service of its own is run`() throws {
+        try desktop.stopDaemon()
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent"
         let result = desktop.run(

@@ -73,7 +73,8 @@ import Testing
             [tool, "write", "org.example.App", "Key", "-int", "1"], environment: environment)
         #expect(written.status == 0)
         #expect(written.error.split(separator: "\n").map(Self.isNotice) == [true])
-        #expect(written.error.contains("nobody on the session bus is org.defaultsd.Defaults1"))
+        #expect(
+            written.error.contains("no process on the session bus owns org.defaultsd.Defaults1"))
     }
 
     @Test func `A service that does not start is told of, and not replaced`() throws {

@@ -75,11 +75,14 @@ import Testing
         #expect(try talking.end() == 0)
     }
 
-    @Test func `An app that reaches nobody says at its end what is lost`() throws {
+    /// Whether programs without a daemon beside them find none.
+    private static let isNotInstalled =
+        access("/usr/bin/defaultsd", X_OK) != 0 && access("/usr/local/bin/defaultsd", X_OK) != 0
+
+    @Test(.enabled(if: isNotInstalled, "this machine has defaultsd installed"))
+    func `An app that reaches nobody says at its end what is lost`() throws {
         var environment = desktop.environmentWithoutBus
         environment["PATH"] = "/usr/bin:/bin"
-        guard access("/usr/bin/defaultsd", X_OK) != 0, access("/usr/local/bin/defaultsd", X_OK) != 0
-        else { return }
         let left = try client(
             "leave", Self.app, "Key", "5", daemon: false, environment: environment)
         #expect(left.status == 0)
@@ -134,6 +137,49 @@ import Testing
             [tool, "write", Self.app, "Key", "-int", "2"], environment: environment)
         #expect(written.status == 0 && written.error == "", "\(written)")
         #expect(try desktop.number(forKey: "Key", in: Self.app) == 2)
+    }
+
+    @Test func `An address in a foreign environment runs no program`() throws {
+        desktop.toolAlone("domains")
+        let proof = desktop.directory.path + "/executed"
+        let daemon = desktop.directory.path + "/defaultsd"
+        try FileManager.default.copyItem(atPath: "/usr/bin/sleep", toPath: daemon)
+        let holder = try ChildProcess(
+            [daemon, "60"],
+            environment: [
+                "DBUS_SESSION_BUS_ADDRESS": "unixexec:path=/usr/bin/touch,argv1=\(proof)"
+            ])
+        defer {
+            holder.send(SIGTERM)
+            holder.waitUntilExit()
+        }
+        let names = "/proc/\(holder.processIdentifier)/comm"
+        try wait { try String(contentsOfFile: names, encoding: .utf8) == "defaultsd\n" }
+        var machine = utsname()
+        uname(&machine)
+        let host = withUnsafeBytes(of: &machine.nodename) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        try "\(host) \(holder.processIdentifier)\n".write(
+            toFile: desktop.directory.path + "/config/defaultsd/lock", atomically: false,
+            encoding: .utf8)
+        let answer = desktop.toolAlone("domains")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(!FileManager.default.fileExists(atPath: proof))
+    }
+
+    @Test func `An app whose private daemon cannot serve says why`() throws {
+        desktop.toolAlone("write", Self.app, "Key", "-int", "1")
+        _ = try desktop.python(
+            """
+            import sqlite3, sys
+            sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version = 99")
+            """, desktop.databasePath
+        ).requireOutput()
+        let left = try client("leave", Self.app, "Key", "5")
+        #expect(left.status == 0)
+        #expect(left.error.split(separator: "\n").count == 1, "\(left.error)")
+        #expect(left.error.contains("may be lost: \(desktop.databasePath) has version 99"))
     }
 
     @Test func `The service of another database is not used in the place of the own`() throws {
@@ -191,6 +237,31 @@ struct UnitTroubleTests {
         let read = manager.tool("read", "a.b", "Key")
         #expect(read.status == 0 && read.output == "1\n", "\(read)")
         #expect(waiting.waitUntilExit() == 0)
+    }
+
+    @Test
+    func `An app that runs on reaches a unit that was repaired, and one that was stopped again`()
+        throws
+    {
+        let desktop = try Desktop()
+        let talking = try ClientProcess(
+            ["talk", "a.b"], in: desktop, environment: manager.environment)
+        try talking.ask("set Key 1")
+        try talking.ask("flush")
+        #expect(manager.unit("stop") == "")
+        let version = try manager.setSchemaVersion(99)
+        try talking.ask("set Key 2")
+        try talking.wait(for: "unreachable", to: "state")
+        try manager.setSchemaVersion(version)
+        try talking.ask("flush")
+        #expect(try talking.ask("state") == "current")
+        for number in 3...4 {
+            #expect(manager.unit("stop") == "")
+            try talking.ask("set Key \(number)")
+            try talking.ask("flush")
+        }
+        #expect(manager.tool("read", "a.b", "Key").output == "4\n")
+        #expect(try talking.end() == 0)
     }
 
     @Test func `A masked unit is called masked`() throws {

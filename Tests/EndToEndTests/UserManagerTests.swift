@@ -58,7 +58,7 @@ struct UserManagerTests {
 /// A service manager of the test's own, with the programs installed where it looks.
 final class UserManager {
     private let directory: TemporaryDirectory
-    private let environment: [String: String]
+    let environment: [String: String]
     private let process: ChildProcess
 
     static var canRun: Bool {

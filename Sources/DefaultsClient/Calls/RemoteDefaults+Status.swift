@@ -21,11 +21,13 @@ public struct ServiceStatus: Sendable, Hashable {
 
 extension RemoteDefaults {
     /// Asks the daemon for all its properties at once.
-    public func status() async throws -> ServiceStatus {
+    ///
+    /// - Parameter timeout: How long to wait for the answer.
+    public func status(within timeout: Duration = .seconds(25)) async throws -> ServiceStatus {
         let entries = try await reachingService {
             try await connection.call(
                 Contract.busName, Contract.objectPath, "org.freedesktop.DBus.Properties", "GetAll",
-                replying: "a{sv}"
+                timeout: timeout, replying: "a{sv}"
             ) {
                 try $0.writeString(Contract.interface.string)
             } read: { reader in

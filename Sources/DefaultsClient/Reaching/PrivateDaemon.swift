@@ -15,15 +15,21 @@ package struct PrivateDaemon: Sendable {
     package enum Failure: Error {
         /// No program `defaultsd` was found.
         case notInstalled
+        /// This program has more rights than its caller, who chose the environment.
+        case notAllowed
         /// The system does not run the program, or lacks what it needs, for this reason.
         case cannotRun(String, reason: String)
     }
 
     /// Starts the daemon.
     ///
+    /// - Parameter variables: The environment of the daemon, as ``environment()`` gives it.
     /// - Returns: The daemon, and this process's end of its socket.
     /// - Throws: ``Failure``.
-    package static func start() throws(Failure) -> (daemon: PrivateDaemon, socket: FileDescriptor) {
+    package static func start(
+        with variables: [String] = environment()
+    ) throws(Failure) -> (daemon: PrivateDaemon, socket: FileDescriptor) {
+        guard !UserBus.hasMoreRights else { throw .notAllowed }
         guard let program = DaemonProgram.find() else { throw .notInstalled }
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -31,7 +37,8 @@ package struct PrivateDaemon: Sendable {
         let ours = FileDescriptor(owning: ends[0])
         let theirs = FileDescriptor(owning: ends[1])
         guard let log = DaemonLog() else { throw .last(program) }
-        let process = try spawn(program, serving: theirs.number, log: log.descriptor.number)
+        let process = try spawn(
+            program, variables, serving: theirs.number, log: log.descriptor.number)
         return (PrivateDaemon(process: process, log: log), ours)
     }
 
@@ -75,26 +82,32 @@ extension PrivateDaemon.Failure {
 extension PrivateDaemon {
     /// Starts the program with the socket as its standard input, and nothing else of this process.
     private static func spawn(
-        _ program: String, serving socket: Int32, log: Int32
+        _ program: String, _ variables: [String], serving socket: Int32, log: Int32
     ) throws(Failure) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
         // Above the standard descriptors, which the program may have closed: none overwrites another.
         let socket = fcntl(socket, F_DUPFD_CLOEXEC, 3)
         let log = fcntl(log, F_DUPFD_CLOEXEC, 3)
-        defer { for number in [socket, log] { close(number) } }
-        posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO)
-        // A reader of this program's output must not wait for the daemon to end.
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO)
-        clinux_close_from(&actions, 3)
+        defer { for number in [socket, log] where number >= 0 { close(number) } }
+        guard socket >= 0, log >= 0 else { throw .last(program) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        let outcomes = [
+            posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO),
+            // A reader of this program's output must not wait for the daemon to end.
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0),
+            posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO),
+            clinux_close_from(&actions, 3),
+        ]
+        if let code = outcomes.first(where: { $0 != 0 }) {
+            throw .cannotRun(program, reason: SystemError.words(for: code))
+        }
 
-        var attributes = try childAttributes()
+        var attributes = childAttributes()
         defer { posix_spawnattr_destroy(&attributes) }
         // The C strings live until the child has its own.
         let arguments = cStrings([program, "--peer", "0", "--priorities"])
-        let variables = cStrings(childEnvironment())
+        let variables = cStrings(variables)
         defer { for text in arguments + variables { free(text) } }
         var process = pid_t()
         let code = posix_spawn(&process, program, &actions, &attributes, arguments, variables)
@@ -105,7 +118,7 @@ extension PrivateDaemon {
     }
 
     /// No signal is blocked or ignored, and what the keyboard sends goes to this program alone.
-    private static func childAttributes() throws(Failure) -> posix_spawnattr_t {
+    private static func childAttributes() -> posix_spawnattr_t {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         var signals = sigset_t()
@@ -126,14 +139,23 @@ extension PrivateDaemon {
     }
 
     /// This process's variables, without the socket by which a service manager is told of this one.
-    private static func childEnvironment() -> [String] {
+    ///
+    /// To be called where the program may read its environment: a thread that changes it races with this.
+    package static func environment() -> [String] {
         var variables: [String] = []
         var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = environ
         while let text = next.pointee {
             variables.append(String(cString: text))
             next += 1
         }
-        return variables.filter { !$0.hasPrefix("NOTIFY_SOCKET=") }
+        variables.removeAll { $0.hasPrefix("NOTIFY_SOCKET=") }
+        // The daemon has no other place for the database.
+        if !variables.contains(where: { $0.hasPrefix("HOME=") }),
+            let home = ExpectedDatabase.homeOfUser
+        {
+            variables.append("HOME=\(home)")
+        }
+        return variables
     }
 }
 
@@ -144,15 +166,20 @@ package enum DaemonProgram {
 
     /// The one beside this program, or else the first in `PATH` or where programs are installed.
     ///
-    /// - Returns: Nil if there is none, or if this program has more rights than its caller, who chose
-    ///   `PATH`.
+    /// - Returns: Nil if there is none.
     package static func find() -> String? {
-        guard getauxval(UInt(AT_SECURE)) == 0 else { return nil }
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         let directories =
             [ownDirectory].compactMap(\.self) + path.split(separator: ":").map(String.init)
             + standardDirectories
-        return directories.map { "\($0)/defaultsd" }.first { access($0, X_OK) == 0 }
+        return directories.filter { $0.hasPrefix("/") }.map { "\($0)/defaultsd" }.first(
+            where: isProgram)
+    }
+
+    private static func isProgram(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && access(path, X_OK) == 0
     }
 
     /// The directory of the running program.

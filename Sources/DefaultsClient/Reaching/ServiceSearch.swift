@@ -25,13 +25,18 @@ package struct ServiceSearch: Sendable {
     private let loop: EventLoop
     private let bus: Address
     private let expected = ExpectedDatabase()
+    private let startPatience: Duration
 
     /// Prepares a search.
     ///
     /// - Parameters:
     ///   - bus: The bus to search first. From the session's the search goes on to others of the user.
     ///   - loop: The loop of the connections, on whose thread the search runs.
-    package init(from bus: Address = .session, on loop: EventLoop) {
+    ///   - startPatience: How long a start of the service may take.
+    package init(
+        from bus: Address = .session, on loop: EventLoop, startPatience: Duration = .seconds(25)
+    ) {
+        self.startPatience = startPatience
         self.bus = bus
         self.loop = loop
     }
@@ -46,7 +51,8 @@ package struct ServiceSearch: Sendable {
         do {
             opened = try await Connection.open(bus, on: loop)
         } catch let error as DBusError {
-            return await foundElsewhere() ?? .nobody(Self.reason(for: error))
+            if let other = await runningElsewhere() { return .service(other) }
+            return await startedElsewhere() ?? .nobody(Self.reason(for: error))
         } catch {
             return .failed(error)
         }
@@ -75,30 +81,59 @@ package struct ServiceSearch: Sendable {
         } catch {
             return .failed(error)
         }
-        return await foundElsewhere()
-            ?? .nobody("nobody on the session bus is \(Contract.busName), nor is it installed")
+        return await startedElsewhere()
+            ?? .nobody(
+                "no process on the session bus owns \(Contract.busName), and the bus has no activation "
+                    + "file for it")
     }
 
     /// Starts the service, by the service manager if it has the unit, so that a failure is known at once.
     private func start(on connection: Connection) async throws -> Outcome {
         if let unit = try await ServiceUnit(on: connection) {
-            switch try await unit.start() {
-            case .running: return .service(connection)
+            switch try await unit.start(within: startPatience) {
+            case .running: return try await checked(connection)
             case .failed(let sentence): return .failed(ClientError.notStarted(sentence))
             case .unknown: break
             }
         }
-        try await connection.startService(Contract.busName)
-        return .service(connection)
+        do {
+            try await connection.startService(Contract.busName)
+        } catch let error as DBusError
+            where error.name.string.hasPrefix("org.freedesktop.systemd1.")
+        {
+            return .failed(ClientError.notStarted(ServiceUnit.missing(because: error.message)))
+        }
+        return try await checked(connection)
+    }
+
+    /// A service that was started, unless it has ended already.
+    private func checked(_ connection: Connection) async throws -> Outcome {
+        if try await connection.hasOwner(of: Contract.busName) { return .service(connection) }
+        return .failed(
+            DBusError(.nameHasNoOwner, "The service has ended as soon as it was started."))
     }
 
     // MARK: Other buses of the user
+
+    /// How long another bus, or a service there, may take to answer.
+    private static let patience = Duration.seconds(2)
+
+    /// A connection to another bus, by a Unix socket; nil if the bus does not answer.
+    private func join(_ address: String) async -> Connection? {
+        let joining = Task(executorPreference: loop) {
+            try await Connection.joining(busAt: address, on: loop)
+        }
+        loop.perform { [loop] in
+            loop.schedule(after: Self.patience) { joining.cancel() }
+        }
+        return try? await joining.value
+    }
 
     /// The service that runs on another bus of the user, if it has the database that is expected here.
     private func runningElsewhere() async -> Connection? {
         guard bus == .session else { return nil }
         for address in UserBus.addresses(for: expected) {
-            guard let other = try? await Connection.open(.address(address), on: loop) else { continue }
+            guard let other = await join(address) else { continue }
             if (try? await other.hasOwner(of: Contract.busName)) == true,
                 await hasExpectedDatabase(other)
             {
@@ -109,23 +144,18 @@ package struct ServiceSearch: Sendable {
         return nil
     }
 
-    /// The service of another bus of the user, which may have to be started.
+    /// The service of the bus that systemd keeps for the user, which is started there.
     ///
     /// - Returns: Nil if there is no such bus, or if its service has another database.
-    private func foundElsewhere() async -> Outcome? {
-        if let running = await runningElsewhere() { return .service(running) }
+    private func startedElsewhere() async -> Outcome? {
         // What is started there has the environment of the user's sessions.
-        guard bus == .session, expected.isStandard else { return nil }
-        for address in UserBus.addresses(for: expected) {
-            guard let other = try? await Connection.open(.address(address), on: loop) else { continue }
-            if let outcome = await started(on: other) {
-                if case .service = outcome { return outcome }
-                await other.close()
-                return outcome
-            }
-            await other.close()
-        }
-        return nil
+        guard bus == .session, expected.isStandard, let address = UserBus.standardAddress,
+            let other = await join(address)
+        else { return nil }
+        let outcome = await started(on: other)
+        if case .service? = outcome { return outcome }
+        await other.close()
+        return outcome
     }
 
     /// Starts the service on another bus.
@@ -143,7 +173,7 @@ package struct ServiceSearch: Sendable {
     }
 
     private func hasExpectedDatabase(_ connection: Connection) async -> Bool {
-        let status = try? await RemoteDefaults(over: connection).status()
+        let status = try? await RemoteDefaults(over: connection).status(within: Self.patience)
         return status.map { expected.isThat(of: $0.databasePath) } ?? false
     }
 }

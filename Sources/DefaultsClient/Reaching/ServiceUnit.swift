@@ -9,6 +9,8 @@ package struct ServiceUnit: Sendable {
     package struct State: Sendable {
         /// Whether there is a unit file: `loaded`, `masked`, `not-found`, `bad-setting` or `error`.
         package let loadState: String
+        /// What the manager says about the unit's file, such as `static` or `masked-runtime`.
+        let fileState: String
         /// Whether it runs: `active`, `activating`, `inactive`, `failed` and others.
         package let activeState: String
         /// Why it ended, such as `exit-code`; `success` if it did not fail.
@@ -17,6 +19,12 @@ package struct ServiceUnit: Sendable {
         package let exitStatus: Int32?
         /// What the program said about itself last, in a sentence; empty if it said nothing.
         package let statusText: String
+    }
+
+    /// What to say if the bus wants the unit and the manager has none.
+    static func missing(because reason: String) -> String {
+        "The service manager cannot start \(name): \(reason) Reinstall it (make install), then: "
+            + "systemctl --user daemon-reload"
     }
 
     /// What came of starting the unit.
@@ -29,9 +37,6 @@ package struct ServiceUnit: Sendable {
     }
 
     package static let name = "defaultsd.service"
-    /// How long a start may take. The service starts in some milliseconds.
-    private static let patience = Duration.seconds(25)
-
     private let connection: Connection
 
     /// Finds the manager.
@@ -58,10 +63,10 @@ package struct ServiceUnit: Sendable {
     }
 
     /// Starts the unit, and waits until it runs or has failed.
-    package func start() async throws -> Start {
+    package func start(within limit: Duration) async throws -> Start {
         guard let before = await state(), before.loadState != "not-found" else { return .unknown }
         if let obstacle = before.obstacle { return .failed(obstacle) }
-        let outcome = try await connection.startUnit(Self.name, within: Self.patience)
+        let outcome = try await connection.startUnit(Self.name, within: limit)
         if outcome == "done" { return .running }
         // It may have been started and have failed since, so the newest words count.
         let state = await state() ?? before
@@ -91,6 +96,7 @@ extension ServiceUnit.State {
             if case .string(let text) = facts[name] { text } else { "" }
         }
         loadState = text("LoadState")
+        fileState = text("UnitFileState")
         activeState = text("ActiveState")
         result = text("Result")
         statusText = text("StatusText")
@@ -102,17 +108,14 @@ extension ServiceUnit.State {
         }
     }
 
-    /// Whether a start of the unit is worth a try.
-    package var mayStart: Bool { obstacle == nil }
-
     /// Why the unit cannot be started at all, and what to do; nil if it can.
     package var obstacle: String? {
         let name = ServiceUnit.name
         switch loadState {
         case "masked":
-            return
-                "The unit \(name) is masked, so it cannot start. To allow it: systemctl --user unmask "
-                + name
+            let option = fileState == "masked-runtime" ? "--runtime " : ""
+            return "The unit \(name) is masked, so it cannot start. To allow it: systemctl --user "
+                + "unmask \(option)\(name)"
         case "bad-setting", "error":
             return
                 "systemd cannot read the unit \(name). 'systemctl --user status \(name)' says why; "
@@ -128,9 +131,10 @@ extension ServiceUnit.State {
         let name = ServiceUnit.name
         let cause =
             switch (job, result) {
-            case ("timeout", _), (_, "timeout"): "it did not start in time"
+            case ("timeout", _), (_, "timeout"):
+                activeState == "activating" ? "it is still starting" : "it did not start in time"
             case (_, "start-limit-hit"):
-                "it failed several times in a row, so systemd starts it no more"
+                "it failed several times in a row, so systemd has stopped trying to start it"
             case ("dependency", _): "another unit that it needs does not start"
             // See "Process Exit Codes" in systemd.exec(5).
             case (_, "exit-code") where exitStatus == 203:
@@ -152,6 +156,7 @@ private enum Manager {
     static let name: BusName = "org.freedesktop.systemd1"
     static let path: ObjectPath = "/org/freedesktop/systemd1"
     static let interface: InterfaceName = "org.freedesktop.systemd1.Manager"
+    static let alreadySubscribed: ErrorName = "org.freedesktop.systemd1.AlreadySubscribed"
 }
 
 extension Connection {
@@ -165,7 +170,11 @@ extension Connection {
                 sender: Manager.name, path: Manager.path, interface: Manager.interface,
                 member: "JobRemoved"), limit: 256)
         // Without it the manager sends no such signals.
-        try await call(Manager.name, Manager.path, Manager.interface, "Subscribe")
+        do {
+            try await call(Manager.name, Manager.path, Manager.interface, "Subscribe")
+        } catch let error as DBusError where error.name == Manager.alreadySubscribed {
+            // By an earlier start on this connection.
+        }
         let answer = try await call(
             Manager.name, Manager.path, Manager.interface, "StartUnit",
             [.string(name), .string("replace")])
@@ -173,7 +182,11 @@ extension Connection {
         let end = Task(executorPreference: loop) { await Self.result(of: job, in: ends) }
         let timer = loop.schedule(after: limit) { end.cancel() }
         defer { timer.cancel() }
-        return await end.value ?? "timeout"
+        if let result = await end.value { return result }
+        guard end.isCancelled else {
+            throw DBusError(.disconnected, "The bus has ended while the service was started.")
+        }
+        return "timeout"
     }
 
     /// The result in the signal that tells of a job's end; nil if none comes.

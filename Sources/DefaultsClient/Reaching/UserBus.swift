@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Buses of this user, whatever the environment of this process says.
@@ -5,20 +6,32 @@ import Glibc
 /// A second session of the user finds the service there: a job of cron, `sudo -u`, a shell below
 /// `dbus-run-session`.
 enum UserBus {
-    /// The addresses where the service may be, besides the one that the environment names.
+    /// The addresses where the service may run, besides the one that the environment names.
     ///
-    /// - Parameters:
-    ///   - database: The database that the service has to have.
-    ///   - directory: Where systemd keeps the runtime directories of users.
-    static func addresses(
-        for database: ExpectedDatabase, below directory: String = "/run/user"
-    ) -> [String] {
-        let runtimeDirectories = [variable("XDG_RUNTIME_DIR"), "\(directory)/\(geteuid())"]
-        let known = [database.holder?.busAddress] + runtimeDirectories.map { $0.flatMap(address) }
+    /// - Parameter database: The database that the service has to have.
+    /// - Returns: None if this program has more rights than its caller, who chose the environment.
+    static func addresses(for database: ExpectedDatabase) -> [String] {
+        guard !hasMoreRights else { return [] }
+        let known = [
+            database.holder?.busAddress, variable("XDG_RUNTIME_DIR").flatMap(address),
+            standardAddress,
+        ]
         return known.compactMap(\.self).reduce(into: []) { addresses, address in
             if !isSession(address), !addresses.contains(address) { addresses.append(address) }
         }
     }
+
+    /// The address of the bus that systemd keeps for the user, if the environment names another bus or
+    /// none.
+    static var standardAddress: String? {
+        guard !hasMoreRights, let address = address(in: "/run/user/\(geteuid())") else {
+            return nil
+        }
+        return isSession(address) ? nil : address
+    }
+
+    /// Whether this program has more rights than its caller, as one with the set-user-ID bit.
+    static var hasMoreRights: Bool { getauxval(UInt(AT_SECURE)) != 0 }
 
     /// The address of the bus in a runtime directory.
     ///
@@ -65,11 +78,12 @@ struct ExpectedDatabase {
         func path(_ name: String) -> String? {
             variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
-        let home = path("HOME")
-        let standard = Self.homeOfUser.map { "\($0)/.config" }
+        let own = Self.homeOfUser
+        // sudo may keep the HOME of its caller, which is of no use to another user.
+        let home = path("HOME").flatMap { own == nil || Self.isOwn($0) ? $0 : nil } ?? own
         let config = path("XDG_CONFIG_HOME") ?? home.map { "\($0)/.config" }
         directory = config.map { "\($0)/defaultsd" }
-        isStandard = config != nil && config == standard
+        isStandard = config != nil && config == own.map { "\($0)/.config" }
     }
 
     /// Whether a daemon has this database.
@@ -83,8 +97,13 @@ struct ExpectedDatabase {
         return one.st_dev == two.st_dev && one.st_ino == two.st_ino
     }
 
+    private static func isOwn(_ directory: String) -> Bool {
+        var status = stat()
+        return stat(directory, &status) == 0 && status.st_uid == geteuid()
+    }
+
     /// The home directory that the system has for the user.
-    private static var homeOfUser: String? {
+    static var homeOfUser: String? {
         var record = passwd()
         var found: UnsafeMutablePointer<passwd>?
         // The record's strings are in the buffer.
@@ -100,14 +119,25 @@ extension ExpectedDatabase {
     struct Holder {
         fileprivate let process: Int32
 
-        /// The session bus that the daemon's environment names; nil if it names none, or is not this
-        /// user's.
+        /// The session bus that the daemon's environment names; nil if it names none, or if the process is
+        /// no daemon of this user.
         var busAddress: String? {
+            guard isDaemon else { return nil }
             let name = "DBUS_SESSION_BUS_ADDRESS="
             return SmallFile.contents(of: "/proc/\(process)/environ")?.split(separator: 0)
                 .map { String(decoding: $0, as: UTF8.self) }
                 .first { $0.hasPrefix(name) && $0 != name }
                 .map { String($0.dropFirst(name.count)) }
+        }
+
+        /// Whether the process is a daemon of this user, and not another that got its number.
+        private var isDaemon: Bool {
+            var status = stat()
+            guard stat("/proc/\(process)", &status) == 0, status.st_uid == geteuid() else {
+                return false
+            }
+            let name = SmallFile.contents(of: "/proc/\(process)/comm") ?? []
+            return String(decoding: name, as: UTF8.self) == "defaultsd\n"
         }
     }
 
@@ -116,7 +146,8 @@ extension ExpectedDatabase {
         guard let directory, let bytes = SmallFile.contents(of: "\(directory)/lock") else {
             return nil
         }
-        let words = bytes.split(separator: UInt8(ascii: "\n")).first?.split(separator: UInt8(ascii: " "))
+        let words = bytes.split(separator: UInt8(ascii: "\n")).first?.split(
+            separator: UInt8(ascii: " "))
         guard let words, words.count == 2, String(decoding: words[0], as: UTF8.self) == Self.host,
             let process = Int32(String(decoding: words[1], as: UTF8.self))
         else { return nil }
@@ -137,11 +168,15 @@ extension ExpectedDatabase {
 private enum SmallFile {
     private static let limit = 1 << 17
 
-    /// The first bytes of a file; nil if it cannot be read.
+    /// The first bytes of a file of this user; nil if it cannot be read.
     static func contents(of path: String) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid()
+        else { return nil }
         var bytes = [UInt8](repeating: 0, count: limit)
         let count = read(descriptor, &bytes, limit)
         return count > 0 ? Array(bytes.prefix(count)) : nil

@@ -8,7 +8,7 @@ enum AtExit {
         atexit { for action in AtExit.actions.withLock({ $0 }) { action() } }
     }()
 
-    /// Has a closure called at the end, which must return within a second.
+    /// Has a closure called at the end, which must return within some seconds.
     static func call(_ action: @escaping @Sendable () -> Void) {
         _ = registration
         actions.withLock { $0.append(action) }

@@ -71,12 +71,13 @@ extension BusService {
     /// has ended, perhaps, which the next call starts anew, or somebody else does in a moment.
     private func question<Reply: Sendable>(
         _ method: MethodDeclaration, timeout: Duration = .seconds(25),
-        until end: ContinuousClock.Instant = .now + BusService.patience,
+        until end: ContinuousClock.Instant? = nil,
         write: @escaping @Sendable (inout MessageWriter) throws -> Void,
         read: @escaping @Sendable (inout MessageReader) throws -> Reply,
         completion: @escaping @Sendable (Result<Reply, any Error>) -> Void
     ) {
         let attachment = attachment
+        let end = end ?? .now + lock.reading { waitBound }
         call(method, timeout: timeout, write: write, read: read) { [weak self] outcome in
             guard let self else { return completion(outcome) }
             guard case .failure(let error) = outcome, !Self.isRefusal(error) else {
@@ -153,10 +154,11 @@ extension BusService {
                 answered.signal()
             }
         }
-        _ = answered.wait(timeout: .now() + .seconds(Int(Self.patience.components.seconds)))
+        let bound = lock.reading { waitBound }
+        _ = answered.wait(timeout: .now() + .seconds(Int(bound.components.seconds)))
         guard let outcome = answer.outcome else {
             noteSilence()
-            throw ClientError.noAnswer(after: Self.patience)
+            throw ClientError.noAnswer(after: bound)
         }
         do {
             return try outcome.get()

@@ -7,6 +7,7 @@ extension BusService {
         guard let loop, connection == nil, !isSearching else { return }
         do {
             try adopt(Connection(to: bus, on: loop))
+            isOnNamedBus = true
         } catch {
             guard bus == .session else { return noBus("There is no way to the bus: \(error).") }
             searchService()
@@ -29,8 +30,10 @@ extension BusService {
         }
         close()
         connection = new
+        isOnNamedBus = false
         rules = 0
-        noteAnswer()
+        // A private daemon has not answered before it has answered.
+        if privateDaemon == nil { noteAnswer() }
         detach()
         if privateReason == nil { enter(.connecting) }
         lock.reading { unfollowed = Array(table.copies.values) }
@@ -52,8 +55,7 @@ extension BusService {
         guard let loop, !isSearching else { return }
         isSearching = true
         let search = ServiceSearch(from: bus, on: loop)
-        // A private daemon is no place to search from.
-        let connection = privateDaemon == nil ? connection : nil
+        let connection = isOnNamedBus ? connection : nil
         Task(executorPreference: loop) {
             let outcome = await search.run(with: connection)
             self.onLoop { $0.found(outcome) }
@@ -96,6 +98,7 @@ extension BusService {
 
     private func disconnected() {
         connection = nil
+        isOnNamedBus = false
         forgetCalls()
         if privateDaemon != nil { return privateDaemonHasEnded() }
         enter(.unreachable("The bus has ended."))

@@ -13,7 +13,13 @@ extension BusService {
     func lost(_ error: any Error, _ attachment: Int) {
         guard attachment == self.attachment, connection != nil else { return }
         let name = (error as? DBusError)?.name
-        if name == .nameHasNoOwner || name == .serviceUnknown { return searchService() }
+        // What comes of a private daemon's end is for `privateDaemonHasEnded`.
+        if privateDaemon != nil, name == .disconnected { return }
+        if name == .nameHasNoOwner || name == .serviceUnknown {
+            // A service that does not start is tried again when the timer says so.
+            if retryTimer == nil { searchService() }
+            return
+        }
         losses += 1
         if losses <= Self.mostLosses {
             askAgain()

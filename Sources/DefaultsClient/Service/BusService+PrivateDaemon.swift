@@ -6,28 +6,26 @@ import Glibc
 //
 // 1. A process without a service has its own daemon only while it has calls for it, and for a moment
 //    after: the daemon locks the database, and other processes of the user need it, too.
-// 2. While it is held longer than `longestHold`, nothing more is sent. What waits is sent by the next
-//    daemon, after others had a turn.
+// 2. While it is held longer than `longestHold`, no changes are sent. They are sent by the next daemon,
+//    after others had a turn. Calls in flight end first.
 // 3. A daemon that was let go of is waited for, in the background, and its complaints are printed.
 
-/// A private daemon, and since when this process has it.
+/// A private daemon that this process is connected to.
 struct HeldDaemon {
     let daemon: PrivateDaemon
+    /// This process's end of the daemon's socket, which the connection has a duplicate of.
+    let socket: FileDescriptor
     let start = ContinuousClock.now
     /// The end of the moment after the last call.
     var idleTimer: EventLoop.Timer?
-
-    init(_ daemon: PrivateDaemon) {
-        self.daemon = daemon
-    }
 }
 
 /// The daemon that a process runs for itself when it reaches no service; on the loop's thread.
 extension BusService {
     /// How long a daemon without calls is kept: longer than the pauses of a program at work.
-    private static let idleTime = Duration.milliseconds(200)
-    /// How long a daemon is kept that has calls. Others wait for the database for five seconds.
-    private static let longestHold = Duration.seconds(2)
+    private static let idleTime = Duration.milliseconds(100)
+    /// How long a daemon is kept that has calls. A read of another process waits for two seconds.
+    private static let longestHold = Duration.milliseconds(500)
     /// How long others have to take the database.
     private static let turnOfOthers = Duration.milliseconds(100)
 
@@ -42,12 +40,13 @@ extension BusService {
     func usePrivateDaemon(because reason: String) {
         guard let loop else { return }
         do {
-            let (daemon, socket) = try PrivateDaemon.start()
-            let connection = try Connection(calling: socket, on: loop)
+            let (daemon, socket) = try PrivateDaemon.start(with: variables)
             privateReason = reason
-            try adopt(connection)
-            privateDaemon = HeldDaemon(daemon)
+            privateDaemon = HeldDaemon(daemon: daemon, socket: socket)
+            try adopt(Connection(calling: socket, on: loop))
+            letGoWhenIdle()
         } catch {
+            letGo()
             privateReason = nil
             enter(.unreachable(Self.sentence(error, reason)))
             retryMuchLater()
@@ -58,6 +57,8 @@ extension BusService {
         switch error as? PrivateDaemon.Failure {
         case .notInstalled:
             "\(reason), and no program defaultsd is installed that could be run instead."
+        case .notAllowed:
+            "\(reason), and a program that has more rights than its caller runs no daemon."
         case .cannotRun(let program, let words):
             "\(reason), and \(program) cannot be run: \(words)."
         case nil: "\(reason), and a private daemon is not reached: \(error)"
@@ -73,6 +74,11 @@ extension BusService {
     /// Notes that a call has been answered.
     func noteCallEnded() {
         callsInFlight -= 1
+        letGoWhenIdle()
+    }
+
+    /// Lets go of the daemon after a moment without calls.
+    private func letGoWhenIdle() {
         guard let loop, privateDaemon != nil, callsInFlight == 0 else { return }
         privateDaemon?.idleTimer?.cancel()
         let timer = loop.schedule(after: mustGiveWay ? .zero : Self.idleTime) { [weak self] in
@@ -88,30 +94,30 @@ extension BusService {
         loop.schedule(after: Self.turnOfOthers) { [weak self] in self?.connectIfReleased() }
     }
 
-    /// Lets the daemon write everything and end.
-    ///
-    /// - Parameter completion: Called when it has ended, on any thread.
-    private func letGo(_ completion: @escaping @Sendable () -> Void = {}) {
-        guard let held = privateDaemon else { return completion() }
+    /// Lets the daemon write everything and end, and waits for it in the background (3).
+    private func letGo() {
+        guard let held = privateDaemon else { return }
         held.idleTimer?.cancel()
         privateDaemon = nil
         close()
+        // A child that was forked has the socket, too; this ends it for all.
+        shutdown(held.socket.number, Int32(SHUT_RDWR))
         forgetCalls()
-        Self.waitForEnd(of: held.daemon, completion)
+        waitForEnd(of: held.daemon) { status, complaint in
+            // One that this process let go of before it was ready has nothing to complain of.
+            if status != 0, status != EX_UNAVAILABLE, let complaint { StandardError.say(complaint) }
+        }
     }
 
-    /// Waits for the end of a daemon, on another thread, and prints what it complained of (3).
-    private static func waitForEnd(
-        of daemon: PrivateDaemon, _ completion: @escaping @Sendable () -> Void
+    /// Waits for the end of a daemon, on another thread, and prints its warnings.
+    private func waitForEnd(
+        of daemon: PrivateDaemon,
+        _ completion: @escaping @Sendable (_ status: Int32, _ complaint: String?) -> Void
     ) {
-        DispatchQueue.global().async {
+        DispatchQueue.global().async(group: endings) {
             let status = daemon.waitUntilExit()
             for warning in daemon.warnings { StandardError.say(warning) }
-            // One that this process let go of before it was ready has nothing to complain of.
-            if status != 0, status != EX_UNAVAILABLE, let complaint = daemon.complaint {
-                StandardError.say(complaint)
-            }
-            completion()
+            completion(status, daemon.complaint)
         }
     }
 
@@ -121,19 +127,14 @@ extension BusService {
         privateDaemon = nil
         held.idleTimer?.cancel()
         losses += 1
-        let daemon = held.daemon
-        DispatchQueue.global().async {
-            _ = daemon.waitUntilExit()
-            let complaint = daemon.complaint
-            self.onLoop { $0.afterEnd(complaint) }
-        }
+        waitForEnd(of: held.daemon) { _, complaint in self.onLoop { $0.afterEnd(complaint) } }
     }
 
     private func afterEnd(_ complaint: String?) {
         guard connection == nil, !isSearching else { return }
         if complaint == nil, losses <= Self.mostLosses { return connect() }
         enter(.unreachable(complaint ?? "The private daemon has ended."))
-        retryLater()
+        retryMuchLater()
     }
 
     // MARK: At the end of the process
@@ -152,9 +153,12 @@ extension BusService {
         while lock.reading({ hasUnsent && (wasUnreachable || !isUnreachable) }),
             news.wait(timeout: end) == .success
         {}
-        let ended = DispatchSemaphore(value: 0)
-        onLoop { $0.letGo { ended.signal() } }
-        _ = ended.wait(timeout: end)
+        let isLetGo = DispatchSemaphore(value: 0)
+        onLoop { service in
+            service.letGo()
+            isLetGo.signal()
+        }
+        if isLetGo.wait(timeout: end) == .success { _ = endings.wait(timeout: end) }
         tellLosses()
     }
 

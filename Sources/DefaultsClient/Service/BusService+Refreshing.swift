@@ -19,7 +19,8 @@ extension BusService {
         }
         guard !asked.isEmpty else { return }
         onLoop { $0.refresh(asked) }
-        let end = DispatchTime.now() + .seconds(Int(Self.patience.components.seconds))
+        let bound = lock.reading { waitBound }
+        let end = DispatchTime.now() + .seconds(Int(bound.components.seconds))
         for _ in asked where answered.wait(timeout: end) == .timedOut {
             return noteSilence()
         }

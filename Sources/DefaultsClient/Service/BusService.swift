@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import Dispatch
 import Synchronization
 
 // Invariants
@@ -21,6 +22,10 @@ final class BusService: Service, @unchecked Sendable {
     let lock = Guard()
     let states = Broadcast<DefaultsState>()
     let bus: Address
+    /// The environment of a private daemon: that of the process when it first used the library.
+    let variables: [String]
+    /// The private daemons that are about to end.
+    let endings = DispatchGroup()
     /// Nil where the process has no thread or descriptor to spare.
     let loop: EventLoop?
 
@@ -29,13 +34,15 @@ final class BusService: Service, @unchecked Sendable {
     private(set) var state = DefaultsState.connecting
     /// Whether somebody has waited for an answer in vain, and none has come since.
     private var isSilent = false
-    /// What the end of the process does if it waits in vain; under the lock.
+    /// Called when the service becomes unreachable while the process exits; under the lock.
     var whenUnreachable: () -> Void = {}
     /// The domains that the bus has not been asked to tell of.
     var unfollowed: [DomainCopy] = []
 
     // The loop's thread alone.
     var connection: Connection?
+    /// Whether the connection leads to the bus that the environment, or the application, names.
+    var isOnNamedBus = false
     /// The daemon at the other end of the connection, if this process runs one for itself.
     var privateDaemon: HeldDaemon?
     /// Why this process last ran a daemon for itself; nil while a service is reached.
@@ -68,6 +75,8 @@ final class BusService: Service, @unchecked Sendable {
     static let mostRules = 64
     /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
+    /// How long a thread waits for a private daemon, which may have to wait for others at the database.
+    static let privatePatience = Duration.seconds(6)
     /// How long until a bus that is not there is tried again, at first and at last.
     static let firstRetry = Duration.milliseconds(100)
     static let lastRetry = Duration.seconds(30)
@@ -94,6 +103,7 @@ final class BusService: Service, @unchecked Sendable {
 
     private init(_ bus: Address) {
         self.bus = bus
+        variables = PrivateDaemon.environment()
         do {
             loop = try EventLoop.startThread(named: "defaults")
         } catch {
@@ -155,6 +165,11 @@ final class BusService: Service, @unchecked Sendable {
     /// Whether the service is known not to be reachable; under the lock.
     var isUnreachable: Bool {
         if case .unreachable = state { true } else { false }
+    }
+
+    /// How long a thread waits now; under the lock.
+    var waitBound: Duration {
+        if case .privateDaemon = state { Self.privatePatience } else { Self.patience }
     }
 
     /// Whether to wait for the service; under the lock.

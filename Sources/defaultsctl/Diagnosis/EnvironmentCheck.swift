@@ -31,6 +31,9 @@ struct EnvironmentCheck {
         return [.ok("environment", "The variables name absolute paths.")]
     }
 
+    /// What a crash journal needs at least, in bytes.
+    private static let leastSpace: UInt = 1 << 20
+
     private func runtimeDirectory() -> Finding {
         let subject = "runtime directory"
         let beside = "so the crash journal stands on disk, beside the database"
@@ -58,6 +61,12 @@ struct EnvironmentCheck {
             return .warning(
                 subject, "\(runtime) lets other users in.",
                 "chmod 700 \(ShellWord.quoted(runtime))")
+        }
+        var space = statvfs()
+        if statvfs(runtime, &space) == 0, space.f_bavail * space.f_frsize < Self.leastSpace {
+            return .warning(
+                subject, "\(runtime) is full, \(beside).",
+                "Remove files below it, or restart the programs that fill it.")
         }
         return .ok(subject, runtime)
     }

@@ -67,7 +67,8 @@ struct InstallationCheck {
         if SystemFile.target(of: file.path) == "/dev/null" {
             return .problem(
                 subject, "\(file.path) masks the unit, so that it cannot start.",
-                "To allow it: systemctl --user unmask \(name)")
+                "To allow it: systemctl --user unmask "
+                    + (file.path.hasPrefix("\(places.runtime ?? "-")/") ? "--runtime " : "") + name)
         }
         guard let started = file.program("ExecStart") else {
             return .problem(subject, "\(file.path) has no line ExecStart=.", "Reinstall it.")

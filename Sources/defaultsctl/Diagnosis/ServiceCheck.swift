@@ -14,23 +14,31 @@ struct ServiceCheck {
     /// The files of the layers; nil where none answers, or it does not tell.
     private(set) var layerFiles: [RemoteLayerFile]?
 
+    /// How long a service may take to start or to answer: somebody waits for the diagnosis.
+    private static let patience = Duration.seconds(2)
+
     init(_ places: Places) async {
         self.places = places
-        guard let loop = MainThread.loop else { return }
-        let session: Connection?
+        guard let loop = MainThread.loop else {
+            findings.append(
+                .problem("service", "This program has no loop to ask it with.", "Report it."))
+            return
+        }
         do {
-            session = try await Connection.open(.session, on: loop)
+            let session = try await Connection.open(.session, on: loop)
             let address = Places.variable("DBUS_SESSION_BUS_ADDRESS")
             findings.append(.ok("bus", address ?? "that of the runtime directory"))
+            await lookForService(from: session, on: loop)
+            await session.close()
         } catch {
-            session = nil
-            findings.append(noBus((error as? DBusError)?.message ?? "\(error)"))
+            let hasService = await lookForService(from: nil, on: loop)
+            let reason = (error as? DBusError)?.message ?? "\(error)"
+            findings.insert(noBus(reason, isNeeded: !hasService), at: 0)
         }
-        await lookForService(from: session, on: loop)
-        await session?.close()
     }
 
-    private func noBus(_ reason: String) -> Finding {
+    /// - Parameter isNeeded: Whether no service was found elsewhere.
+    private func noBus(_ reason: String, isNeeded: Bool) -> Finding {
         let socket = places.runtime.map { "\($0)/bus" }
         let isNamed =
             Places.variable("DBUS_SESSION_BUS_ADDRESS").map { !$0.isEmpty } ?? false
@@ -40,61 +48,82 @@ struct ServiceCheck {
                 "bus", "This session has no bus.",
                 "In a graphical or systemd session there is one. Elsewhere: dbus-run-session.")
         }
-        return .problem(
-            "bus", "The session bus cannot be reached: \(reason)",
-            "See that DBUS_SESSION_BUS_ADDRESS is that of your own session, or unset it.")
+        let message = "The session bus cannot be reached: \(reason)"
+        let advice = "See that DBUS_SESSION_BUS_ADDRESS is that of your own session, or unset it."
+        return isNeeded ? .problem("bus", message, advice) : .warning("bus", message, advice)
     }
 
     /// Searches for the service as every command does, which starts it if a bus knows how.
-    private mutating func lookForService(from session: Connection?, on loop: EventLoop) async {
-        switch await ServiceSearch(on: loop).run(with: session) {
+    ///
+    /// - Returns: Whether there is one.
+    @discardableResult
+    private mutating func lookForService(
+        from session: Connection?, on loop: EventLoop
+    ) async -> Bool {
+        let search = ServiceSearch(on: loop, startPatience: Self.patience)
+        switch await search.run(with: session) {
         case .service(let connection):
             if connection !== session {
                 findings.append(
-                    .ok("bus", "The service is on the user's own bus, where commands find it."))
+                    .ok(
+                        "bus", "The service is on another bus of this user, where commands find it."
+                    ))
             }
             await look(at: RemoteDefaults(over: connection))
             if connection !== session { await connection.close() }
+            return true
         case .failed(let error as ClientError):
             findings.append(
                 .problem("service", error.message, "Its log: journalctl --user -u defaultsd"))
         case .failed(let error):
-            findings.append(.problem("service", doesNotAnswer(error), Self.logAdvice))
-        case .nobody where session == nil:
-            findings.append(
-                .warning(
-                    "service", "None can be reached; each command runs a daemon for itself.",
-                    "With a session bus one daemon serves all programs."))
-        case .nobody:
             findings.append(
                 .problem(
-                    "service",
-                    "No process owns \(Contract.busName), and the bus knows no program for it.",
-                    "Install it (make install), below a directory that XDG_DATA_DIRS names. A "
-                        + "bus that runs already reads the file when it is told to reload."))
+                    "service", "It does not start: \((error as? DBusError)?.message ?? "\(error)")",
+                    "See what it says: run defaultsd in a terminal."))
+        case .nobody: findings.append(nobody(hasBus: session != nil))
         }
+        return false
     }
 
-    private static let logAdvice =
-        "See what it says: systemctl --user status defaultsd, or run defaultsd in a terminal."
-
-    private func doesNotAnswer(_ error: any Error) -> String {
-        "It does not answer: \((error as? DBusError)?.message ?? "\(error)")"
+    private func nobody(hasBus: Bool) -> Finding {
+        if hasBus {
+            return .problem(
+                "service",
+                "No process owns \(Contract.busName), and the bus knows no program for it.",
+                "Install it (make install), below a directory that XDG_DATA_DIRS names. A "
+                    + "bus that runs already reads the file when it is told to reload.")
+        }
+        guard DaemonProgram.find() != nil else {
+            return .problem(
+                "service", "No service can be reached, and no program defaultsd is installed.",
+                "Install both programs into the same directory (make install).")
+        }
+        return .warning(
+            "service", "No service can be reached; each program runs a daemon for itself.",
+            "With a session bus one daemon serves all programs.")
     }
 
     private mutating func look(at defaults: RemoteDefaults) async {
         let connection = defaults.connection
+        process = await connection.processID(of: Contract.busName)
+        let isManaged = await Self.isManaged(on: connection)
         do {
-            let status = try await defaults.status()
-            process = await connection.processID(of: Contract.busName)
+            let status = try await defaults.status(within: Self.patience)
             directory = SystemFile.directory(of: status.databasePath)
-            let isManaged = await Self.isManaged(on: connection)
             findings.append(contentsOf: program(status.version, isManaged: isManaged))
             findings.append(contentsOf: storage(status))
             findings.append(contentsOf: await upkeep(defaults, status))
             layerFiles = try? await defaults.layerFiles()
         } catch {
-            findings.append(.problem("service", doesNotAnswer(error), Self.logAdvice))
+            findings.append(
+                .problem(
+                    "service",
+                    "\(process.map { "Process \($0)" } ?? "A process") owns \(Contract.busName) and does "
+                        + "not answer: \((error as? DBusError)?.message ?? "\(error)")",
+                    isManaged
+                        ? "If that lasts: systemctl --user restart defaultsd"
+                        : "It may be stopped, or the disk very slow. If that lasts, end the session."
+                ))
         }
     }
 

@@ -74,8 +74,10 @@ struct StorageCheck {
         }
         guard status.st_uid == geteuid() else {
             return .problem(
-                "database", "\(directory) is the user's of number \(status.st_uid).",
-                "chown -R it to yourself; sudo may have made it.")
+                "database", "\(directory) belongs to another user, number \(status.st_uid).",
+                geteuid() == 0
+                    ? "Run this command as that user: sudo -u '#\(status.st_uid)' defaultsctl doctor"
+                    : "If it is to be yours, an administrator gives it to you by chown -R.")
         }
         guard access(directory, W_OK | X_OK) == 0 else {
             return .problem(
@@ -181,9 +183,9 @@ struct StorageCheck {
         }
         return .problem(
             "lock",
-            "Process \(process) on host \(host) has the database, and is not a service that answers "
-                + "here.",
-            "Stop that one: a daemon of another session, or of a command that has no bus.")
+            "Process \(process) on host \(host) has the database, and does not answer in this session.",
+            "It serves another session, or a program without a bus. Use it there, or wait until that "
+                + "session or program has ended.")
     }
 
     // MARK: Backups and damage

@@ -22,7 +22,7 @@ struct OwnDaemon {
             return (OwnDaemon(daemon: daemon), socket)
         } catch {
             switch error {
-            case .notInstalled: throw ToolError.noDaemon(reason)
+            case .notInstalled, .notAllowed: throw ToolError.noDaemon(reason)
             case .cannotRun(let program, let words): throw ToolError.daemonFailed(program, words)
             }
         }
