@@ -78,11 +78,23 @@ extension ValueFormBuilder {
         if name == "NSNumber", fields.count == 1, let field = fields.first, field.name == "$value" {
             return .numberObject(try number(tree.nodes[field.node]))
         }
+        if name == "NSDate", fields.count == 1, let field = fields.first, field.name == "$date" {
+            return try dateObject(tree.nodes[field.node])
+        }
         for field in fields where field.name.hasPrefix("$") && !field.name.isFieldName {
             throw .misplacedKey
         }
         if name == "NSDictionary" || name == "NSMutableDictionary" { try checkPairs(fields) }
         return .object(className: name, tree.add(fields))
+    }
+
+    /// A date object, whose time is spelled like a date of a property list.
+    private mutating func dateObject(
+        _ date: ValueTree.Node
+    ) throws(ValueFormError) -> ValueTree.Node {
+        let time = tree.add(.scalar(.real(try seconds(date))))
+        return .object(
+            className: "NSDate", tree.add([ValueTree.Field(name: "NS.time", node: time)]))
     }
 
     private func checkPairs(_ fields: [ValueTree.Field]) throws(ValueFormError) {
@@ -135,7 +147,15 @@ extension ValueFormBuilder {
         switch node {
         case .scalar(.real(let seconds)): return seconds
         case .scalar(.integer(let seconds)): return Double(seconds)
-        default: throw .badValue("$date", needs: "a number of seconds")
+        case .scalar(.string(let text)):
+            if let seconds = text.string.flatMap(ISODate.seconds) { return seconds }
+            fallthrough
+        default:
+            throw .badValue(
+                "$date",
+                needs:
+                    "a date and time with a zone, such as \"2024-02-29T12:00:01Z\", or the number "
+                    + "of seconds since 2001")
         }
     }
 
