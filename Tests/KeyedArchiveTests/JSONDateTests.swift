@@ -29,7 +29,7 @@ struct JSONDateTests {
     ]
 
     /// What is printed in the same way in both forms.
-    private static let unspelled = [
+    private static let unchanged = [
         #"{"$date":{"$real":"nan"}}"#, #"{"$date":{"$real":"-inf"}}"#, #"{"$date":-0.0}"#,
         #"{"$date":252423993600.0}"#, #"{"$class":"NSDate","NS.time":-0.0}"#,
         #"{"$class":"NSDate","NS.time":{"$real":"inf"}}"#, #"{"$class":"NSDate"}"#,
@@ -52,7 +52,7 @@ struct JSONDateTests {
 
     @Test(
         "keeps its seconds if ISO 8601 cannot spell it, or it is not a plain date",
-        arguments: unspelled)
+        arguments: unchanged)
     func unspelled(json: String) throws {
         #expect(try Self.iso(json) == json)
         #expect(try KeyedArchive(json: Self.iso(json)).isSame(as: KeyedArchive(json: json)))
