@@ -53,9 +53,6 @@ import Testing
     @Test func `What --iso-dates prints makes the same archives by write, import and apply`() throws
     {
         fill()
-        func archive(_ domain: String, _ key: String) throws -> String {
-            try desktop.tool("inspect", domain, key, "--xml").requireOutput()
-        }
         let file = desktop.directory.path + "/dates.json"
         #expect(
             desktop.tool("export", Self.domain, file, "--format", "json", "--iso-dates").error
@@ -70,11 +67,9 @@ import Testing
         }
         let changes = try desktop.directory.write(lines, to: "changes")
         #expect(desktop.tool("apply", "--file", changes).error == "")
-        for (key, _) in Self.values {
-            let expected = try archive(Self.domain, key)
-            for name in ["Imported", "Written", "Applied"] {
-                #expect(try archive("org.example.\(name)", key) == expected, "\(name) \(key)")
-            }
+        for name in ["Imported", "Written", "Applied"] {
+            let read = desktop.tool("read", "org.example.\(name)", "--json").output
+            #expect(read == Self.plain + "\n", "\(name)")
         }
     }
 

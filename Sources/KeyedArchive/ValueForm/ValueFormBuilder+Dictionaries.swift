@@ -79,7 +79,7 @@ extension ValueFormBuilder {
             return .numberObject(try number(tree.nodes[field.node]))
         }
         if name == "NSDate", fields.count == 1, let field = fields.first, field.name == "$date" {
-            return try dateObject(tree.nodes[field.node])
+            return try dateObject(field.node)
         }
         for field in fields where field.name.hasPrefix("$") && !field.name.isFieldName {
             throw .misplacedKey
@@ -90,11 +90,12 @@ extension ValueFormBuilder {
 
     /// A date object, whose time is spelled like a date of a property list.
     private mutating func dateObject(
-        _ date: ValueTree.Node
+        _ date: ValueTree.NodeIndex
     ) throws(ValueFormError) -> ValueTree.Node {
-        let time = tree.add(.scalar(.real(try seconds(date))))
+        // It stays one value, as the limit counts them.
+        tree.replace(date, with: .scalar(.real(try seconds(tree.nodes[date]))))
         return .object(
-            className: "NSDate", tree.add([ValueTree.Field(name: "NS.time", node: time)]))
+            className: "NSDate", tree.add([ValueTree.Field(name: "NS.time", node: date)]))
     }
 
     private func checkPairs(_ fields: [ValueTree.Field]) throws(ValueFormError) {
