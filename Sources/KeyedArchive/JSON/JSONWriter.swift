@@ -9,6 +9,8 @@ struct JSONWriter: ValueFormSink {
 
     private(set) var output: [UInt8] = []
     private let isPretty: Bool
+    /// Whether dates that ISO 8601 can spell exactly are spelled so.
+    private let hasISODates: Bool
     /// The most bytes, by which a single value may go beyond: brackets, escapes and above all the
     /// spaces before deep lines can be many times what is shown.
     private let limit: Int
@@ -18,8 +20,9 @@ struct JSONWriter: ValueFormSink {
     private var isEmpty = true
     private var isAfterKey = false
 
-    init(isPretty: Bool, limit: Int) {
+    init(isPretty: Bool, hasISODates: Bool, limit: Int) {
         self.isPretty = isPretty
+        self.hasISODates = hasISODates
         self.limit = limit
     }
 
@@ -63,7 +66,27 @@ struct JSONWriter: ValueFormSink {
     }
 
     mutating func date(_ secondsSince2001: Double) throws {
-        try spell("$date") { try $0.real(secondsSince2001) }
+        let text = hasISODates ? ISODate.text(secondsSince2001: secondsSince2001) : nil
+        try spell("$date") { writer in
+            if let text {
+                try writer.string(Text(text))
+            } else {
+                try writer.real(secondsSince2001)
+            }
+        }
+    }
+
+    /// Writes the object that NSDate is, with its date in ISO 8601 if that can spell it exactly.
+    mutating func isoDateObject(_ secondsSince2001: Double) throws {
+        guard let text = ISODate.text(secondsSince2001: secondsSince2001) else {
+            return try dateObject(secondsSince2001)
+        }
+        try beginDictionary()
+        try key("$class")
+        try string("NSDate")
+        try key("$date")
+        try string(Text(text))
+        endDictionary()
     }
 
     mutating func reference(to uid: UInt64) throws {

@@ -5,20 +5,35 @@ extension KeyedArchive {
     ///   - isPretty: Whether each element stands on a line of its own, indented.
     ///   - opensArchives: Whether keyed archives inside data are shown as values too, instead of in
     ///     base64: `{"$data": {"$archive": …}}`. That is for reading; no archive is made of it again.
+    ///   - hasISODates: Whether dates are spelled in ISO 8601, as `{"$date": "2024-02-29T12:00:01Z"}`,
+    ///     and not as seconds since 2001. Both spellings read back as the same archive. A date that ISO 8601
+    ///     cannot spell exactly keeps its seconds.
     ///   - limits: How large the output may be, and how deep.
     /// - Throws: ``ArchiveError`` where the output, with all brackets and spaces, would be larger or
     ///   deeper than the limits.
     public func json(
-        isPretty: Bool = false, opensArchives: Bool = false, limits: ValueFormLimits = .standard
+        isPretty: Bool = false, opensArchives: Bool = false, hasISODates: Bool = false,
+        limits: ValueFormLimits = .standard
     ) throws -> [UInt8] {
-        var writer = JSONWriter(isPretty: isPretty, limit: limits.size)
-        guard opensArchives else {
-            try write(into: &writer, limits: limits)
-            return writer.output
+        let writer = JSONWriter(isPretty: isPretty, hasISODates: hasISODates, limit: limits.size)
+        guard hasISODates else {
+            return try written(into: writer, opensArchives: opensArchives, limits: limits).output
         }
-        var opener = ArchiveOpener(into: writer, limits: limits)
+        let folding = DateFolding(into: writer) { try $0.isoDateObject($1) }
+        return try written(into: folding, opensArchives: opensArchives, limits: limits).sink.output
+    }
+
+    private func written<Sink: ValueFormSink>(
+        into sink: Sink, opensArchives: Bool, limits: ValueFormLimits
+    ) throws -> Sink {
+        guard opensArchives else {
+            var sink = sink
+            try write(into: &sink, limits: limits)
+            return sink
+        }
+        var opener = ArchiveOpener(into: sink, limits: limits)
         try write(into: &opener, limits: limits)
-        return opener.sink.output
+        return opener.sink
     }
 
     private func write(

@@ -78,11 +78,24 @@ extension ValueFormBuilder {
         if name == "NSNumber", fields.count == 1, let field = fields.first, field.name == "$value" {
             return .numberObject(try number(tree.nodes[field.node]))
         }
+        if name == "NSDate", fields.count == 1, let field = fields.first, field.name == "$date" {
+            return try dateObject(field.node)
+        }
         for field in fields where field.name.hasPrefix("$") && !field.name.isFieldName {
             throw .misplacedKey
         }
         if name == "NSDictionary" || name == "NSMutableDictionary" { try checkPairs(fields) }
         return .object(className: name, tree.add(fields))
+    }
+
+    /// A date object, whose time is spelled like a date of a property list.
+    private mutating func dateObject(
+        _ date: ValueTree.NodeIndex
+    ) throws(ValueFormError) -> ValueTree.Node {
+        // It stays one value, as the limit counts them.
+        tree.replace(date, with: .scalar(.real(try seconds(tree.nodes[date]))))
+        return .object(
+            className: "NSDate", tree.add([ValueTree.Field(name: "NS.time", node: date)]))
     }
 
     private func checkPairs(_ fields: [ValueTree.Field]) throws(ValueFormError) {
@@ -135,7 +148,15 @@ extension ValueFormBuilder {
         switch node {
         case .scalar(.real(let seconds)): return seconds
         case .scalar(.integer(let seconds)): return Double(seconds)
-        default: throw .badValue("$date", needs: "a number of seconds")
+        case .scalar(.string(let text)):
+            if let seconds = text.string.flatMap(ISODate.seconds) { return seconds }
+            fallthrough
+        default:
+            throw .badValue(
+                "$date",
+                needs:
+                    "a date and time with a zone, such as \"2024-02-29T12:00:01Z\", or the number "
+                    + "of seconds since 2001")
         }
     }
 

@@ -21,7 +21,7 @@ extension ValueFormError {
     static let classRecord = ValueFormError(
         .outputOnly, "$classdef shows a class as a value; an archive cannot be made from it.")
 
-    static func badValue(_ key: StaticString, needs need: StaticString) -> ValueFormError {
+    static func badValue(_ key: StaticString, needs need: String) -> ValueFormError {
         ValueFormError(.badValue, "The value of \(key) must be \(need).")
     }
 

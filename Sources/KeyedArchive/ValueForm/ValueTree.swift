@@ -34,6 +34,11 @@ struct ValueTree {
         return nodes.count - 1
     }
 
+    /// Puts another node in the place of one.
+    mutating func replace(_ index: NodeIndex, with node: Node) {
+        nodes[index] = node
+    }
+
     /// Stores fields side by side, and says where.
     mutating func add(_ new: some Collection<Field>) -> Range<Int> {
         let start = fields.count

@@ -31,14 +31,18 @@ public struct DescriptionWriter: ValueFormSink {
     /// What is written so far, which is UTF-8.
     public private(set) var output: [UInt8] = []
     private let limit: Int
+    private let hasISODates: Bool
     private var frames: [Frame] = []
     private var isAfterKey = false
 
     /// Makes a writer that expects one value.
     ///
-    /// - Parameter limit: The most bytes, by which one scalar may go beyond.
-    public init(limit: Int = ValueFormLimits.standard.size) {
+    /// - Parameters:
+    ///   - limit: The most bytes, by which one scalar may go beyond.
+    ///   - hasISODates: Whether dates are spelled in ISO 8601, with their fraction, and not as macOS does.
+    public init(limit: Int = ValueFormLimits.standard.size, hasISODates: Bool = false) {
         self.limit = limit
+        self.hasISODates = hasISODates
     }
 
     /// What was written so far, to go back to it.
@@ -84,8 +88,12 @@ extension DescriptionWriter {
     /// Writes the bytes of a field like data.
     public mutating func bytes(_ value: ArraySlice<UInt8>) throws { try data(value) }
 
-    /// Writes the second in which a date lies, in UTC: `2001-01-01 00:00:00 +0000`.
+    /// Writes the second in which a date lies, in UTC: `2001-01-01 00:00:00 +0000`; or the date in ISO 8601.
     public mutating func date(_ secondsSince2001: Double) throws {
+        // Adding zero takes the sign from a negative zero, which ISO 8601 cannot spell.
+        if hasISODates, let text = ISODate.text(secondsSince2001: secondsSince2001 + 0) {
+            return try write(text: text)
+        }
         guard let date = CalendarDate(secondsSince2001: secondsSince2001) else {
             return try real(secondsSince2001)
         }

@@ -5,7 +5,7 @@ struct Explain: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows which layers have a key, and which of them holds.",
         usage: """
-            defaultsctl explain [--json] <domain> <key>
+            defaultsctl explain [--json] [--iso-dates] <domain> <key>
             defaultsctl explain [--json] <domain>
             """,
         discussion: """
@@ -28,6 +28,14 @@ struct Explain: ServiceCommand {
     @Flag(help: "Print one JSON object, with a key with all values whole.")
     var json = false
 
+    @OptionGroup var dates: DatesOption
+
+    func validate() throws {
+        if dates.isoDates, key == nil {
+            throw ValidationError("--iso-dates is for the values of a key; name the key.")
+        }
+    }
+
     func check() throws { try SearchedDomain.check(domain) }
 
     func run(with defaults: RemoteDefaults) async throws {
@@ -38,10 +46,10 @@ struct Explain: ServiceCommand {
         }
         if json {
             let explanation = try await Explanation(of: key, in: domain, asking: defaults)
-            return try SafeOutput.print(json: explanation.json)
+            return try SafeOutput.print(json: explanation.json(hasISODates: dates.isoDates))
         }
         let explanation = try await Explanation(
             of: key, in: domain, largest: Explanation.largestShown, asking: defaults)
-        try SafeOutput.print(explanation.text)
+        try SafeOutput.print(explanation.text(hasISODates: dates.isoDates))
     }
 }

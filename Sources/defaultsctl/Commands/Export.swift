@@ -22,6 +22,8 @@ struct Export: ServiceCommand {
     @Option(help: "The form: xml, binary or json.")
     var format: DomainFormat?
 
+    @OptionGroup var dates: DatesOption
+
     @OptionGroup var host: HostOption
 
     private var form: DomainFormat { format ?? (file == "-" ? .xml : .binary) }
@@ -30,6 +32,7 @@ struct Export: ServiceCommand {
         if file == "-", form == .binary, isatty(STDOUT_FILENO) == 1 {
             throw ValidationError("A terminal shows no binary property list; name a file.")
         }
+        try dates.validate(isJSON: form == .json, by: "--format json")
     }
 
     func run(with defaults: RemoteDefaults) async throws {
@@ -39,7 +42,7 @@ struct Export: ServiceCommand {
         do {
             let progress = ProgressBar("Exporting \(domain.onOneLine)")
             defer { progress.end() }
-            var exported = ExportedDomain(entries, progress)
+            var exported = ExportedDomain(entries, hasISODates: dates.isoDates, progress)
             let bytes = try exported.bytes(as: form)
             if file == "-" {
                 switch form {

@@ -8,7 +8,7 @@ struct Find: ServiceCommand {
         discussion: """
             The word is looked for in the names of domains, in keys, in strings and in dates, those \
             inside other values too, whatever the case. A date is looked for as ISO 8601 has it, in \
-            UTC, such as 2024-02-29T12. Exit status: 0, or 1 if nothing has the word.
+            UTC, such as 2024-02-29T12, and is printed so. Exit status: 0, or 1 if nothing has the word.
             """)
 
     @Argument(help: "The word.")
@@ -17,7 +17,11 @@ struct Find: ServiceCommand {
     @Flag(help: "Print JSON, in which every value keeps its type.")
     var json = false
 
+    @OptionGroup var dates: DatesOption
+
     @OptionGroup var host: HostOption
+
+    func validate() throws { try dates.validate(isJSON: json) }
 
     func run(with defaults: RemoteDefaults) async throws {
         let search = WordSearch(for: word)
@@ -37,7 +41,7 @@ struct Find: ServiceCommand {
     private func printText(_ found: [(name: String, entries: [DefaultsEntry])]) throws {
         var failure: ToolError?
         for (name, entries) in found {
-            var listing = Listing()
+            var listing = Listing(hasISODates: true)
             try listing.add(entries)
             failure = failure ?? listing.failure
             try SafeOutput.print(
@@ -49,7 +53,9 @@ struct Find: ServiceCommand {
 
     private func printJSON(_ found: [(name: String, entries: [DefaultsEntry])]) throws {
         let domains = try found.map { name, entries in
-            let members = try entries.map { "\(try $0.key.quoted):\(try $0.jsonText())" }
+            let members = try entries.map {
+                "\(try $0.key.quoted):\(try $0.jsonText(hasISODates: dates.isoDates))"
+            }
             return "\(try name.quoted):{\(members.joined(separator: ","))}"
         }
         try SafeOutput.print(json: "{\(domains.joined(separator: ","))}")

@@ -34,6 +34,8 @@ struct Inspect: AsyncParsableCommand {
     @Flag(help: "With --json: each element on a line of its own.")
     var pretty = false
 
+    @OptionGroup var dates: DatesOption
+
     @Option(help: "Colours: auto, always or never.")
     var color: ColorChoice = .auto
 
@@ -44,6 +46,7 @@ struct Inspect: AsyncParsableCommand {
             throw ValidationError("--nested goes with the tree and with --json.")
         }
         if pretty, form != .json { throw ValidationError("--pretty goes with --json.") }
+        try dates.validate(isJSON: form == .json)
         if form == .binary, isatty(STDOUT_FILENO) == 1 {
             throw ValidationError("--binary is not for a terminal; send the bytes to a file.")
         }
@@ -82,7 +85,8 @@ struct Inspect: AsyncParsableCommand {
         case .classes:
             try terminal.print(ClassListing(of: archive, options: options))
         case .json:
-            let json = try archive.json(isPretty: pretty, opensArchives: nested)
+            let json = try archive.json(
+                isPretty: pretty, opensArchives: nested, hasISODates: dates.isoDates)
             try SafeOutput.write(json: json + "\n".utf8)
         case .xml:
             try SafeOutput.write(archive.xml())

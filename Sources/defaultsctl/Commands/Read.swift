@@ -24,6 +24,8 @@ struct Read: ServiceCommand {
     @Flag(help: "Print JSON, in which every value keeps its type.")
     var json = false
 
+    @OptionGroup var dates: DatesOption
+
     @Flag(help: "Print a scalar as it is: a string without quotes or escapes, data as bytes.")
     var raw = false
 
@@ -50,6 +52,7 @@ struct Read: ServiceCommand {
         guard [json, raw, generation].count(where: \.self) <= 1 else {
             throw ValidationError("Give one of --json, --raw and --generation.")
         }
+        try dates.validate(isJSON: json)
     }
 
     func check() throws { try search.check(domain) }
@@ -66,8 +69,8 @@ struct Read: ServiceCommand {
         if raw {
             try printRaw(archive, key: key)
         } else if json {
-            let text = try DefaultsEntry(key: key, archive: archive).jsonText()
-            try SafeOutput.print(json: text)
+            let entry = DefaultsEntry(key: key, archive: archive)
+            try SafeOutput.print(json: entry.jsonText(hasISODates: dates.isoDates))
         } else {
             try SafeOutput.print(Listing.text(of: archive, key: key))
         }
@@ -125,7 +128,7 @@ struct Read: ServiceCommand {
 
     private func members(_ entries: [DefaultsEntry]) throws -> String {
         let members = try entries.map {
-            "\(try $0.key.quoted):\(try $0.jsonText())"
+            "\(try $0.key.quoted):\(try $0.jsonText(hasISODates: dates.isoDates))"
         }
         return "{\(members.joined(separator: ","))}"
     }

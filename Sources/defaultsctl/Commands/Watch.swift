@@ -22,6 +22,8 @@ struct Watch: ServiceCommand {
     @Flag(help: "Print a JSON object for each change.")
     var json = false
 
+    @OptionGroup var dates: DatesOption
+
     @Flag(help: "Print the commands that make the same changes.")
     var asCommands = false
 
@@ -41,9 +43,10 @@ struct Watch: ServiceCommand {
         LineOutput.begin()
         LineOutput.endWithReader(along: defaults)
         let form: ChangeForm = asCommands ? .commands : json ? .json : .text
+        let hasISODates = dates.isoDates
         let scope = WatchScope(domain: domain, key: key)
         var watcher = Watcher(defaults, scope: scope, path: part.path) {
-            try LineOutput.print(form.line(of: $0))
+            try LineOutput.print(form.line(of: $0, hasISODates: hasISODates))
         }
         try await watcher.run()
     }

@@ -7,15 +7,19 @@ import XMLPropertyList
 /// A domain as it goes to a file.
 struct ExportedDomain {
     private let entries: [DefaultsEntry]
+    private let hasISODates: Bool
     private let progress: ProgressBar
     /// What is to be said of keys that could not be exported as they are.
     private(set) var remarks: [String] = []
     /// The keys that the form cannot hold, which are not in the file.
     private(set) var missingKeys: [String] = []
 
-    /// - Parameter progress: Where it is shown how far the making of the file is.
-    init(_ entries: [DefaultsEntry], _ progress: ProgressBar) {
+    /// - Parameters:
+    ///   - hasISODates: Whether dates in JSON are spelled in ISO 8601.
+    ///   - progress: Where it is shown how far the making of the file is.
+    init(_ entries: [DefaultsEntry], hasISODates: Bool, _ progress: ProgressBar) {
         self.entries = entries
+        self.hasISODates = hasISODates
         self.progress = progress
     }
 
@@ -36,7 +40,7 @@ struct ExportedDomain {
         var text = "{"
         for (number, entry) in entries.enumerated() {
             text += number == 0 ? "\n" : ",\n"
-            text += "  \(try entry.key.quoted): \(try entry.jsonText())"
+            text += "  \(try entry.key.quoted): \(try entry.jsonText(hasISODates: hasISODates))"
             progress.show(number, of: entries.count)
         }
         return Array((text + (entries.isEmpty ? "}\n" : "\n}\n")).utf8)

@@ -59,13 +59,14 @@ extension Explanation {
     private static let widestValueInPipe = 60
 
     /// A line for each layer, with a mark at the one that holds, for people.
-    var text: String {
+    func text(hasISODates: Bool) -> String {
         var columns = Columns(areNumbers: [false, false, false, false, false])
         columns.rows = layers.indices.map { place in
             let (entry, value) = layers[place]
             return [
                 place == holder ? "->" : "", entry.layer.rawValue.onOneLine,
-                Self.words(for: value, of: entry), entry.isLocked ? "locked" : "",
+                Self.words(for: value, of: entry, hasISODates: hasISODates),
+                entry.isLocked ? "locked" : "",
                 entry.source.onOneLine,
             ]
         }
@@ -98,38 +99,39 @@ extension Explanation {
         return max(Self.narrowestValue, room)
     }
 
-    private static func words(for value: KeyedArchive?, of entry: LayerEntry) -> String {
+    private static func words(
+        for value: KeyedArchive?, of entry: LayerEntry, hasISODates: Bool
+    ) -> String {
         guard entry.hasValue else { return "-" }
         guard let value else { return Amount.bytes(entry.size) }
-        return (try? value.jsonText()).map(ShownJSON.text) ?? "a value that cannot be shown"
+        return (try? value.jsonText(hasISODates: hasISODates)).map(ShownJSON.text)
+            ?? "a value that cannot be shown"
     }
 }
 
 // MARK: JSON
 
 extension Explanation {
-    var json: String {
-        get throws {
-            let objects = try layers.map { entry, value in
-                var members = [
-                    ("layer", try entry.layer.rawValue.quoted),
-                    ("file", entry.source.isEmpty ? "null" : try entry.source.quoted),
-                    ("locked", "\(entry.isLocked)"), ("size", "\(entry.size)"),
-                ]
-                if let value {
-                    do {
-                        members.append(("value", try value.jsonText()))
-                    } catch let error as ArchiveError {
-                        members.append(("valueError", try "\(error)".quoted))
-                    }
+    func json(hasISODates: Bool) throws -> String {
+        let objects = try layers.map { entry, value in
+            var members = [
+                ("layer", try entry.layer.rawValue.quoted),
+                ("file", entry.source.isEmpty ? "null" : try entry.source.quoted),
+                ("locked", "\(entry.isLocked)"), ("size", "\(entry.size)"),
+            ]
+            if let value {
+                do {
+                    members.append(("value", try value.jsonText(hasISODates: hasISODates)))
+                } catch let error as ArchiveError {
+                    members.append(("valueError", try "\(error)".quoted))
                 }
-                return try ShownJSON.object(members)
             }
-            return try ShownJSON.object([
-                ("domain", domain.quoted), ("key", key.quoted), ("locked", "\(isLocked)"),
-                ("holds", holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),
-                ("layers", "[\(objects.joined(separator: ","))]"),
-            ])
+            return try ShownJSON.object(members)
         }
+        return try ShownJSON.object([
+            ("domain", domain.quoted), ("key", key.quoted), ("locked", "\(isLocked)"),
+            ("holds", holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),
+            ("layers", "[\(objects.joined(separator: ","))]"),
+        ])
     }
 }

@@ -1,4 +1,5 @@
 @preconcurrency import Glibc
+import PropertyList
 
 /// A moment by the clock on the wall.
 struct LocalTime {
@@ -21,29 +22,19 @@ struct LocalTime {
 
 /// A moment as programs read it.
 struct UniversalTime {
-    private let seconds: time_t
+    /// 2001-01-01 00:00:00 UTC, in seconds since 1970.
+    private static let reference = 978_307_200.0
+
+    private let seconds: UInt64
 
     /// - Parameter seconds: The moment in seconds since 1970.
     init(_ seconds: UInt64) {
-        self.seconds = time_t(clamping: seconds)
+        self.seconds = seconds
     }
 
-    /// A date of a property list, to the second; nil for one that no calendar has.
-    init?(secondsSince2001: Double) {
-        let toEpoch = 978_307_200.0
-        guard let seconds = Int64(exactly: (secondsSince2001 + toEpoch).rounded(.down)),
-            // Years of four digits.
-            (-62_167_219_200..<253_402_300_800) ~= seconds
-        else { return nil }
-        self.seconds = time_t(seconds)
-    }
-
-    /// As ISO 8601 has it: `2026-11-21T19:40:00Z`.
+    /// In ISO 8601: `2026-11-21T19:40:00Z`; the bare number for a moment that is in no calendar.
     var text: String {
-        var (seconds, parts) = (seconds, tm())
-        gmtime_r(&seconds, &parts)
-        var text = [CChar](repeating: 0, count: 64)
-        let length = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-        return String(decoding: text.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let date = CalendarDate(secondsSince2001: Double(seconds) - Self.reference)
+        return date?.description ?? "\(seconds)"
     }
 }

@@ -21,6 +21,8 @@ struct DateWords {
 
     /// The moment in seconds since 2001-01-01 00:00:00 UTC; nil where the words are none.
     static func read(_ words: String) -> Double? {
+        // The library's own spelling keeps every digit of a fraction.
+        if let seconds = ISODate.seconds(of: words) { return seconds }
         let text = words.lowercased()
         if text == "now" { return Double(Glibc.time(nil) - reference) }
         var reader = DateWords()

@@ -5,8 +5,10 @@ import PropertyList
 /// How the tool prints a value.
 extension KeyedArchive {
     /// The value form as JSON, in one line.
-    func jsonText() throws -> String {
-        String(decoding: try json(), as: UTF8.self)
+    ///
+    /// - Parameter hasISODates: Whether dates are spelled in ISO 8601.
+    func jsonText(hasISODates: Bool = false) throws -> String {
+        String(decoding: try json(hasISODates: hasISODates), as: UTF8.self)
     }
 }
 
@@ -14,10 +16,11 @@ extension KeyedArchive {
 extension DefaultsEntry {
     /// The value form as JSON, in one line.
     ///
+    /// - Parameter hasISODates: Whether dates are spelled in ISO 8601.
     /// - Throws: `ToolError` that names the key, where its value cannot be shown.
-    func jsonText() throws(ToolError) -> String {
+    func jsonText(hasISODates: Bool = false) throws(ToolError) -> String {
         do {
-            return try archive.jsonText()
+            return try archive.jsonText(hasISODates: hasISODates)
         } catch {
             throw .cannotShow(key, because: error)
         }

@@ -5,9 +5,14 @@ import PropertyList
 
 /// Values under their keys, as macOS's `defaults` shows a domain, or several of them.
 struct Listing {
-    private var writer = DateFolding(into: DescriptionWriter(limit: .max))
+    private var writer: DateFolding<DescriptionWriter>
     /// What failed first of that which cannot be shown.
     private(set) var failure: ToolError?
+
+    /// - Parameter hasISODates: Whether dates are spelled in ISO 8601, and not as macOS does.
+    init(hasISODates: Bool = false) {
+        writer = DateFolding(into: DescriptionWriter(limit: .max, hasISODates: hasISODates))
+    }
 
     /// What is shown of one value alone.
     static func text(of archive: KeyedArchive, key: String) throws(ToolError) -> String {

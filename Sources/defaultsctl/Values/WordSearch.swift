@@ -37,9 +37,12 @@ struct WordSearch: OnlookingSink {
     }
 
     func date(_ secondsSince2001: Double) throws {
-        if let text = UniversalTime(secondsSince2001: secondsSince2001)?.text, matches(text) {
-            throw Found()
-        }
+        // The second by itself counts too, as people leave out a fraction.
+        let spellings = [
+            ISODate.text(secondsSince2001: secondsSince2001),
+            CalendarDate(secondsSince2001: secondsSince2001)?.description,
+        ]
+        if spellings.compactMap(\.self).contains(where: matches) { throw Found() }
     }
 
     func key(_ key: Text) throws {

@@ -6,11 +6,12 @@ import PropertyList
 enum ChangeForm {
     case text, json, commands
 
-    func line(of change: WatchedChange) throws -> String {
+    /// - Parameter hasISODates: Whether dates in values are spelled in ISO 8601.
+    func line(of change: WatchedChange, hasISODates: Bool) throws -> String {
         switch self {
-        case .text: change.text
-        case .json: ShownJSON.text(try change.json)
-        case .commands: change.command
+        case .text: change.text(hasISODates: hasISODates)
+        case .json: ShownJSON.text(try change.json(hasISODates: hasISODates))
+        case .commands: change.command(hasISODates: hasISODates)
         }
     }
 }
@@ -20,18 +21,18 @@ enum ChangeForm {
 extension WatchedChange {
     /// The change in one line for people: what is there now, and in parentheses what was and whose
     /// doing it is.
-    fileprivate var text: String {
+    fileprivate func text(hasISODates: Bool) -> String {
         let name = [domain, shownKey, path?.description].compactMap(\.self)
             .joined(separator: " ")
         let now =
             switch new {
             case .absent: "removed"
-            case .value, .large, .unknown: "= \(new.words)"
+            case .value, .large, .unknown: "= \(new.words(hasISODates: hasISODates))"
             }
         let was =
             switch old {
             case .absent: "new"
-            case .value, .large, .unknown: "was \(old.words)"
+            case .value, .large, .unknown: "was \(old.words(hasISODates: hasISODates))"
             }
         let by = writer.map { "; \($0.name.onOneLine) \($0.process)" } ?? ""
         return "\(name) \(now) (\(was)\(by))"
@@ -49,11 +50,12 @@ extension WatchedChange {
 }
 
 extension WatchedChange.Content {
-    fileprivate var words: String {
+    fileprivate func words(hasISODates: Bool) -> String {
         switch self {
         case .absent: "nothing"
         case .value(let archive):
-            (try? archive.jsonText()).map(ShownJSON.text) ?? "a value that cannot be shown"
+            (try? archive.jsonText(hasISODates: hasISODates)).map(ShownJSON.text)
+                ?? "a value that cannot be shown"
         case .large(let size): "\(size) bytes"
         case .unknown: "a value that was not kept"
         }
@@ -63,36 +65,37 @@ extension WatchedChange.Content {
 // MARK: JSON
 
 extension WatchedChange {
-    fileprivate var json: String {
-        get throws {
-            var members = [
-                ("generation", "\(generation)"), ("domain", try domain.quoted),
-                ("key", try key.quoted),
+    fileprivate func json(hasISODates: Bool) throws -> String {
+        var members = [
+            ("generation", "\(generation)"), ("domain", try domain.quoted),
+            ("key", try key.quoted),
+        ]
+        if let path { members.append(("path", try path.description.quoted)) }
+        members += try old.members(as: "old", hasISODates: hasISODates)
+        members += try new.members(as: "new", hasISODates: hasISODates)
+        if let writer {
+            let facts = [
+                ("name", try writer.name.quoted), ("executable", try writer.executable.quoted),
+                ("process", "\(writer.process)"),
             ]
-            if let path { members.append(("path", try path.description.quoted)) }
-            members += try old.members(as: "old") + new.members(as: "new")
-            if let writer {
-                let facts = [
-                    ("name", try writer.name.quoted), ("executable", try writer.executable.quoted),
-                    ("process", "\(writer.process)"),
-                ]
-                members.append(("writer", try ShownJSON.object(facts)))
-            }
-            return try ShownJSON.object(members)
+            members.append(("writer", try ShownJSON.object(facts)))
         }
+        return try ShownJSON.object(members)
     }
 }
 
 extension WatchedChange.Content {
     /// The value under a name; its size, where it was not kept; nothing where there is none.
-    fileprivate func members(as name: String) throws -> [(String, String)] {
+    fileprivate func members(
+        as name: String, hasISODates: Bool
+    ) throws -> [(String, String)] {
         switch self {
         case .absent: return []
         case .large(let size): return [("\(name)Size", "\(size)")]
         case .unknown: return [("\(name)Unknown", "true")]
         case .value(let archive):
             do {
-                return [(name, try archive.jsonText())]
+                return [(name, try archive.jsonText(hasISODates: hasISODates))]
             } catch let error as ArchiveError {
                 return [("\(name)Error", try "\(error)".quoted)]
             }
@@ -104,7 +107,7 @@ extension WatchedChange.Content {
 
 extension WatchedChange {
     /// The command that makes the same change; a comment, where none can.
-    fileprivate var command: String {
+    fileprivate func command(hasISODates: Bool) -> String {
         if domain.hasSuffix("@managed") || domain.hasSuffix("@system") {
             return comment("it is from a file of the administrator or the vendor")
         }
@@ -116,7 +119,8 @@ extension WatchedChange {
         case .large, .unknown: return comment("its value is not known")
         case .value(let archive):
             do {
-                let (options, value) = try ValueArguments.words(for: archive)
+                let (options, value) = try ValueArguments.words(
+                    for: archive, hasISODates: hasISODates)
                 return words("write", part + options, value)
             } catch {
                 return comment("\(error)")

@@ -5,18 +5,19 @@ import PropertyList
 struct ValueArguments: ChoosySink {
     private var words: [String] = []
 
+    /// - Parameter hasISODates: Whether dates in JSON are spelled in ISO 8601.
     /// - Returns: An option of ours, or the words behind the key; the other is empty.
     /// - Throws: `ArchiveError` where JSON cannot say it, `JSONError` where that could not be read
     ///   back, as of an object inside itself.
     static func words(
-        for archive: KeyedArchive
+        for archive: KeyedArchive, hasISODates: Bool
     ) throws -> (options: [String], value: [String]) {
         var sink = ValueArguments()
         do {
             try archive.render(into: &sink)
             return ([], sink.words)
         } catch is RefusedValue {
-            let json = try archive.jsonText()
+            let json = try archive.jsonText(hasISODates: hasISODates)
             _ = try KeyedArchive(json: json)
             return (["--json", json], [])
         }

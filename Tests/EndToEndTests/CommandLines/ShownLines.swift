@@ -122,7 +122,7 @@ enum ShownLines {
             "find 2024-02-29T12",
             """
             Found 1 key in domain 'com.shown.d': {
-                when = "2024-02-29 12:00:01 +0000";
+                when = "2024-02-29T12:00:01Z";
             }
 
             """

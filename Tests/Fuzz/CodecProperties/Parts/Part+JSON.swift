@@ -20,6 +20,9 @@ extension Part {
         try require(
             try KeyedArchive(json: validated.json(isPretty: true)).bytes == again.bytes,
             "JSON in lines is another value than JSON in one line.")
+        try require(
+            try KeyedArchive(json: validated.json(hasISODates: true)).bytes == again.bytes,
+            "JSON with dates in ISO 8601 is another value.")
         if try ArchiveParts(of: archive.bytes).isPlain {
             try requireSame(json, try again.json())
         }

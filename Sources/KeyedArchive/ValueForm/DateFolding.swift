@@ -1,0 +1,114 @@
+package import PropertyList
+
+/// Hands each NSDate object to another sink as one date, and all other values as they come.
+///
+/// Such an object comes as a dictionary of `$class` and `NS.time`, so the beginning of a dictionary is
+/// held back until it is known to be another one.
+package struct DateFolding<Sink: ValueFormSink>: ValueFormSink {
+    private enum State {
+        case outside
+        case begun
+        case classExpected
+        case named
+        case timeExpected
+        case timed(Double)
+    }
+
+    package var sink: Sink
+    private var state = State.outside
+    private let takeDate: (inout Sink, Double) throws -> Void
+
+    /// - Parameter takeDate: What gives the sink the seconds of an NSDate since 2001-01-01 00:00:00 UTC; by
+    ///   default it comes like a date of a property list.
+    package init(
+        into sink: Sink,
+        takeDate: @escaping (inout Sink, Double) throws -> Void = { try $0.date($1) }
+    ) {
+        self.sink = sink
+        self.takeDate = takeDate
+    }
+
+    package mutating func null() throws { try pass { try $0.null() } }
+    package mutating func boolean(_ value: Bool) throws { try pass { try $0.boolean(value) } }
+    package mutating func integer(_ value: Int128) throws { try pass { try $0.integer(value) } }
+    package mutating func data(_ value: ArraySlice<UInt8>) throws {
+        try pass { try $0.data(value) }
+    }
+    package mutating func bytes(_ value: ArraySlice<UInt8>) throws {
+        try pass { try $0.bytes(value) }
+    }
+    package mutating func date(_ seconds: Double) throws { try pass { try $0.date(seconds) } }
+    package mutating func reference(to uid: UInt64) throws {
+        try pass { try $0.reference(to: uid) }
+    }
+    package mutating func beginArray() throws { try pass { try $0.beginArray() } }
+    package mutating func endArray() throws { try pass { try $0.endArray() } }
+
+    package mutating func beginDictionary() throws {
+        try release()
+        state = .begun
+    }
+
+    package mutating func beginDictionaryOfAnyKeys() throws -> Bool {
+        try release()
+        return try sink.beginDictionaryOfAnyKeys()
+    }
+
+    package mutating func key(_ key: Text) throws {
+        switch state {
+        case .begun where key == "$class": state = .classExpected
+        case .named where key == "NS.time": state = .timeExpected
+        default: try pass { try $0.key(key) }
+        }
+    }
+
+    package mutating func string(_ value: Text) throws {
+        if case .classExpected = state, value == "NSDate" {
+            state = .named
+        } else {
+            try pass { try $0.string(value) }
+        }
+    }
+
+    package mutating func real(_ value: Double) throws {
+        if case .timeExpected = state {
+            state = .timed(value)
+        } else {
+            try pass { try $0.real(value) }
+        }
+    }
+
+    package mutating func endDictionary() throws {
+        if case .timed(let seconds) = state {
+            state = .outside
+            try takeDate(&sink, seconds)
+        } else {
+            try pass { try $0.endDictionary() }
+        }
+    }
+
+    private mutating func pass(_ event: (inout Sink) throws -> Void) throws {
+        try release()
+        try event(&sink)
+    }
+
+    /// Drops what is held back, after an event was refused.
+    package mutating func forget() {
+        state = .outside
+    }
+
+    /// Hands on what was held back.
+    package mutating func release() throws {
+        let held = state
+        state = .outside
+        if case .outside = held { return }
+        try sink.beginDictionary()
+        if case .begun = held { return }
+        try sink.key("$class")
+        if case .classExpected = held { return }
+        try sink.string("NSDate")
+        if case .named = held { return }
+        try sink.key("NS.time")
+        if case .timed(let seconds) = held { try sink.real(seconds) }
+    }
+}
