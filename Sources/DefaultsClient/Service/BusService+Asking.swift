@@ -88,6 +88,7 @@ extension BusService {
                 lost(error, attachment)
                 return completion(outcome)
             }
+            if Self.isWithoutOwner(error) { searchServiceIfDue() }
             loop?.schedule(after: Self.pause) {
                 self.question(
                     method, timeout: timeout, until: end, write: write, read: read,

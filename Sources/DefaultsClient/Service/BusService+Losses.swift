@@ -12,14 +12,9 @@ extension BusService {
     /// Does what is right when a call was lost, whose outcome nobody knows.
     func lost(_ error: any Error, _ attachment: Int) {
         guard attachment == self.attachment, connection != nil else { return }
-        let name = (error as? DBusError)?.name
         // What comes of a private daemon's end is for `privateDaemonHasEnded`.
-        if privateDaemon != nil, name == .disconnected { return }
-        if name == .nameHasNoOwner || name == .serviceUnknown {
-            // A service that does not start is tried again when the timer says so.
-            if retryTimer == nil { searchService() }
-            return
-        }
+        if privateDaemon != nil, (error as? DBusError)?.name == .disconnected { return }
+        if Self.isWithoutOwner(error) { return searchServiceIfDue() }
         losses += 1
         if losses <= Self.mostLosses {
             askAgain()
@@ -27,6 +22,17 @@ extension BusService {
             enter(.unreachable("\(error)"))
             retryLater()
         }
+    }
+
+    /// Whether the bus says that nobody has the service's name.
+    static func isWithoutOwner(_ error: any Error) -> Bool {
+        let name = (error as? DBusError)?.name
+        return name == .nameHasNoOwner || name == .serviceUnknown
+    }
+
+    /// Searches for the service, unless a timer says when one that does not start is tried again.
+    func searchServiceIfDue() {
+        if retryTimer == nil { searchService() }
     }
 
     /// Asks for what is not current, and sends what waits to be sent.
