@@ -38,7 +38,7 @@ extension DefaultsError {
                     + (conflict.actual.flatMap { $0 > expected ? actual : nil }
                         ?? "what came after that one is not known")
             }
-        self.init(.conflict, sentence + ". Nothing was changed; read again.")
+        self.init(.conflict, sentence + ".", .readAgain)
     }
 
     init(tooLargeArchive size: Int) {
@@ -119,6 +119,25 @@ extension DefaultsError {
             "The backup \(name) is damaged, and nothing of it was restored. \(cause)")
     }
 
+    init(damageIn backup: String, _ cause: StorageError) {
+        self.init(.storageFailed, "The backup \(backup) is damaged. \(cause)")
+    }
+
+    init(relativeBackup path: String) {
+        self.init(
+            .invalidArguments,
+            "The path \(path.quotedForMessage) is relative, and this daemon has another working "
+                + "directory. Give the whole path of the backup.")
+    }
+
+    static let backupTwice = DefaultsError(
+        .invalidArguments, "A backup is given by name and by path. Give one of them.")
+
+    static let tooManyRestored = DefaultsError(
+        .tooLarge,
+        "The names of what would change are larger than a reply, which is at most "
+            + "\(Limits.maximumReplySize >> 20) MiB. Name some of the domains.")
+
     init(notBackedUp damage: StoreDamage) {
         self.init(
             .storageFailed,
@@ -176,6 +195,6 @@ extension DefaultsError {
         self.init(
             .locked,
             "The key \(key.name.quotedForMessage) of \(domain.spelling(on: hosts)) is locked\(scope) "
-                + "by the administrator, in \(lock.path). Nothing was changed.")
+                + "by the administrator, in \(lock.path).", .nothingChanged)
     }
 }

@@ -3,6 +3,7 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import KeyedArchive
+import Glibc
 import Logging
 
 /// Restoring a backup while everybody goes on: what differs is changed as anybody changes it, so
@@ -32,6 +33,8 @@ extension DefaultsObject {
             if let error = error as? StorageError, error.isDamage {
                 mend(because: error.description)
             }
+            // A dry run has changed nothing of which it would have to be told.
+            if restoration.isDry { throw error }
             throw DefaultsError(notRestored: restoration.source.name, report, because: error)
         }
         logger.notice("Restored the backup \(restoration.source.name): \(report).")
@@ -54,7 +57,7 @@ extension DefaultsObject {
                 }
                 (backup, reader) = (found, try await writer.open(found))
             case .file(let path):
-                guard path != database.path else { throw DefaultsError(restoringItself: path) }
+                guard !isDatabase(path) else { throw DefaultsError(restoringItself: path) }
                 (backup, reader) = (nil, try await writer.openBackup(at: path))
             }
             while try await reader.verify() { try checkNotEnding() }
@@ -64,6 +67,24 @@ extension DefaultsObject {
             return (backup, reader)
         } catch let error as StorageError where error.code == .damagedDatabase {
             throw DefaultsError(damagedBackup: source.name, because: error)
+        }
+    }
+
+    /// Whether a path leads to the database itself, which is no backup, in whatever spelling.
+    private func isDatabase(_ path: String) -> Bool {
+        var (file, own) = (stat(), stat())
+        guard stat(path, &file) == 0, stat(database.path, &own) == 0 else { return false }
+        return file.st_dev == own.st_dev && file.st_ino == own.st_ino
+    }
+
+    /// Reads from the backup; damage there is no damage of the database.
+    private func read<Value: Sendable>(
+        _ source: Restoration.Source, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StorageError where error.isDamage {
+            throw DefaultsError(damageIn: source.name, error)
         }
     }
 
@@ -82,7 +103,7 @@ extension DefaultsObject {
         // A damaged row may have lost its key, too: who is not found may be the one.
         let mayRemove = report.damaged == 0
         var difference: DomainDifference?
-        while let part = try await reader.next() {
+        while let part = try await read(restoration.source, { try await reader.next() }) {
             try checkNotEnding()
             guard restoration.covers(part.domain) else { continue }
             var current =
@@ -110,7 +131,10 @@ extension DefaultsObject {
         while !rest.isEmpty {
             let some = Array(rest.prefix(1024))
             rest = rest.dropFirst(1024)
-            for domain in try await reader.domainsWithoutValues(among: some) {
+            let lacking = try await read(restoration.source) {
+                try await reader.domainsWithoutValues(among: some)
+            }
+            for domain in lacking {
                 try checkNotEnding()
                 let keys = try database.keys(of: domain)
                 let hasLocks = try keys.contains { try isLocked($0, in: domain) }
@@ -135,7 +159,7 @@ extension DefaultsObject {
         let removed = try present.filter { try !isLocked($0, in: domain) }
         let locked = UInt64(proposal.set.count - set.count + present.count - removed.count)
         if isDry {
-            return report.note(
+            return try report.note(
                 .init(domain: domain, set: set.map(\.key), removed: removed, locked: locked))
         }
         report.locked += locked
