@@ -174,7 +174,8 @@ import Testing
         #expect(try desktop.backupNames("undo").count <= 7)
     }
 
-    @Test func `Restorations that change nothing do not displace the copy that undoes the first one`()
+    @Test
+    func `Restorations that change nothing do not displace the copy that undoes the first one`()
         throws
     {
         desktop.tool("write", "org.example.App", "Key", "-string", "old")
@@ -185,7 +186,8 @@ import Testing
         #expect(undo.count == 1)
         for _ in 1...8 {
             let answer = desktop.tool("backup", "restore", "latest")
-            #expect(answer.output.contains("nothing had to be changed, so there is nothing to undo"))
+            #expect(
+                answer.output.contains("nothing had to be changed, so there is nothing to undo"))
             let json = desktop.tool("backup", "restore", "latest", "--json")
             #expect(json.output.contains(#""undo":null"#), "\(json)")
         }

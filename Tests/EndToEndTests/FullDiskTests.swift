@@ -57,7 +57,9 @@ final class FullDiskTests {
         #expect(try desktop.daemonPID() == daemon)
     }
 
-    @Test func `Without a bus a full disk refuses no reader and says where a change is kept`() throws {
+    @Test func `Without a bus a full disk refuses no reader and says where a change is kept`()
+        throws
+    {
         #expect(desktop.toolAlone("write", "org.example.App", "Key", "-string", "old").status == 0)
         desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
         let large = String(repeating: "x", count: 100_000)
