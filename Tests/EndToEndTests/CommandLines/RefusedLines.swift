@@ -165,8 +165,8 @@ enum RefusedLines {
         help raed | 64 | Did you mean 'read'?
         help backup lst | 64 | Did you mean 'list'?
         backup | 64 | backup needs a verb of its own: list, now or restore
-        backup nonsense | 64 | backup has no verb 'nonsense'. Its verbs are list, now and restore.
-        backup lst | 64 | Did you mean 'list'? Its verbs are list, now and restore.
+        backup nonsense | 64 | backup has no verb 'nonsense'. Its verbs are list, now and restore
+        backup lst | 64 | Did you mean 'list'? Its verbs are list, now and restore
         backup restore "" | 1 | There is no backup ''
         --generate-completion-script bash | 64 | are installed with the program
         read --generate-completion-script=zsh | 64 | are installed with the program
