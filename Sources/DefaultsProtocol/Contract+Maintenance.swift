@@ -59,7 +59,7 @@ extension Contract {
     /// by ordinary changes.
     ///
     /// Replies when all is on disk. `undo` is the name of a backup that was made of what was there
-    /// before, empty where that was damaged; `damaged` counts the values of the backup that cannot
+    /// before, empty if nothing had to be changed or that was damaged; `damaged` counts the values of the backup that cannot
     /// be read; their keys are as they were, and none is removed, as nobody knows which those are;
     /// `locked` counts the keys that the administrator keeps as they are.
     public static let restoreBackup = MethodDeclaration(

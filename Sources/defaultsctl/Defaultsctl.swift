@@ -12,8 +12,8 @@ struct Defaultsctl: AsyncParsableCommand {
             It takes the command lines of macOS's defaults, also when it is called by that name: \
             -currentHost or -host NAME before the verb or the domain (ours, --current-host and --host NAME, \
             after the verb), -g, NSGlobalDomain, -app NAME or a path that ends in /Preferences/NAME.plist for \
-            a domain, and values of any type after the key. Options with two hyphens stand before a value, \
-            and an unknown one is refused; after -- nothing is an option.
+            a domain, and values of any type after the key. A word that begins with two hyphens is an option, \
+            also after a value, and an unknown one is refused; after -- nothing is an option.
 
             Exit status: 0 done, 1 not found or refused, 64 wrong command line, 69 the service \
             cannot be reached.

@@ -174,6 +174,49 @@ import Testing
         #expect(try desktop.backupNames("undo").count <= 7)
     }
 
+    @Test
+    func `Restorations that change nothing do not displace the copy that undoes the first one`()
+        throws
+    {
+        desktop.tool("write", "org.example.App", "Key", "-string", "old")
+        #expect(desktop.tool("backup", "now").status == 0)
+        desktop.tool("write", "org.example.App", "Key", "-string", "precious")
+        #expect(desktop.tool("backup", "restore", "latest").status == 0)
+        let undo = try desktop.backupNames("undo")
+        #expect(undo.count == 1)
+        for _ in 1...8 {
+            let answer = desktop.tool("backup", "restore", "latest")
+            #expect(
+                answer.output.contains("nothing had to be changed, so there is nothing to undo"))
+            let json = desktop.tool("backup", "restore", "latest", "--json")
+            #expect(json.output.contains(#""undo":null"#), "\(json)")
+        }
+        #expect(try desktop.backupNames("undo") == undo)
+        #expect(desktop.tool("backup", "restore", try #require(undo.first)).status == 0)
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "precious\n")
+    }
+
+    @Test func `A domain that neither the backup nor the database has is not restored in silence`()
+        throws
+    {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        desktop.tool("-host", "elsewhere", "write", "org.example.Far", "Key", "-int", "1")
+        #expect(desktop.tool("backup", "now").status == 0)
+        desktop.tool("write", "org.example.App", "Key", "-int", "2")
+        for options in [[], ["--dry-run"], ["--domain", "org.example.App"]] {
+            let refused = desktop.tool(
+                ["backup", "restore", "latest", "--domain", "org.exmaple.App"] + options)
+            #expect(refused.status == 1 && refused.output == "", "\(refused)")
+            #expect(refused.error.contains("nor the database has the domain \"org.exmaple.App\""))
+        }
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "2\n")
+        #expect(try desktop.backupNames("undo") == [])
+        // The backup has this one for a host alone, and the database has it no more.
+        desktop.tool("delete-all", "org.example.Far")
+        let restored = desktop.tool("backup", "restore", "latest", "--domain", "org.example.Far")
+        #expect(restored.output.contains(": 1 key set, 0 removed"), "\(restored)")
+    }
+
     @Test func `A restoration is shown before it is made, and can be of one domain`() throws {
         for domain in ["org.example.A", "org.example.A@host", "org.example.B"] {
             desktop.tool("write", domain, "Key", "-int", "1")

@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: [
         ["write", app, "k", "-int", "2"], ["write", app, "{ k = 2; }"], ["delete", app, "k"],
         ["delete", app], ["delete-all", app], ["rename", app, "k", "l"], ["import", app, "-"],
-        ["apply"],
+        ["apply"], ["factory-reset", "--yes"],
     ])
     func `After --wait the change is on disk`(words: [String]) throws {
         desktop.tool("write", Self.app, "k", "-int", "1")
@@ -70,6 +70,41 @@ import Testing
             [Desktop.programs + "/defaultsctl"] + words + ["--wait"], input: input)
         #expect(answer.status == 0, "\(answer)")
         #expect(try desktop.property("PendingChanges") == "<uint32 0>")
+    }
+
+    @Test func `A part that is removed already is unchanged, as a key is`() throws {
+        desktop.tool("write", Self.app, "o", "--json", #"{"$class":"Account","username":"ada"}"#)
+        desktop.tool("write", Self.app, "list", "-array", "a", "b")
+        for (key, path) in [("o", "username"), ("list", "[1]")] {
+            let words = ["delete", "--changed", Self.app, key, "--path", path]
+            #expect(desktop.tool(words).output == "changed\n")
+            let again = desktop.tool(words)
+            #expect(again.status == 0 && again.output == "unchanged\n", "\(again)")
+            let plain = desktop.tool("delete", Self.app, key, "--path", path)
+            #expect(plain.status == 1, "\(plain)")
+        }
+        let wrong = desktop.tool("delete", "--changed", Self.app, "list", "--path", "name")
+        #expect(wrong.status == 1, "\(wrong)")
+    }
+
+    @Test func `A key that only the managed layer has is locked, and not unknown`() throws {
+        try desktop.write(#"{"Managed": 3}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.awaitLock(of: "Managed", in: Self.app)
+        for verb in ["delete", "delete-all"] {
+            let refused = desktop.tool(verb, Self.app, "Managed")
+            #expect(refused.status == 1 && refused.error.contains("is locked by the administrator"))
+            let skipped = desktop.tool(verb, Self.app, "Managed", "--skip-locked")
+            #expect(skipped.status == 0 && skipped.error.contains("was left as before"))
+        }
+        #expect(desktop.tool("locked", "org.example.None").status == 0)
+    }
+
+    @Test func `A reset says whether it has changed anything`() throws {
+        desktop.tool("write", Self.app, "Free", "-int", "1")
+        let reset = ["factory-reset", "--yes", "--changed", "--wait"]
+        #expect(desktop.tool(reset).output == "changed\n")
+        #expect(desktop.tool(reset).output == "unchanged\n")
+        #expect(desktop.tool(reset + ["--json"]).status == 64)
     }
 
     @Test func `What is locked is skipped where that is asked for, and told`() throws {

@@ -57,6 +57,25 @@ final class FullDiskTests {
         #expect(try desktop.daemonPID() == daemon)
     }
 
+    @Test func `Without a bus a full disk refuses no reader and says where a change is kept`()
+        throws
+    {
+        #expect(desktop.toolAlone("write", "org.example.App", "Key", "-string", "old").status == 0)
+        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
+        let large = String(repeating: "x", count: 100_000)
+        let written = desktop.toolAlone("write", "org.example.App", "Key", "-string", large)
+        #expect(written.status == 1)
+        #expect(written.error.contains("The crash journal keeps the changes"), "\(written.error)")
+        let read = desktop.toolAlone("read", "org.example.App", "Key")
+        #expect(read.status == 0 && read.output == large + "\n", "\(read.error)")
+        #expect(read.error.contains("The crash journal keeps the changes"), "\(read.error)")
+        for answer in [written, read] {
+            #expect(!answer.error.contains("on the bus"), "\(answer.error)")
+        }
+        try FileManager.default.removeItem(atPath: disk + "/filler")
+        #expect(desktop.toolAlone("sync").status == 0)
+    }
+
     @Test func `A bus that ends during a Synchronize ends the daemon in order`() throws {
         let daemon = try desktop.startDaemon()
         desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")

@@ -79,6 +79,7 @@ import Testing
         let values = [
             "true", "-7", "18446744073709551615", "1.5", "1e300", #"{"$real":"nan"}"#,
             #""it's \"quoted\" $HOME `id` \\ \n\t""#, #""\u0000""#, #""""#, #""-dash""#,
+            #""--wait""#,
             #"{"$data":"AAEC"}"#, #"{"$date":725760000.0}"#, #"["a",{"b":[null,false]}]"#,
             #"{"$class":"Account","username":"ada","n":{"$class":"NSNumber","$value":4}}"#,
             #"{"$class":"NSSet","NS.objects":[1,2]}"#, #""ünïcödé 🎉""#,

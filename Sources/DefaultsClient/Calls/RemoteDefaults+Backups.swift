@@ -17,7 +17,8 @@ public struct RemoteBackup: Sendable, Hashable {
 
 /// What a restoration has changed.
 public struct RestorationOutcome: Sendable, Hashable {
-    /// The backup by which it is undone; empty where the database was too damaged for one.
+    /// The backup that undoes it; empty if nothing had to be changed, or the database was too damaged
+    /// for one.
     public let undo: String
     /// How many keys have got another value.
     public let set: UInt64

@@ -107,6 +107,13 @@ extension DefaultsError {
                 + "there are.")
     }
 
+    init(noDomainToRestore domain: String, from backup: String) {
+        self.init(
+            .notFound,
+            "Neither the backup \(backup) nor the database has the domain \(domain.quotedForMessage). "
+                + "Nothing was changed.")
+    }
+
     init(restoringItself path: String) {
         self.init(
             .invalidArguments,

@@ -36,13 +36,16 @@ extension DefaultsObject {
         logger.notice("The crash journal takes changes again.")
     }
 
-    /// Tells everybody on the bus that the property StorageError has changed.
+    /// Tells everybody on the bus, or the peer, that the property StorageError has changed; nobody
+    /// hears it when they have gone.
     func announceTrouble() {
         do {
             try connection.assumeIsolated {
                 try $0.propertiesChanged(
                     Contract.objectPath, Contract.interface, [Contract.storageError.name])
             }
+        } catch let error as DBusError where error.name == .disconnected {
+            logger.debug("Nobody is there to be told of the storage error.")
         } catch {
             logger.warning("Cannot tell of the storage error on the bus: \(error)")
         }

@@ -53,9 +53,23 @@ extension Daemon {
         do {
             try await object?.stop()
         } catch {
-            logger.error("\(error) The crash journal keeps the changes for the next start.")
-            self.status = ExitStatus(of: error)
+            report(unwritten: error)
         }
         loop.stop()
+    }
+
+    /// Says why the disk lacks changes, which the crash journal keeps.
+    ///
+    /// For a peer that has changed nothing these are changes of programs before it, so its own
+    /// command is done.
+    private func report(unwritten error: any Error) {
+        let sentence = "\(error) The crash journal keeps the changes for the next start."
+        let failure = ExitStatus(of: error)
+        let changes = object?.assumeIsolated { $0.statistics.changes } ?? 0
+        if case .peer = callers, failure == .inputOutput, changes == 0 {
+            return logger.warning("\(sentence)")
+        }
+        logger.error("\(sentence)")
+        status = failure
     }
 }

@@ -15,13 +15,14 @@ extension DefaultsObject {
     /// Restores a backup.
     ///
     /// - Returns: What it has changed, when that is on disk; or what it would change.
-    /// - Throws: Where nothing could be done or, with the name of the backup that undoes it, not all.
+    /// - Throws: If nothing could be done; or not all, with the name of the backup that undoes it.
     func restore(_ restoration: Restoration) async throws -> RestorationReport {
         try checkNotEnding()
         let (backup, reader) = try await open(restoration.source)
+        try await checkDomains(of: restoration, in: reader)
         var report = RestorationReport()
+        report.undoing = .notNeeded(sparing: backup)
         report.damaged = UInt64(await reader.damage.rowCount)
-        if !restoration.isDry { report.undo = try await backupBeforeRestoring(backup) }
         do {
             try await restore(restoration, from: reader, in: &report)
             if restoration.isDry { return report }
@@ -33,8 +34,9 @@ extension DefaultsObject {
             if let error = error as? StorageError, error.isDamage {
                 mend(because: error.description)
             }
-            // A dry run has changed nothing of which it would have to be told.
+            // A dry run, and a restoration that ended before its first change, report nothing else.
             if restoration.isDry { throw error }
+            if case .notNeeded = report.undoing { throw error }
             throw DefaultsError(notRestored: restoration.source.name, report, because: error)
         }
         logger.notice("Restored the backup \(restoration.source.name): \(report).")
@@ -88,12 +90,31 @@ extension DefaultsObject {
         }
     }
 
-    /// Makes a backup by which the restoration can be undone; nil where the database is damaged,
-    /// which may be why somebody restores.
-    private func backupBeforeRestoring(_ backup: Backup?) async throws -> Backup? {
-        switch try await makeBackup(.undo, sparing: backup) {
-        case .success(let undo): undo
-        case .failure: nil
+    /// Refuses a domain that neither the backup nor the database has: its name is mistyped.
+    private func checkDomains(of restoration: Restoration, in reader: BackupReader) async throws {
+        let own = try database.domains()
+        let unknown = restoration.domains.filter { named in
+            !own.contains { Restoration.covers(named, $0) }
+        }
+        var missing = try await reader.domainsWithoutValues(among: Array(unknown))
+        guard !missing.isEmpty else { return }
+        // The backup may have them for a host alone. A second reader finds that; the first one must
+        // stay at the beginning.
+        let (_, parts) = try await open(restoration.source)
+        while let part = try await parts.next(), !missing.isEmpty {
+            missing.removeAll { Restoration.covers($0, part.domain) }
+        }
+        guard let domain = missing.map({ $0.spelling(on: hosts) }).min() else { return }
+        throw DefaultsError(noDomainToRestore: domain, from: restoration.source.name)
+    }
+
+    /// Makes the backup that undoes the restoration, before its first change: a restoration that
+    /// changes nothing makes none, and so does not displace an older one.
+    private func backUpBeforeFirstChange(in report: inout RestorationReport) async throws {
+        guard case .notNeeded(let spared) = report.undoing else { return }
+        switch try await makeBackup(.undo, sparing: spared) {
+        case .success(let undo): report.undoing = .made(undo)
+        case .failure: report.undoing = .impossible
         }
     }
 
@@ -141,7 +162,10 @@ extension DefaultsObject {
                 if hasLocks || restoration.isDry {
                     let change = ChangeProposal(domain: domain, removed: keys, origin: origin)
                     try await make(change, in: &report, isDry: restoration.isDry)
-                } else if let removal = try removal(of: domain, by: origin) {
+                    continue
+                }
+                try await backUpBeforeFirstChange(in: &report)
+                if let removal = try removal(of: domain, by: origin) {
                     report.removed += UInt64(clamping: try database.totals(of: domain).keys)
                     conclude(try await commitWhenThereIsRoom(removal))
                 }
@@ -152,23 +176,37 @@ extension DefaultsObject {
     private func make(
         _ proposal: ChangeProposal, in report: inout RestorationReport, isDry: Bool
     ) async throws {
-        let domain = proposal.domain
-        let set = try proposal.set.filter { try !isLocked($0.key, in: domain) }
-        // Somebody may have removed it meanwhile.
-        let present = try proposal.removed.filter { try database.generation(domain, $0) != nil }
-        let removed = try present.filter { try !isLocked($0, in: domain) }
-        let locked = UInt64(proposal.set.count - set.count + present.count - removed.count)
+        var (change, locked) = try possible(proposal)
         if isDry {
             return try report.note(
-                .init(domain: domain, set: set.map(\.key), removed: removed, locked: locked))
+                .init(
+                    domain: change.domain, set: change.set.map(\.key), removed: change.removed,
+                    locked: locked))
+        }
+        if !change.changesNothing {
+            try await backUpBeforeFirstChange(in: &report)
+            // Others may have removed or locked keys meanwhile.
+            (change, locked) = try possible(proposal)
         }
         report.locked += locked
-        let change = ChangeProposal(
-            domain: domain, set: set, removed: removed, origin: proposal.origin)
         guard !change.changesNothing else { return }
         conclude(try await commitWhenThereIsRoom(change))
         report.set += UInt64(change.set.count)
         report.removed += UInt64(change.removed.count)
+    }
+
+    /// What can be made of a change now, and how many keys of it are locked.
+    private func possible(
+        _ proposal: ChangeProposal
+    ) throws -> (change: ChangeProposal, locked: UInt64) {
+        let domain = proposal.domain
+        let set = try proposal.set.filter { try !isLocked($0.key, in: domain) }
+        let present = try proposal.removed.filter { try database.generation(domain, $0) != nil }
+        let removed = try present.filter { try !isLocked($0, in: domain) }
+        let locked = UInt64(proposal.set.count - set.count + present.count - removed.count)
+        let change = ChangeProposal(
+            domain: domain, set: set, removed: removed, origin: proposal.origin)
+        return (change, locked)
     }
 
     /// Commits a change that nobody waits for the reply of, when the disk has taken enough of those

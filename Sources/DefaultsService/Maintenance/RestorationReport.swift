@@ -30,8 +30,12 @@ struct Restoration {
 
     /// Whether a domain is restored.
     func covers(_ domain: Domain) -> Bool {
-        guard !domains.isEmpty, !domains.contains(domain) else { return true }
-        return domains.contains { $0.layer == .domain && $0.name == domain.name }
+        domains.isEmpty || domains.contains { Self.covers($0, domain) }
+    }
+
+    /// Whether a domain that was named stands for another: itself, and if it has no host, its layers.
+    static func covers(_ named: Domain, _ domain: Domain) -> Bool {
+        named == domain || named.layer == .domain && named.name == domain.name
     }
 }
 
@@ -53,12 +57,25 @@ struct RestorationReport: CustomStringConvertible {
         }
     }
 
-    /// What would change, by domain, if that was asked for.
+    /// What would change, by domain, where that was asked for.
     private(set) var parts: [Part] = []
     /// What the names in `parts` take in a reply, in bytes.
     private var namesSize = 0
-    /// The backup by which it is undone; nil where the database was damaged before.
-    var undo: Backup?
+    /// The backup that undoes it.
+    enum Undo {
+        /// Nothing has changed yet, so there is nothing to undo. A new backup must not take the place
+        /// of `sparing`, which is being restored.
+        case notNeeded(sparing: Backup?)
+        case made(Backup)
+        /// The database is damaged, which may be why somebody restores.
+        case impossible
+    }
+
+    var undoing = Undo.notNeeded(sparing: nil)
+    /// The backup that undoes it; nil if nothing has changed or the database was damaged before.
+    var undo: Backup? {
+        if case .made(let backup) = undoing { backup } else { nil }
+    }
     /// How many keys have got another value.
     var set: UInt64 = 0
     /// How many keys were removed.

@@ -36,7 +36,7 @@ struct BookList {
         guard !title.isEmpty else {
             throw Refusal("The title is empty. Enter the title of the book.")
         }
-        return try await defaults.update(.titles) { $0.append(title) }
+        return try await change { $0.append(title) }
     }
 
     /// Deletes the book of a row.
@@ -44,7 +44,7 @@ struct BookList {
     /// - Parameter row: The first row is 1.
     /// - Returns: All titles, which are stored now.
     func delete(row: String) async throws -> [String] {
-        try await defaults.update(.titles) { titles in
+        try await change { titles in
             guard let row = Int(row), (1...).contains(row), row <= titles.count else {
                 throw Refusal(
                     "There is no row \"\(row)\". The list has \(titles.count) rows; the first is 1."
@@ -52,5 +52,12 @@ struct BookList {
             }
             titles.remove(at: row - 1)
         }
+    }
+
+    /// Changes the titles as they are now, and returns all of them when they are stored.
+    private func change(_ body: (inout [String]) throws -> Void) async throws -> [String] {
+        // If they cannot be read, this says more than the update would.
+        _ = try titles
+        return try await defaults.update(.titles, body)
     }
 }

@@ -41,7 +41,7 @@ await runProgram(usage: usage) { words in
         let isOn = try isOn(words[1])
         try await GameOptions.save { $0.playMusic = isOn }
     case ("watch", 1):
-        _ = try defaults()
+        tellIfAlone(try defaults())
         await watch()
     case ("levels", 1):
         for level in try defaults().value(of: .levels).all {
@@ -51,6 +51,17 @@ await runProgram(usage: usage) { words in
     case ("reach", 4) where words[2] == "from":
         try await Level.save(words[1], reachedFrom: words[3])
     default: throw WrongUsage()
+    }
+}
+
+/// Says that no changes will come, if nobody announces those of other programs.
+func tellIfAlone(_ defaults: Defaults) {
+    switch defaults.state {
+    case .privateDaemon, .unreachable:
+        tell(
+            "No defaults service is reached in this session, so changes of other programs are not "
+                + "seen here. `defaultsctl doctor` says what to do.")
+    default: break
     }
 }
 

@@ -59,8 +59,11 @@ public func tell(_ sentence: String) {
 /// The libraries' own errors are sentences already.
 public func sentence(of error: any Error) -> String {
     switch error {
-    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-        DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+        return "\(subject(at: context.codingPath)) is of another type than this program stores."
+    case DecodingError.keyNotFound(let key, let context):
+        return "\(subject(at: context.codingPath)) has no field '\(key.stringValue)'."
+    case DecodingError.dataCorrupted(let context):
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
         return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
     case EncodingError.invalidValue(_, let context):
@@ -73,16 +76,32 @@ public func sentence(of error: any Error) -> String {
     }
 }
 
+/// The value, or the field in it that a path leads to.
+private func subject(at path: [any CodingKey]) -> String {
+    path.isEmpty ? "It" : "Its field '\(path.map(\.stringValue).joined(separator: "."))'"
+}
+
 /// What a file has.
 public func contents(of path: String) throws -> Data {
-    try refusing("The file \"\(path)\" cannot be read") {
-        try Data(contentsOf: URL(filePath: path))
+    let failure = "The file \"\(path)\" cannot be read"
+    try requireName(path, failure)
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        throw Refusal("\(failure): it is no regular file.")
     }
+    return try refusing(failure) { try Data(contentsOf: URL(filePath: path)) }
+}
+
+/// Refuses an empty path, which Foundation takes for the working directory.
+private func requireName(_ path: String, _ failure: String) throws {
+    if path.isEmpty { throw Refusal("\(failure): its name is empty. Enter the path of a file.") }
 }
 
 /// Writes a file: all of it, or it stays as it was.
 public func write(_ data: Data, to path: String) throws {
-    try refusing("The file \"\(path)\" cannot be written") {
+    let failure = "The file \"\(path)\" cannot be written"
+    try requireName(path, failure)
+    try refusing(failure) {
         try data.write(to: URL(filePath: path), options: .atomic)
     }
 }
@@ -109,8 +128,9 @@ extension Defaults {
         // The first read waits for the service; the state is known after it.
         _ = keys(in: .domain)
         guard case .unreachable(let reason) = state else { return }
+        let end = reason.hasSuffix(".") ? "" : "."
         throw Refusal(
-            "The defaults service cannot be reached: \(reason) Nothing was read or changed; "
+            "The defaults service cannot be reached: \(reason)\(end) Nothing was read or changed; "
                 + "`defaultsctl doctor` says what to do.")
     }
 }

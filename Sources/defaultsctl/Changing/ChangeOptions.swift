@@ -41,6 +41,18 @@ struct LockOption: ParsableArguments {
     @Flag(help: "Leave locked keys as they are; otherwise one refuses the whole change.")
     var skipLocked = false
 
+    /// Whether a key that the layer lacks is locked, and is to be left as it is.
+    ///
+    /// - Throws: ``LockedKey`` if locked keys are not to be left: that the key is not found would be
+    ///   half of the truth, as one value of it holds.
+    func holds(_ key: String, in domain: String, of defaults: RemoteDefaults) async throws -> Bool {
+        guard skipLocked else {
+            try await defaults.checkLocks(of: [key], in: domain)
+            return false
+        }
+        return try await !skipped(of: [key], in: domain, of: defaults).isEmpty
+    }
+
     /// Those of some keys that are to be left as they are, which standard error is told of.
     func skipped(
         of keys: some Sequence<String>, in domain: String, of defaults: RemoteDefaults

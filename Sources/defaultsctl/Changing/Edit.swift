@@ -20,11 +20,18 @@ enum Edit {
     }
 
     /// The edit that removes a key, or a part of its value.
-    static func removing(_ path: ValuePath?) -> Edit {
+    ///
+    /// - Parameter isLenient: Whether a part that is not there counts as removed.
+    static func removing(_ path: ValuePath?, isLenient: Bool = false) -> Edit {
         guard let path else { return .remove }
         return .change { archive in
             guard let archive else { throw NothingThere() }
-            return try archive.removing(path)
+            do throws(ValuePathError) {
+                return try archive.removing(path)
+            } catch {
+                guard isLenient, error.code == .notFound else { throw error }
+                return archive
+            }
         }
     }
 

@@ -9,7 +9,8 @@ struct Apply: AsyncParsableCommand {
             Changes are read one a line, as JSON objects or as the commands that make them, \
             quoted as in a shell. All lines are read, and checked with the service, before the first \
             change is made. The changes of a domain are one change. If those of a later domain fail \
-            all the same, the earlier ones are undone, and the error says so.
+            all the same, the earlier ones are undone, and the error says so. If apply itself is killed \
+            half way, the changes of some domains may have been made.
 
               {"domain":"org.example.Game","key":"PlaySound","value":true}
               {"domain":"org.example.Game","key":"Volume","remove":true,"ifGeneration":42}

@@ -56,8 +56,8 @@ struct BackupCommands: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes everything, or some domains, as in a backup.",
             discussion: """
-                Applications see it at once, as changes. A backup of what was there before is made \
-                first: restoring that one undoes it. 'latest' is the newest backup that was not made \
+                Applications see it at once, as changes. Before the first change a backup of what is \
+                there is made: restoring that one undoes it. 'latest' is the newest backup that was not made \
                 for undoing. The file of a backup may be of another machine. Locked keys are left as \
                 they are. Everything is on disk when it returns. Exit status: 0, or 1; then a domain \
                 may have been restored and another not, and the error says how many keys were.
@@ -168,10 +168,15 @@ struct BackupCommands: AsyncParsableCommand {
 extension BackupCommands.Restore {
     private static func text(_ source: String, _ outcome: RestorationOutcome) -> String {
         (["\(source.onOneLine): \(counts(outcome.set, outcome.removed))"] + remarks(outcome) + [
-            outcome.undo.isEmpty
-                ? "the database was damaged, and there is no backup that undoes this"
-                : "to undo: defaultsctl backup restore \(outcome.undo)"
+            undoing(outcome)
         ]).joined(separator: "\n")
+    }
+
+    private static func undoing(_ outcome: RestorationOutcome) -> String {
+        if !outcome.undo.isEmpty { return "to undo: defaultsctl backup restore \(outcome.undo)" }
+        return outcome.set == 0 && outcome.removed == 0
+            ? "nothing had to be changed, so there is nothing to undo"
+            : "the database was damaged, and there is no backup that undoes this"
     }
 
     private static func plan(_ source: String, _ outcome: RestorationOutcome) -> String {

@@ -39,6 +39,7 @@ struct Delete: ServiceCommand {
         // The service counts the removal of nothing as done; a person who mistyped wants to know.
         guard key.map(keys.contains) ?? !keys.isEmpty else {
             if change.changed { return try change.tell(false) }
+            if let key, try await lock.holds(key, in: domain, of: defaults) { return }
             throw await defaults.nothingDeleted(key, in: domain, of: keys)
         }
         let named = key.map { [$0] } ?? keys
@@ -56,7 +57,9 @@ struct Delete: ServiceCommand {
     private func edits(of key: String) throws -> DomainEdits {
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
-        try edits.add(.removing(part.path), of: key, ifStillAt: expectation.ifGeneration)
+        // With --changed a person asks for a state, and it may be there already.
+        let edit = Edit.removing(part.path, isLenient: change.changed)
+        try edits.add(edit, of: key, ifStillAt: expectation.ifGeneration)
         return edits
     }
 }
@@ -100,6 +103,7 @@ struct DeleteAll: ServiceCommand {
         }
         guard !found.isEmpty else {
             if change.changed { return try change.tell(false) }
+            if let key, try await lock.holds(key, in: domain, of: defaults) { return }
             throw if let key {
                 ToolError.nothingDeleted(key, in: domain, meant: nil)
             } else {

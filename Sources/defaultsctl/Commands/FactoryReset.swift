@@ -20,6 +20,18 @@ struct FactoryReset: ServiceCommand {
     @Flag(help: "Print a JSON object.")
     var json = false
 
+    @Flag(help: "Print 'changed', or 'unchanged' if nothing had to be changed.")
+    var changed = false
+
+    @Flag(help: "Accepted for consistency: a reset always waits for the disk.")
+    var wait = false
+
+    func validate() throws {
+        if json, changed {
+            throw ValidationError("--json tells what --changed does; give one.")
+        }
+    }
+
     func check() throws {
         guard yes || isatty(STDIN_FILENO) == 1 else { throw ToolError.notAsked }
     }
@@ -27,8 +39,7 @@ struct FactoryReset: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         let domains = try await defaults.domains()
         guard !domains.isEmpty else {
-            return try tell(
-                "nothing is set", [("removed", "0"), ("locked", "0"), ("undo", "null")])
+            return try tell("nothing is set", removed: 0, [("removed", "0"), ("locked", "0"), ("undo", "null")])
         }
         guard yes || Self.isConfirmed(domains.count) else { throw ToolError.notConfirmed }
         let undo = try await defaults.backUp()
@@ -53,10 +64,12 @@ struct FactoryReset: ServiceCommand {
         try tell(
             "\(Amount.of(removed, "key")) removed from \(Amount.of(changed, "domain"))\(remark)\n"
                 + "to undo: defaultsctl backup restore \(undo)",
+            removed: removed,
             [("removed", "\(removed)"), ("locked", "\(locked)"), ("undo", try undo.quoted)])
     }
 
-    private func tell(_ text: String, _ members: [(String, String)]) throws {
+    private func tell(_ text: String, removed: Int, _ members: [(String, String)]) throws {
+        if changed { return try SafeOutput.print(removed > 0 ? "changed" : "unchanged") }
         if json { return try SafeOutput.print(json: ShownJSON.object(members)) }
         try SafeOutput.print(text)
     }

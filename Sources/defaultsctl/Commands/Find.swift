@@ -52,12 +52,8 @@ struct Find: ServiceCommand {
     }
 
     private func printJSON(_ found: [(name: String, entries: [DefaultsEntry])]) throws {
-        let domains = try found.map { name, entries in
-            let members = try entries.map {
-                "\(try $0.key.quoted):\(try $0.jsonText(hasISODates: dates.isoDates))"
-            }
-            return "\(try name.quoted):{\(members.joined(separator: ","))}"
-        }
-        try SafeOutput.print(json: "{\(domains.joined(separator: ","))}")
+        var listing = JSONListing(hasISODates: dates.isoDates)
+        try SafeOutput.print(json: listing.object(of: found))
+        if let failure = listing.failure { throw failure }
     }
 }

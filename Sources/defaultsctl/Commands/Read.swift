@@ -94,7 +94,7 @@ struct Read: ServiceCommand {
         let entries = try await search.entries(in: domain, of: defaults)
         guard !entries.isEmpty else { throw await defaults.noDomain(domain) }
         if json {
-            try SafeOutput.print(json: members(entries))
+            try printJSON { try $0.object(of: entries) }
         } else {
             var listing = Listing()
             try listing.add(entries)
@@ -111,8 +111,7 @@ struct Read: ServiceCommand {
         }
         domains.sort { $0.name < $1.name }
         if json {
-            let objects = try domains.map { "\(try $0.name.quoted):\(try members($0.entries))" }
-            try SafeOutput.print(json: "{\(objects.joined(separator: ","))}")
+            try printJSON { try $0.object(of: domains) }
         } else {
             var listing = Listing()
             try listing.add(domains)
@@ -126,10 +125,9 @@ struct Read: ServiceCommand {
         if let failure = listing.failure { throw failure }
     }
 
-    private func members(_ entries: [DefaultsEntry]) throws -> String {
-        let members = try entries.map {
-            "\(try $0.key.quoted):\(try $0.jsonText(hasISODates: dates.isoDates))"
-        }
-        return "{\(members.joined(separator: ","))}"
+    private func printJSON(_ object: (inout JSONListing) throws -> String) throws {
+        var listing = JSONListing(hasISODates: dates.isoDates)
+        try SafeOutput.print(json: object(&listing))
+        if let failure = listing.failure { throw failure }
     }
 }

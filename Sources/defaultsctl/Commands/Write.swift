@@ -63,11 +63,13 @@ struct Write: ServiceCommand {
     /// Refuses words that are no value before the service is asked for anything.
     func check() throws {
         guard json == nil, archive == nil else {
-            guard words.isEmpty, json == nil || archive == nil else { throw ToolError.valueTwice }
+            guard words.isEmpty, json == nil || archive == nil else {
+                throw ToolError.valueTwice(archive == nil ? "--json" : "--archive")
+            }
             return
         }
         if words.isEmpty {
-            guard part.path == nil else { throw ToolError.noValue }
+            guard part.path == nil, BareValue.isList(key) else { throw ToolError.noValue }
             _ = try domainEntries()
         } else {
             var value = ValueWords(words)

@@ -15,12 +15,23 @@ extension ToolError {
         "Give a value: -bool, -int, -float, -string, -data, -date, -array, -dict or --json and what "
             + "to store, or a property list; see defaultsctl write --help", wrongLine)
 
-    static let valueTwice = ToolError(
-        "Give one value: --json and what to store, or other words; see defaultsctl write --help",
-        wrongLine)
+    /// - Parameter option: The option that gives a value already.
+    static func valueTwice(_ option: String) -> ToolError {
+        ToolError(
+            "Give one value: \(option) and what to store, or other words; see defaultsctl write "
+                + "--help", wrongLine)
+    }
+
+    static func noTypeFlag(_ word: String, meant flag: TypeFlag) -> ToolError {
+        ToolError(
+            "'\(word.inBrief)' is not a type. Did you mean '\(flag.rawValue)'? Its value is the next "
+                + "word. To store the word itself, put -string before it.", wrongLine)
+    }
 
     static func flagWithoutValue(_ flag: TypeFlag) -> ToolError {
-        ToolError("\(flag.rawValue) needs a value; see defaultsctl write --help", wrongLine)
+        ToolError(
+            "\(flag.rawValue) needs a value; one that begins with two hyphens comes after '--'. See "
+                + "defaultsctl write --help", wrongLine)
     }
 
     static func noBoolean(_ word: String) -> ToolError {
@@ -45,7 +56,7 @@ extension ToolError {
     }
 
     static func realTooLarge(_ word: String) -> ToolError {
-        ToolError("'\(word.inBrief)' is larger than any real number.", wrongLine)
+        ToolError("'\(word.inBrief)' is larger than any real number. Nothing was stored.", refused)
     }
 
     static func cannotParse(_ word: String, because reason: String) -> ToolError {
@@ -55,7 +66,7 @@ extension ToolError {
 
     static func unexpectedArgument(_ word: String) -> ToolError {
         ToolError(
-            "Unexpected argument \(word.inBrief); leaving defaults unchanged.", refused)
+            "Unexpected argument \(word.inBrief); leaving defaults unchanged.", wrongLine)
     }
 
     static let nestedComposite = ToolError(
@@ -65,7 +76,7 @@ extension ToolError {
     static let keyIsNoString = ToolError("Dictionary keys must be strings", refused)
 
     static func keyWithoutValue(_ key: String) -> ToolError {
-        ToolError("Key \(key.onOneLine) lacks a corresponding value", refused)
+        ToolError("Key \(key.onOneLine) lacks a corresponding value", wrongLine)
     }
 
     static let repIsNoDictionary = ToolError(

@@ -131,10 +131,9 @@ struct ToolError: Error {
         ToolError(words.onOneLine, refused)
     }
 
-    /// Nobody is there whose changes could be watched.
+    /// Other programs change the database in turn, and no service tells of it.
     static let nothingToWatch = ToolError(
-        "There is nothing to watch: while this program has the database for itself, nobody else can "
-            + "change anything.", noService)
+        "There is nothing to watch: without a service no program announces its changes.", noService)
 
     static let busWentAway = ToolError("The bus has gone; nothing more can be watched.", noService)
 }

@@ -2,9 +2,9 @@
 /// for another: the verb, our own options, `--`, and then all that is a name or a value.
 ///
 /// 1. Host options stand before the verb, ours also behind it, and become the suffix of the domain.
-/// 2. A word that begins with `--` is an option of ours, except after `--` and after a flag of a type
-///    that still takes words. An option that the verb does not have is refused, so that a mistyped
-///    one is never stored. All other words mean what their place says.
+/// 2. Before `--`, a word that begins with two hyphens is an option of ours, also among the words of
+///    a value. An option that the verb does not have is refused, so that a mistyped one is never
+///    stored. All other words mean what their place says.
 struct CommandWords {
     private let verb: Verb
     private var host: HostWords
@@ -40,11 +40,7 @@ struct CommandWords {
     private mutating func take(
         _ word: String, before rest: inout ArraySlice<String>
     ) throws(ToolError) {
-        if let count = verb.wordsBeforeValue, names.count > count,
-            !word.hasPrefix("--") || isTerminated || !ValueWords.isWhole(names[count...])
-        {
-            names.append(word)
-        } else if !isTerminated, word == "--" {
+        if !isTerminated, word == "--" {
             isTerminated = true
         } else if !isTerminated, word.hasPrefix("--") || (word == "-h" && names.isEmpty) {
             try takeOption(word, before: &rest)

@@ -64,6 +64,13 @@ extension Defaultsctl {
         if words == ["backup"] {
             throw ValidationError("backup needs a verb of its own: list, now or restore.")
         }
+        if words.first == "backup", let verb = words.dropFirst().first, !verb.hasPrefix("-"),
+            !backupVerbs.contains(verb)
+        {
+            throw ValidationError(
+                "backup has no verb '\(verb.inBrief)'." + suggestion(verb, among: backupVerbs)
+                    + " Its verbs are list, now and restore.")
+        }
         guard words.first == "help", let verb = words.dropFirst().first else { return }
         if verb.hasPrefix("-") { return }
         guard verbs.contains(verb) else { throw ValidationError(noVerb(verb, among: verbs)) }
@@ -79,8 +86,10 @@ extension Defaultsctl {
 
     private static func noVerb(_ word: String, among verbs: [String]) -> String {
         if let answer = ForeignVerb.answer(to: word) { return answer }
-        let meant = Spelling.nearest(to: word, among: verbs)
-        return "There is no verb '\(word.inBrief)'."
-            + (meant.map { " Did you mean '\($0)'?" } ?? "")
+        return "There is no verb '\(word.inBrief)'." + suggestion(word, among: verbs)
+    }
+
+    private static func suggestion(_ word: String, among verbs: [String]) -> String {
+        Spelling.nearest(to: word, among: verbs).map { " Did you mean '\($0)'?" } ?? ""
     }
 }

@@ -41,9 +41,6 @@ enum Verb: String, CaseIterable {
         }
     }
 
-    /// How many words stand before those of a value, which may look like options and are none.
-    var wordsBeforeValue: Int? { self == .write ? 2 : nil }
-
     /// Our flags of the verb that have one hyphen.
     var shortFlags: Set<String> {
         switch self {

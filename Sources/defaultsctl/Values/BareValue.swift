@@ -11,10 +11,13 @@ enum BareValue {
         "plist", "dict", "array", "string", "integer", "real", "true", "false", "date", "data",
     ]
 
+    /// Whether a word spells more than a string.
+    static func isList(_ word: String) -> Bool { word.contains(where: structure.contains) }
+
     /// Reads a property list in the old style or in XML, with or without its `<plist>`.
     static func read(_ word: String) throws(ToolError) -> PropertyList {
         do {
-            guard word.contains(where: structure.contains) else {
+            guard isList(word) else {
                 return try PropertyList(openStep: Array("\"\(word)\"".utf8))
             }
             guard isXML(word) else { return try PropertyList(openStep: Array(word.utf8)) }

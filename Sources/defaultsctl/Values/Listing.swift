@@ -57,3 +57,35 @@ struct Listing {
         try writer.endDictionary()
     }
 }
+
+/// Values under their keys as JSON, without those that cannot be shown.
+struct JSONListing {
+    /// Whether dates are in ISO 8601.
+    let hasISODates: Bool
+    /// What failed first of that which cannot be shown.
+    private(set) var failure: ToolError?
+
+    init(hasISODates: Bool) {
+        self.hasISODates = hasISODates
+    }
+
+    /// The object of some entries.
+    mutating func object(of entries: [DefaultsEntry]) throws -> String {
+        var members: [(String, String)] = []
+        for entry in entries {
+            do throws(ToolError) {
+                members.append((entry.key, try entry.jsonText(hasISODates: hasISODates)))
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        return try ShownJSON.object(members)
+    }
+
+    /// The object of domains with their entries.
+    mutating func object(
+        of domains: [(name: String, entries: [DefaultsEntry])]
+    ) throws -> String {
+        try ShownJSON.object(domains.map { ($0.name, try object(of: $0.entries)) })
+    }
+}

@@ -19,12 +19,6 @@ struct ValueWords {
         rest = words[...]
     }
 
-    /// Whether words are a scalar, behind which no more words of the value can come.
-    static func isWhole(_ words: ArraySlice<String>) -> Bool {
-        guard let flag = words.first.flatMap(TypeFlag.init) else { return words.count == 1 }
-        return !flag.isComposite && words.count == 2
-    }
-
     /// Reads all words.
     ///
     /// - Throws: `ToolError` where they are no value.
@@ -36,7 +30,10 @@ struct ValueWords {
         case .arrayAdd: request = .elements(try elements())
         case .dict: request = .value(.dictionary(try entries()))
         case .dictAdd: request = .entries(try entries())
-        default: request = .value(try value(word))
+        default:
+            // An element of an array may well look like this; the first word of a value is a flag.
+            if let flag = TypeFlag.meant(by: word) { throw .noTypeFlag(word, meant: flag) }
+            request = .value(try value(word))
         }
         if let word = rest.first { throw .unexpectedArgument(word) }
         return request
@@ -68,7 +65,12 @@ struct ValueWords {
 
     /// Reads one value that is no composite, from its first word on.
     private mutating func value(_ word: String) throws(ToolError) -> WrittenValue {
-        guard let flag = TypeFlag(rawValue: word) else { return .list(try BareValue.read(word)) }
+        guard let flag = TypeFlag(rawValue: word) else {
+            if let flag = TypeFlag.spelled(otherwise: word) {
+                throw .noTypeFlag(word, meant: flag)
+            }
+            return .list(try BareValue.read(word))
+        }
         guard !flag.isComposite else { throw .nestedComposite }
         guard let content = rest.popFirst() else { throw .flagWithoutValue(flag) }
         switch flag {

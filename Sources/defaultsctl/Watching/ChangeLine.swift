@@ -132,9 +132,9 @@ extension WatchedChange {
     ///   - options: Those that are ours alone.
     ///   - value: A value in the words of macOS, which stand behind the key.
     private func words(_ verb: String, _ options: [String], _ value: [String] = []) -> String {
-        // Behind -- a key that looks like one of our options is none; they come before it.
+        // After -- a key or a value that looks like an option is none; options come before it.
         let words =
-            key.hasPrefix("-")
+            key.hasPrefix("-") || value.contains { $0.hasPrefix("--") }
             ? ["defaultsctl", verb] + options + ["--", domain, key] + value
             : ["defaultsctl", verb, domain, key] + options + value
         return words.map(ShellWord.quoted).joined(separator: " ")

@@ -38,22 +38,23 @@ enum RefusedLines {
         write com.example.there k -array '(1' | 1 | Could not parse: (1.  Try single-quoting it.
         write com.example.there k -dict '(a)' 1 | 1 | Dictionary keys must be strings
         write com.example.there k -dict -int 1 1 | 1 | Dictionary keys must be strings
-        write com.example.there k -dict a | 1 | Key a lacks a corresponding value
-        write com.example.there k -dict a 1 b | 1 | Key b lacks a corresponding value
+        write com.example.there k -dict a | 64 | Key a lacks a corresponding value
+        write com.example.there k -dict a 1 b | 64 | Key b lacks a corresponding value
         write com.example.there k -array -array 1 | 1 | Cannot nest composite types (arrays and dictionaries)
         write com.example.there k -array -dict a 1 | 1 | Cannot nest composite types (arrays and dictionaries)
         write com.example.there k -dict a -array 1 | 1 | Cannot nest composite types (arrays and dictionaries)
         write com.example.there k -dict-add a -dict b c | 1 | Cannot nest composite types (arrays and dictionaries)
-        write com.example.there k one two | 1 | Unexpected argument two; leaving defaults unchanged.
-        write com.example.there k -int 1 2 | 1 | Unexpected argument 2; leaving defaults unchanged.
-        write com.example.there k -string a b | 1 | Unexpected argument b; leaving defaults unchanged.
-        write com.example.there k -int 1 -string 1 | 1 | Unexpected argument -string; leaving defaults unchanged.
+        write com.example.there k one two | 64 | Unexpected argument two; leaving defaults unchanged.
+        write com.example.there k -int 1 2 | 64 | Unexpected argument 2; leaving defaults unchanged.
+        write com.example.there k -string a b | 64 | Unexpected argument b; leaving defaults unchanged.
+        write com.example.there k -int 1 -string 1 | 64 | Unexpected argument -string; leaving defaults unchanged.
         write com.example.there k -int 1 --json 1 | 64 | Give one value: --json and what to store, or other words
         write com.example.there k -array-add 1 | 1 | Value for key k is not an array; cannot append.  Leaving defaults unchanged.
         write com.example.there k -dict-add a 1 | 1 | Value for key k is not a dictionary; cannot append.  Leaving defaults unchanged.
         write com.example.there object -dict-add a 1 | 1 | Value for key object is not a dictionary; cannot append.
         write com.example.there '(1, 2)' | 1 | Rep argument is not a dictionary. Defaults have not been changed.
-        write com.example.there key | 1 | Rep argument is not a dictionary. Defaults have not been changed.
+        write com.example.there key | 64 | Give a value
+        write com.example.there "" | 64 | Give a value
         write com.example.there '{ a = 1' | 1 | Could not parse: { a = 1.  Try single-quoting it.
         write com.example.there '<dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict>' | 1 | a reference (CF$UID) outside of a keyed archive
         write /Library/Managed/com.example.x k -int 1 | 1 | Only a path that ends as '/Preferences/NAME.plist' names a domain, NAME.
@@ -73,7 +74,6 @@ enum RefusedLines {
         read -app Nothing | 1 | Couldn't find an application named "Nothing"; defaults unchanged
         write -app Twins k -int 1 | 1 | Several applications are named "Twins"
         write -app "Paint" k -int 1 | 1 | there is org.example.Painter
-        write com.example.there k | 1 | Rep argument is not a dictionary
         write com.example.there | 64 | <key>
         write | 64 | <domain>
         write -g | 64 | <key>
@@ -97,19 +97,33 @@ enum RefusedLines {
         write com.example.there k -date "" | 64 | '' is not a date
         write com.example.there k -date 12:00 | 64 | '12:00' is not a date
         write com.example.there k -date "2001-01-01 2001-01-01" | 64 | is not a date
-        write com.example.there k -float 1e400 | 64 | '1e400' is larger than any real number
+        write com.example.there k -float 1e400 | 1 | '1e400' is larger than any real number
         write com.example.there k --json | 64 | --json
         write com.example.there k --json '{' | 64 | --json
         write com.example.there k --json 1 -int 1 | 64 | Give one value
         write com.example.there k --unknown -int 1 | 64 | write has no option '--unknown'.
         write com.example.there --wiat v | 64 | write has no option '--wiat'. Did you mean '--wait'?
         write com.example.there k -int 1 --wiat | 64 | Did you mean '--wait'?
+        write com.example.there k -array a b --wiat | 64 | Did you mean '--wait'?
+        write com.example.there k -array --jsno a | 64 | A key or a value that begins with two hyphens comes after '--'.
+        write com.example.there k -dict a --wiat | 64 | Did you mean '--wait'?
+        write com.example.there k -array-add --verbose | 64 | comes after '--'
+        write com.example.there k -string --wait | 64 | -string needs a value; one that begins with two hyphens comes after '--'
+        write com.example.there k -int --wait | 64 | -int needs a value
+        write com.example.there k -string --unknown | 64 | comes after '--'
+        write com.example.there k -int=5 | 64 | '-int=5' is not a type. Did you mean '-int'?
+        write com.example.there k -Int 5 | 64 | '-Int' is not a type. Did you mean '-int'?
+        write com.example.there k -Int | 64 | Did you mean '-int'?
+        write com.example.there k -strng a | 64 | '-strng' is not a type. Did you mean '-string'?
+        write com.example.there k -array -Int 5 | 64 | Did you mean '-int'?
+        write com.example.there k -array -int=5 | 64 | Did you mean '-int'?
         write com.example.there k --flag | 64 | A key or a value that begins with two hyphens comes after '--'.
         write com.example.there k -int 99999999999999999999999999999999999999999 | 1 | is out of range: -int takes 64 bits
         write com.example.there k -int -9223372036854775809 | 1 | is out of range
         write com.example.there k -array -int 18446744073709551616 | 1 | is out of range
         write com.example.there k --archive /dev/null | 1 | /dev/null: 
         write com.example.there k --archive - --json 1 | 64 | Give one value
+        write com.example.there k --archive /dev/null extra | 64 | Give one value: --archive and what to store
         get com.example.there k | 64 | 'get' is 'read' here: defaultsctl read DOMAIN KEY
         set com.example.there k v | 64 | 'set' is 'write' here: defaultsctl write DOMAIN KEY VALUE
         list | 64 | 'list' is 'domains' here
@@ -151,7 +165,8 @@ enum RefusedLines {
         help raed | 64 | Did you mean 'read'?
         help backup lst | 64 | Did you mean 'list'?
         backup | 64 | backup needs a verb of its own: list, now or restore
-        backup nonsense | 64 | nonsense
+        backup nonsense | 64 | backup has no verb 'nonsense'. Its verbs are list, now and restore
+        backup lst | 64 | Did you mean 'list'? Its verbs are list, now and restore
         backup restore "" | 1 | There is no backup ''
         --generate-completion-script bash | 64 | are installed with the program
         read --generate-completion-script=zsh | 64 | are installed with the program

@@ -49,8 +49,13 @@ enum WrittenLines {
         com.apple.dock spaced | -string "a  b" | string | "a  b"
         com.apple.dock empty | -string "" | string | ""
         com.apple.dock hyphen | -string -bool | string | "-bool"
-        com.apple.dock hyphens | -string --json | string | "--json"
-        com.apple.dock terminator | -string -- | string | "--"
+        com.apple.dock hyphens | -string -- --json | string | "--json"
+        com.apple.dock minus | -5 | string | "-5"
+        com.apple.dock letter | -x | string | "-x"
+        com.apple.dock infinite | -inf | string | "-inf"
+        com.apple.dock wait | -string --wait x | string | "x"
+        com.apple.dock flag | -string -Int | string | "-Int"
+        com.apple.dock terminator | -string -- -- | string | "--"
         com.apple.dock digits | -string 42 | string | "42"
         com.apple.dock braces | -string '{"a": [1, 2]}' | string | "{\"a\": [1, 2]}"
         com.apple.dock newline | -string "$(printf 'a\nb')" | string | "a\nb"
@@ -195,7 +200,9 @@ enum WrittenLines {
         com.example.arrays encodings | -array 4 | array | ["4"]
         com.example.arrays languages | -array "en-US" "nl-NL" | array | ["en-US","nl-NL"]
         com.example.arrays dock | -array '<dict><key>tile-type</key><string>spacer-tile</string></dict>' | array | [{"tile-type":"spacer-tile"}]
-        com.example.arrays hyphens | -array -a --b -- | array | ["-a","--b","--"]
+        com.example.arrays hyphens | -array -a -- --b -- | array | ["-a","--b","--"]
+        com.example.arrays options | -array a --wait -- b | array | ["a","b"]
+        com.example.arrays near-flags | -array -boot -strng -x | array | ["-boot","-strng","-x"]
         com.example.arrays added | -array-add first | array | ["first"]
         com.example.arrays added | -array-add second -int 3 | array | ["first","second",3]
         com.example.arrays added | -array-add | array | ["first","second",3]

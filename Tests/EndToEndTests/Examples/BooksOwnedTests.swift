@@ -77,6 +77,19 @@ import Testing
         #expect(try tutorials.read(stored) == "Dune\nEmma\nWalden\n")
     }
 
+    @Test func `A list of another type is told of in words for the user`() {
+        desktop.tool("write", "org.example.BooksOwned", "Titles", "-string", "Emma")
+        for words in [[], ["add", "Dune"], ["delete", "1"]] {
+            let result = desktop.run([Desktop.builtProgram("BooksOwned")] + words)
+            #expect(result.status == 1)
+            #expect(
+                result.error
+                    == "BooksOwned: What is stored cannot be read, and stays as it is. It is of another "
+                    + "type than this program stores. `defaultsctl read` shows it, and `defaultsctl "
+                    + "delete` removes it.\n")
+        }
+    }
+
     @Test func `Programs that add at the same time lose none of the titles`() throws {
         let count = 10
         let programs = try (0..<count).map {

@@ -128,6 +128,16 @@ import Testing
         #expect(try desktop.askBus("NameHasOwner", "org.defaultsd.Defaults1") == owned)
     }
 
+    @Test func `Without a bus the watch says that it sees no changes of other programs`() throws {
+        let watcher = try ChildProcess(
+            ["/bin/sh", "-c", "exec \"$0\" watch 2>&1", Desktop.builtProgram("GameOptions")],
+            environment: desktop.environmentWithoutBus, output: .lines)
+        defer { watcher.send(SIGTERM) }
+        let lines = try #require(watcher.lines)
+        #expect(lines.next()?.contains("changes of other programs are not seen here") == true)
+        #expect(lines.next() == "sound on, music on")
+    }
+
     @Test func `The object of one process follows the changes of another`() throws {
         let watcher = try desktop.start(Desktop.builtProgram("GameOptions"), "watch")
         let lines = try #require(watcher.lines)
