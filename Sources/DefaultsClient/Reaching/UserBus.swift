@@ -141,7 +141,9 @@ extension ExpectedDatabase {
         }
     }
 
-    /// The daemon on this machine that the lock's file names. It may have ended since.
+    /// The daemon on this machine that the lock's file names.
+    ///
+    /// It may have ended since.
     var holder: Holder? {
         guard let directory, let bytes = SmallFile.contents(of: "\(directory)/lock") else {
             return nil

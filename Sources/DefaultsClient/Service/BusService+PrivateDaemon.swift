@@ -24,7 +24,9 @@ struct HeldDaemon {
 extension BusService {
     /// How long a daemon without calls is kept: longer than the pauses of a program at work.
     private static let idleTime = Duration.milliseconds(100)
-    /// How long a daemon is kept that has calls. A read of another process waits for two seconds.
+    /// How long a daemon is kept that has calls.
+    ///
+    /// A read of another process waits for two seconds.
     private static let longestHold = Duration.milliseconds(500)
     /// How long others have to take the database.
     private static let turnOfOthers = Duration.milliseconds(100)
