@@ -221,6 +221,8 @@ import Testing
         for domain in ["org.example.A", "org.example.A@host", "org.example.B"] {
             desktop.tool("write", domain, "Key", "-int", "1")
         }
+        // One that came later would be the latest.
+        _ = try desktop.waitForDailyBackup()
         desktop.tool("backup", "now")
         for domain in ["org.example.A", "org.example.A@host", "org.example.B"] {
             desktop.tool("write", domain, "Key", "-int", "2")
