@@ -255,6 +255,9 @@ struct UnitTroubleTests {
         #expect(failed.status == 69)
         #expect(failed.error.contains("The unit defaultsd.service is masked"), "\(failed)")
         #expect(failed.error.contains("systemctl --user unmask defaultsd.service"))
+        let game = manager.example("GameOptions")
+        #expect(game.status == 1)
+        #expect(game.error.contains("unmask defaultsd.service. Nothing was read"), "\(game)")
         let doctor = manager.tool("doctor")
         #expect(doctor.output.contains("masks the unit") && !doctor.output.contains("ExecStart"))
     }

@@ -145,6 +145,9 @@ extension UserManager {
 
     func tool(_ words: String...) -> ProgramResult { tool(words) }
 
+    /// Runs one of the example programs.
+    func example(_ name: String) -> ProgramResult { run(Desktop.builtProgram(name)) }
+
     /// Runs a program of the client library.
     func client(_ words: String...) -> ProgramResult {
         ProgramResult.run(
