@@ -15,6 +15,7 @@ struct Rescue {
     private let path: String
     private let backups: [String]
     private let journal: UniqueID?
+    private let note: StoreNote?
     private var report: RescueReport
     /// What the rows of the damaged store tell of its domains.
     private var domains: [Domain: SalvagedDomain] = [:]
@@ -34,13 +35,14 @@ struct Rescue {
     ///   - backups: The paths of backups, the newest first.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     ///   - journal: The identity of the database by its journal; nil where there is none.
+    ///   - note: How far the store had come; nil if nothing tells.
     static func make(
         from path: String, at target: String, because reason: String, backups: [String],
-        mayBeTorn: Bool, journal: UniqueID?
+        mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?
     ) throws -> RescueReport {
         var rescue = Rescue(
-            store: try RescuedStore(at: target), path: path, backups: backups, journal: journal,
-            report: RescueReport(reason: reason))
+            store: try RescuedStore(at: target), path: path, backups: backups,
+            journal: journal ?? note?.database, note: note, report: RescueReport(reason: reason))
         let left = try rescue.takeWhatIsLeft(mayBeTorn: mayBeTorn)
         let filled = try rescue.fillIn(after: left)
         try rescue.finish(left, filled)
@@ -191,9 +193,12 @@ extension Rescue {
     private mutating func finish(
         _ left: StoreState?, _ filled: StoreState?
     ) throws {
-        if left == nil { report.isBlind = true }
+        let uuid = left?.uuid ?? journal ?? filled?.uuid ?? .random()
+        // The new store is never behind the note, or the next start would take it for damaged.
+        let noted = note.flatMap { $0.database == uuid && !$0.isClosed ? $0.generation : nil }
+        if left.map({ $0.generation < noted ?? .first }) ?? true { report.isBlind = true }
         let states = [left, filled].compactMap(\.self)
-        let last = try store.lastGeneration() ?? .first
+        let last = max(try store.lastGeneration() ?? .first, noted ?? .first)
         let generation = max(left?.generation ?? last, last)
         let ceiling = states.map(\.ceiling)
             .reduce(generation.advanced(by: Generation.ceilingDistance), max)
@@ -201,7 +206,7 @@ extension Rescue {
         try noteLoss(at: landing)
         try store.finish(
             StoreState(
-                uuid: left?.uuid ?? journal ?? filled?.uuid ?? .random(), generation: generation,
+                uuid: uuid, generation: generation,
                 ceiling: landing, recordStart: landing),
             report)
     }
