@@ -25,6 +25,8 @@ struct Rescue {
     private var earlier: Set<EntryName> = []
 
     private static let mostMissing = 10_000
+    /// As many keys as one domain is believed to have lost without a name.
+    private static let mostUnnamed: Int64 = 1 << 40
 
     /// Makes a store beside a damaged one.
     ///
@@ -219,7 +221,8 @@ extension Rescue {
         for row in domains.values {
             let known = try store.keyCount(of: row.domain) + (named[row.domain] ?? 0)
             guard known < row.keyCount else { continue }
-            report.unnamed += Int(clamping: row.keyCount - known)
+            // A damaged row may claim any count.
+            report.unnamed += Int(min(row.keyCount - known, Rescue.mostUnnamed))
             report.short.append(row.domain)
         }
         for touched in report.domains {

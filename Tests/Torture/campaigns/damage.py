@@ -27,6 +27,9 @@ HERE = pathlib.Path(__file__).parent
 PAGE = 4096
 EARLIER_LOG = "earlier-log"
 DOMAINS = [f"org.example.Damage{number}" for number in range(4)]
+SPARE = "org.example.Spare"
+"""A domain that is removed first of all after the damage, and whose keys are not counted."""
+
 TOLD = re.compile(r"(\d+) keys? (?:is|are|was|were) (?:lost|found as|taken from)")
 
 UNTOLD = "what was only in it", "What was changed after", "What else there was"
@@ -120,6 +123,7 @@ class Trial:
             return self._expect_refusal(before)
         if self.end != "running":
             desktop.start()
+        self.client.call("RemoveDomain", "(s)", SPARE)
         told = self._read_until_sound()
         self._judge(told)
         # A daemon that ran may have needed nothing of what was damaged, and the next one finds it.
@@ -134,6 +138,9 @@ class Trial:
             "it was made anew twice: "
             + "".join(file.read_text() for file in sorted(desktop.directory.glob("log-*"))))
         assert self.client.call("GetValue", "(ss)", DOMAINS[0], "after")[0] == 1
+        for domain in DOMAINS:
+            self.client.call("RemoveDomain", "(s)", domain)
+        assert not self._read(), "RemoveDomain has left keys"
         assert not last or self.damage.apply is not nothing, f"a false alarm: {last}"
         return 1 if last else 0
 
@@ -164,6 +171,7 @@ class Trial:
     def _fill(self, rounds: int) -> None:
         """Sets, changes and removes keys, and has all of it on disk."""
         for _ in range(rounds):
+            self.client.call("SetValue", "(ssv)", SPARE, "key", GLib.Variant("x", 1))
             for domain in DOMAINS:
                 pairs = {}
                 for _ in range(25):
@@ -340,6 +348,14 @@ def schema(store, chance):
         "UPDATE domains SET key_count = 1000000", "DELETE FROM domains"]))
 
 
+def rows(store, chance):
+    """Removes rows and leaves the counts, or the other way round."""
+    count = chance.choice([-1 << 63, -1, 0, 1, (1 << 63) - 1])
+    _execute(store, chance.choice([
+        "DELETE FROM entries", "DELETE FROM entries WHERE id % 3 = 0",
+        f"UPDATE domains SET key_count = {count}", f"UPDATE domains SET key_bytes = {count}"]))
+
+
 def newer(store, chance):
     _execute(store, f"PRAGMA user_version = {chance.choice([99, 1000])}")
 
@@ -380,6 +396,7 @@ DAMAGES = [
            ends=(*KILLED, "closed", "closed-rebooted")),
     Damage("all of it is gone", remove_all, ends=STILL),
     Damage("the schema is wrong", schema, ends=STILL),
+    Damage("the counts do not fit the rows", rows, ends=STILL),
     Damage("the schema is newer", newer, is_refused=True, ends=("closed",)),
     Damage("it is another program's", foreign, is_refused=True, ends=("closed",)),
 ]
