@@ -25,46 +25,45 @@ import Testing
         let writer = try database.makeWriter()
         try database.set(["key": [1]])
         let batch = try #require(database.beginFlush())
-        let reading = try await LongRead(of: scratch.store, until: writer)
+        let reading = try LongRead(of: scratch.store)
+        defer { reading.end() }
         try await writer.write(batch)
         database.finishFlush(batch, .success(()))
-        reading.waitForEnd()
         #expect(try database.keys() == ["before", "key"])
         await writer.close()
         database.close()
     }
 }
 
-/// A read on a thread of its own, which ends after a writer has begun to empty the log.
-private final class LongRead: @unchecked Sendable {
-    /// The checkpoint has begun, and the read has ended.
-    private let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+/// A read that ends as soon as SQLite waits for it.
+private final class LongRead {
+    private let reader: Reader
 
-    init(of path: String, until writer: DurableWriter) async throws {
-        await writer.onCheckpoint(begun)
-        let connection = try StoreFile(path: path).connect()
-        try connection.execute("BEGIN")
-        let select = try connection.prepare("SELECT count(*) FROM entries")
-        _ = try select.step()
-        let handedOver = HandedOver(connection)
-        let thread = Thread { [begun, ended] in
-            begun.wait()
-            handedOver.end()
-            ended.signal()
+    init(of path: String) throws {
+        reader = Reader(try StoreFile(path: path).connect())
+        try reader.begin()
+        let thread = Thread { [reader] in
+            SleepWatch.shared.waitForSleep()
+            reader.end()
         }
-        select.reset()
+        SleepWatch.shared.begin()
         thread.start()
     }
 
-    func waitForEnd() {
-        ended.wait()
+    /// Ends it in any case; SQLite has waited for nothing where that is not so yet.
+    func end() {
+        SleepWatch.shared.end()
     }
 
     /// A connection that one thread hands to another, and does not use after that.
-    private final class HandedOver: @unchecked Sendable {
+    private final class Reader: @unchecked Sendable {
         private let connection: Connection
 
         init(_ connection: Connection) { self.connection = connection }
+
+        func begin() throws {
+            try connection.execute("BEGIN; SELECT count(*) FROM entries")
+        }
 
         func end() {
             try? connection.execute("COMMIT")
@@ -72,17 +71,31 @@ private final class LongRead: @unchecked Sendable {
     }
 }
 
-extension DurableWriter {
-    /// Signals when the writer begins a checkpoint.
-    fileprivate func onCheckpoint(_ semaphore: DispatchSemaphore) {
-        // The semaphore outlives the writer's connection: nobody takes this reference back.
-        sqlite3_trace_v2(
-            openConnection.handle, UInt32(SQLITE_TRACE_STMT),
-            { _, context, _, text in
-                let sql = text.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
-                guard let context, sql?.contains("wal_checkpoint") == true else { return 0 }
-                Unmanaged<DispatchSemaphore>.fromOpaque(context).takeUnretainedValue().signal()
-                return 0
-            }, Unmanaged.passRetained(semaphore).toOpaque())
+/// Tells when SQLite sleeps, which it does only to wait for a lock.
+private final class SleepWatch: @unchecked Sendable {
+    static let shared = SleepWatch()
+
+    private let slept = DispatchSemaphore(value: 0)
+    private let system = sqlite3_vfs_find("unix-excl")
+    private let sleep: (@convention(c) (UnsafeMutablePointer<sqlite3_vfs>?, Int32) -> Int32)?
+
+    private init() {
+        sleep = system?.pointee.xSleep
+    }
+
+    func begin() {
+        system?.pointee.xSleep = { system, microseconds in
+            SleepWatch.shared.slept.signal()
+            return SleepWatch.shared.sleep?(system, microseconds) ?? 0
+        }
+    }
+
+    func waitForSleep() {
+        slept.wait()
+    }
+
+    func end() {
+        system?.pointee.xSleep = sleep
+        slept.signal()
     }
 }
