@@ -126,7 +126,15 @@ extension StorageError {
     static func olderThanBackup(_ path: String) -> StorageError {
         StorageError(
             .damagedDatabase,
-            "\(path) was older than its newest backup: its write-ahead log was missing.")
+            "\(path) was older than its newest backup: its write-ahead log was missing or could not "
+                + "be read.")
+    }
+
+    static func behindItsNote(_ path: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "\(path) lacks changes that were on disk: it or its write-ahead log was damaged, cut "
+                + "short or replaced.")
     }
 
     static func damagedState(_ path: String) -> StorageError {

@@ -14,6 +14,8 @@ public struct OpenFlags: OptionSet, Sendable {
 
     /// Open for reading alone.
     public static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
+    /// Take the path for a URI, which may have parameters.
+    public static let uri = OpenFlags(rawValue: SQLITE_OPEN_URI)
     /// Open for reading and writing.
     public static let readWrite = OpenFlags(rawValue: SQLITE_OPEN_READWRITE)
     /// Make the file where there is none.

@@ -124,6 +124,7 @@ import Testing
         var damaged = bytes
         damaged[bytes.count - 100] ^= 1
         try Data(damaged).write(to: URL(fileURLWithPath: scratch.store + "-wal"))
+        try scratch.forgetNote()
         let database = try scratch.open(boot: .random())
         #expect(scratch.rescue == nil)
         #expect(try database.archive("gone5", in: "org.example.App1") == nil)

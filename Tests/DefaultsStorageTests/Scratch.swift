@@ -101,6 +101,17 @@ final class Scratch {
             of: "python3", "-c", program, "\(location.directory)/defaults.db", sql)
     }
 
+    /// Has the file of the lock tell that nothing but the founding of the database is on disk.
+    ///
+    /// A power cut may leave such a note: it is written after the flush, and nobody waits for it.
+    func forgetNote() throws {
+        let path = "\(location.directory)/lock"
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        let note = try #require(lines.last.flatMap { StoreNote(line: $0) })
+        let earlier = StoreNote(isClosed: false, database: note.database, generation: .first)
+        try "host 1\n\(earlier.line)\n".write(toFile: path, atomically: false, encoding: .utf8)
+    }
+
     /// A copy of the database as a power cut leaves it: without the runtime directory.
     func copyWithoutRuntime() throws -> Scratch {
         let copy = try Scratch()

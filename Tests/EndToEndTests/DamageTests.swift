@@ -41,6 +41,28 @@ import Testing
         #expect(try log(of: desktop).contains("is kept as "))
     }
 
+    @Test func `RemoveDomain of a domain whose rows are gone answers, and status tells of it`()
+        throws
+    {
+        let desktop = try Desktop()
+        _ = try desktop.python(Self.fill).requireOutput()
+        try removeBackups(of: desktop)
+        try desktop.stopDaemon()
+        try desktop.removeRows()
+        let output = try desktop.python(
+            """
+            daemon = service.get_name_owner()
+            service.RemoveDomain("(s)", "org.example.App")
+            assert service.get_name_owner() == daemon, "it has ended"
+            print(service.ListDomains())
+            """
+        ).requireOutput()
+        #expect(output == "[]\n")
+        let status = desktop.tool("status").output
+        #expect(status.contains("what it counts of org.example.App and what is there differ"))
+        #expect(status.contains("200 keys are lost besides"))
+    }
+
     @Test func `A value that is lost is told of by name, and everybody else goes on`() throws {
         let desktop = try Desktop()
         _ = try desktop.python(Self.fill).requireOutput()

@@ -36,6 +36,16 @@ struct UserManagerTests {
         #expect(manager.unit("show", "--property=MainPID", "--value") != killed)
     }
 
+    @Test func `A service that was killed seven times in a row serves the next call`() throws {
+        for number in 1...7 {
+            _ = try manager.set("Key", "<\(number)>")
+            let daemon = manager.unit("show", "--property=MainPID", "--value")
+            kill(try #require(pid_t(daemon)), SIGKILL)
+        }
+        #expect(try manager.get("Key").hasPrefix("(<int64 7>, "))
+        #expect(manager.unit("is-active") == "active")
+    }
+
     @Test
     func `The service's own confinement lets it see that a caller has none, and share the page`()
         throws

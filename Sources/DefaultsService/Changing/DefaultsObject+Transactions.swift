@@ -44,12 +44,12 @@ extension DefaultsObject {
 
     /// The change that removes all keys of a domain; nil where it has none.
     func removal(of domain: Domain, by origin: String) throws -> ChangeProposal? {
-        let count = try database.totals(of: domain).keys
-        guard count > 0 else { return nil }
-        return count <= Self.longestNamedRemoval
-            ? ChangeProposal(
-                domain: domain, removed: try database.keys(of: domain), origin: origin)
-            : ChangeProposal(clearing: domain, origin: origin)
+        guard try database.totals(of: domain).keys <= Self.longestNamedRemoval else {
+            return ChangeProposal(clearing: domain, origin: origin)
+        }
+        let keys = try database.countedKeys(of: domain)
+        return keys.isEmpty
+            ? nil : ChangeProposal(domain: domain, removed: keys, origin: origin)
     }
 
     private func apply<Content>(

@@ -191,7 +191,7 @@ extension StoreCheck {
         claimed.nameBytes &+= domain.integer(at: 2)
         claimed.rows += rows
         let isSound =
-            values == domain.integer(at: 3) && rows - values == domain.integer(at: 5)
+            values == domain.integer(at: 3) && rows &- values == domain.integer(at: 5)
             && domain.integer(at: 6) == position
         if !isSound { noteMismatch(domain.text(at: 7) ?? "a domain") }
     }

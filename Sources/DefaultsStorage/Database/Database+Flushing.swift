@@ -53,7 +53,7 @@ extension Database {
         }
         counter.noteDurable(batch)
         if let host = batch.host { notedName = host.name }
-        place.noteWritten()
+        place.noteWritten(journal.database, at: counter.durable)
         if let last = batch.lastSegment {
             tidyJournal(.removing) { try journal.remove(through: last) }
         }

@@ -16,6 +16,17 @@ extension Database {
         try contents.keys(of: domain).withoutFileRecord(of: domain) { $0 }
     }
 
+    /// The keys as `keys(of:)` gives them, which must be as many as the database has counted.
+    ///
+    /// - Throws: `.damagedDatabase` if the count is wrong; `.cannotRead` if the disk fails.
+    public func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
+        let keys = try contents.keys(of: domain)
+        guard try contents.totals(of: domain).keys == keys.count else {
+            throw .miscounted(path, "\(domain)")
+        }
+        return keys.withoutFileRecord(of: domain) { $0 }
+    }
+
     /// The last change of a key; nil where it has no value.
     ///
     /// - Throws: `.cannotRead` where the disk fails.

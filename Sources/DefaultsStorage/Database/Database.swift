@@ -79,7 +79,7 @@ public final class Database {
         place = try StorePlace(at: location)
         fileSystem = place.fileSystem
         let opening = try DatabaseOpening(
-            of: place.directory, at: location, boot: boot, wasLeftOpen: place.wasLeftOpen,
+            at: location, boot: boot, in: place,
             damage: damage, report: report)
         let beginning = try opening.begin(at: location, boot: boot)
         lastRescue = opening.store.lastRescue
@@ -147,7 +147,7 @@ public final class Database {
         do {
             try contents.store.checkpoint()
             // SQLite removes the log when it is closed.
-            place.noteClosed()
+            place.noteClosed(journal.database, at: counter.durable)
         } catch {
             // Everything is in the WAL and on disk; the next process folds it back.
             report(.notFoldedBack(error))

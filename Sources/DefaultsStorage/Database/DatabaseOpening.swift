@@ -25,22 +25,21 @@ struct DatabaseOpening {
     /// Opens the store, makes it, or makes it anew where it is damaged.
     ///
     /// - Parameters:
-    ///   - wasLeftOpen: Whether the process before has not closed the store.
+    ///   - locked: The directory of the store, and what the process before has noted there.
     ///   - damage: What was found to be wrong with the store; nil where nothing was.
     init(
-        of directory: PrivateDirectory, at location: DatabaseLocation, boot: UniqueID,
-        wasLeftOpen: Bool, damage: String?, report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, boot: UniqueID, in locked: StorePlace,
+        damage: String?, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
-        self.directory = directory
+        directory = locked.directory
         self.report = report
         file = StoreFile(in: directory)
         last = PlaceNote(in: directory)
         place = try DatabaseOpening.makeJournalDirectory(at: location, report: report)
         let rescuer = StoreRescuer(
-            of: file, in: directory,
+            of: file, in: locked,
             journals: try location.journalDirectories(now: place, last: last?.journal),
-            wasLeftOpen: wasLeftOpen, hasNote: last != nil, mayBeTorn: last?.journal.boot != boot,
-            report: report)
+            hasPlaceNote: last != nil, mayBeTorn: last?.journal.boot != boot, report: report)
         (store, isRescued) = try rescuer.open(damage: damage)
     }
 

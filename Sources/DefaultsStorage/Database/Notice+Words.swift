@@ -38,8 +38,17 @@ extension Notice {
         Notice(
             severity: .warning,
             description:
-                "The write-ahead log of \(path) was missing: what was only in it, if anything "
-                + "was, is lost.")
+                "The write-ahead log of \(path) was missing or could not be read: what was only in "
+                + "it, if anything was, is lost.")
+    }
+
+    static func logSetAside(_ path: String, as aside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description:
+                "The write-ahead log beside \(path) was not the log of this database, which had been "
+                + "closed in order. It was not read and is kept as \(aside). The database is whole."
+        )
     }
 
     static func setAside(_ path: String) -> Notice {

@@ -1,3 +1,4 @@
+internal import DefaultsModel
 internal import Glibc
 
 /// The lock that makes one process the owner of a database directory.
@@ -5,17 +6,24 @@ internal import Glibc
 /// It is flock(2) on a file of its own. That lock belongs to the open file, so that nothing else
 /// the process does sets it free; the kernel frees it when the process dies, however it dies; and
 /// Linux hands it on to the server of a network file system, so that two machines that share a
-/// home see each other. The file tells a second process who the first one is. It is never
-/// removed: another process may be about to lock it.
+/// home see each other. The first line of the file tells a second process who the first one is; it is
+/// empty after an orderly end. The second line tells the next process how far the store had come. The
+/// file is never removed: another process may be about to lock it.
 ///
 /// A file system that takes no locks is refused. SQLite would refuse it, too, as it locks its file
 /// itself; and a database that two daemons write is lost, which is worse than one that is not served.
 struct DatabaseLock: ~Copyable {
-    /// Whether the process that had the lock before has written to the store, and has ended without
-    /// `noteClosed()`: then a write-ahead log is there.
+    /// Whether a process before has written to the store and did not end in order: then a
+    /// write-ahead log is there.
     let wasLeftOpen: Bool
-    private var isNoted = false
-    private static let mark = "written\n"
+    /// How far the store had come when the lock was taken; nil if nothing tells.
+    let note: StoreNote?
+    /// What the second line tells the next process; nil if it is empty.
+    private(set) var written: StoreNote?
+    /// The second line as versions before this one wrote it.
+    private static let mark = "written"
+    /// The length of the first line, where the second one begins.
+    private let noteOffset: Int
     private let file: File
     /// Which file it is, whatever its name.
     private let identity: FileIdentity
@@ -24,10 +32,20 @@ struct DatabaseLock: ~Copyable {
         file.unlock()
     }
 
-    private init(holding file: consuming File, wasLeftOpen: Bool) throws(SystemError) {
+    private init(
+        holding file: consuming File, after lines: [Substring], isSeenFromAfar: Bool
+    ) throws(SystemError) {
         identity = FileIdentity(try file.status())
+        let line = lines.dropFirst().first ?? ""
+        note = StoreNote(line: line)
+        wasLeftOpen = note.map { !$0.isClosed } ?? (line == DatabaseLock.mark)
+        written = note
+        let holder = "\(HostName.current) \(getpid())\n"
+        noteOffset = holder.utf8.count
         self.file = file
-        self.wasLeftOpen = wasLeftOpen
+        // The lock counts. Where the disk is full, the next process learns no name.
+        try? write(holder + (note.map { "\($0.line)\n" } ?? ""))
+        if isSeenFromAfar { try? self.file.synchronize() }
     }
 
     /// Whether another process could take the lock beside us: somebody has removed its file.
@@ -54,10 +72,11 @@ struct DatabaseLock: ~Copyable {
         }
         guard isOurs else { throw .inUse(directory.path, holder: holder(in: file)) }
         let left = (try? file.read(512, at: 0)) ?? []
-        let wasLeftOpen = String(decoding: left, as: UTF8.self).hasSuffix("\n" + mark)
-        noteHolder(in: file, isSeenFromAfar: fileSystem.isNetwork)
+        let lines = String(decoding: left, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
         do {
-            return try DatabaseLock(holding: file, wasLeftOpen: wasLeftOpen)
+            return try DatabaseLock(
+                holding: file, after: lines, isSeenFromAfar: fileSystem.isNetwork)
         } catch {
             throw .lockFailed(directory.path, error)
         }
@@ -80,34 +99,36 @@ struct DatabaseLock: ~Copyable {
         return file
     }
 
-    /// Notes that the store was written to.
+    /// Notes how far the store has come, on disk.
     ///
-    /// The log's name is on disk by then, as this need not be.
-    mutating func noteWritten() {
-        guard !isNoted else { return }
-        isNoted = true
-        // Where that fails the next process looks for less.
-        guard let size = try? file.size() else { return }
-        try? file.write(Array(DatabaseLock.mark.utf8), at: size)
+    /// The note itself need not be on disk: an older one proves less, and nothing wrong. It is
+    /// written over the one before, so a full disk takes it. A note that cannot be written leaves
+    /// the next process with less proof.
+    mutating func noteWritten(_ database: UniqueID, at generation: Generation) {
+        let note = StoreNote(isClosed: false, database: database, generation: generation)
+        guard note != written else { return }
+        written = note
+        try? file.write(Array("\(note.line)\n".utf8), at: noteOffset)
     }
 
     /// Notes that everything is in the database and its log is folded back.
-    func noteClosed() {
-        // Where that fails the next process misses a log that was not needed. It is on disk before
-        // the log is gone.
-        try? file.truncate(to: 0)
-        if isNoted { try? file.synchronize() }
+    ///
+    /// The note is on disk before the log is removed.
+    mutating func noteClosed(_ database: UniqueID, at generation: Generation) {
+        let wasClosed = note?.isClosed == true && note == written
+        let note = StoreNote(isClosed: true, database: database, generation: generation)
+        written = note
+        try? write("\n\(note.line)\n")
+        if !wasClosed { try? file.synchronize() }
     }
 
-    /// Writes down who holds the lock.
+    /// Makes a short text the whole of the file.
     ///
-    /// It is the lock that counts: where the disk is full the next process is told of no name.
-    ///
-    /// - Parameter isSeenFromAfar: Whether other machines are to read it, which see what is at the
-    ///   server.
-    private static func noteHolder(in file: borrowing File, isSeenFromAfar: Bool) {
-        try? file.replaceContents(with: "\(HostName.current) \(getpid())\n")
-        if isSeenFromAfar { try? file.synchronize() }
+    /// The text goes over the old one before the file is cut: at no time is the note lost.
+    private func write(_ text: String) throws(SystemError) {
+        let bytes = Array(text.utf8)
+        try file.write(bytes, at: 0)
+        try file.truncate(to: bytes.count)
     }
 
     /// The host and the process that hold the lock; nil where they have not written that yet, or the

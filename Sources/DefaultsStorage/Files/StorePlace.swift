@@ -1,3 +1,4 @@
+internal import DefaultsModel
 internal import Synchronization
 
 /// The directory of a database, and the lock on it that makes this process the owner.
@@ -9,6 +10,8 @@ final class StorePlace: Sendable {
     let fileSystem: FileSystem
     /// As of `DatabaseLock`.
     let wasLeftOpen: Bool
+    /// As of `DatabaseLock`.
+    let note: StoreNote?
     private let isStandard: Bool
     /// Nil when the directory was given up.
     private let lock: Mutex<DatabaseLock?>
@@ -23,6 +26,7 @@ final class StorePlace: Sendable {
         fileSystem = FileSystem(of: directory)
         let lock = try DatabaseLock.take(in: directory, on: fileSystem)
         wasLeftOpen = lock.wasLeftOpen
+        note = lock.note
         self.lock = Mutex(lock)
     }
 
@@ -41,15 +45,18 @@ final class StorePlace: Sendable {
         }
     }
 
-    /// Notes that the store was written to.
-    func noteWritten() {
-        lock.withLock { $0?.noteWritten() }
+    /// Notes how far the store has come, on disk.
+    func noteWritten(_ database: UniqueID, at generation: Generation) {
+        lock.withLock { $0?.noteWritten(database, at: generation) }
     }
 
     /// Notes that everything is in the database and its log is folded back.
-    func noteClosed() {
-        lock.withLock { $0?.noteClosed() }
+    func noteClosed(_ database: UniqueID, at generation: Generation) {
+        lock.withLock { $0?.noteClosed(database, at: generation) }
     }
+
+    /// What the file of the lock tells the next process; nil if that is nothing.
+    var currentNote: StoreNote? { lock.withLock { $0?.written } }
 
     /// Gives the lock up.
     func giveUp() {

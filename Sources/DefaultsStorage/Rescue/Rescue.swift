@@ -15,6 +15,7 @@ struct Rescue {
     private let path: String
     private let backups: [String]
     private let journal: UniqueID?
+    private let note: StoreNote?
     private var report: RescueReport
     /// What the rows of the damaged store tell of its domains.
     private var domains: [Domain: SalvagedDomain] = [:]
@@ -24,6 +25,8 @@ struct Rescue {
     private var earlier: Set<EntryName> = []
 
     private static let mostMissing = 10_000
+    /// As many keys as one domain is believed to have lost without a name.
+    private static let mostUnnamed: Int64 = 1 << 40
 
     /// Makes a store beside a damaged one.
     ///
@@ -34,13 +37,14 @@ struct Rescue {
     ///   - backups: The paths of backups, the newest first.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     ///   - journal: The identity of the database by its journal; nil where there is none.
+    ///   - note: How far the store had come; nil if nothing tells.
     static func make(
         from path: String, at target: String, because reason: String, backups: [String],
-        mayBeTorn: Bool, journal: UniqueID?
+        mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?
     ) throws -> RescueReport {
         var rescue = Rescue(
-            store: try RescuedStore(at: target), path: path, backups: backups, journal: journal,
-            report: RescueReport(reason: reason))
+            store: try RescuedStore(at: target), path: path, backups: backups,
+            journal: journal ?? note?.database, note: note, report: RescueReport(reason: reason))
         let left = try rescue.takeWhatIsLeft(mayBeTorn: mayBeTorn)
         let filled = try rescue.fillIn(after: left)
         try rescue.finish(left, filled)
@@ -191,9 +195,12 @@ extension Rescue {
     private mutating func finish(
         _ left: StoreState?, _ filled: StoreState?
     ) throws {
-        if left == nil { report.isBlind = true }
+        let uuid = left?.uuid ?? journal ?? filled?.uuid ?? .random()
+        // The new store is never behind the note, or the next start would take it for damaged.
+        let noted = note.flatMap { $0.database == uuid && !$0.isClosed ? $0.generation : nil }
+        if left.map({ $0.generation < noted ?? .first }) ?? true { report.isBlind = true }
         let states = [left, filled].compactMap(\.self)
-        let last = try store.lastGeneration() ?? .first
+        let last = max(try store.lastGeneration() ?? .first, noted ?? .first)
         let generation = max(left?.generation ?? last, last)
         let ceiling = states.map(\.ceiling)
             .reduce(generation.advanced(by: Generation.ceilingDistance), max)
@@ -201,7 +208,7 @@ extension Rescue {
         try noteLoss(at: landing)
         try store.finish(
             StoreState(
-                uuid: left?.uuid ?? journal ?? filled?.uuid ?? .random(), generation: generation,
+                uuid: uuid, generation: generation,
                 ceiling: landing, recordStart: landing),
             report)
     }
@@ -214,7 +221,8 @@ extension Rescue {
         for row in domains.values {
             let known = try store.keyCount(of: row.domain) + (named[row.domain] ?? 0)
             guard known < row.keyCount else { continue }
-            report.unnamed += Int(clamping: row.keyCount - known)
+            // A damaged row may claim any count.
+            report.unnamed += Int(min(row.keyCount - known, Rescue.mostUnnamed))
             report.short.append(row.domain)
         }
         for touched in report.domains {

@@ -113,7 +113,7 @@ extension RescueReport: CustomStringConvertible {
         if isBlind {
             sentences.append(
                 filled.isEmpty
-                    ? "No backup could be read. What else there was, if anything, is lost."
+                    ? "No backup had more. What else there was, if anything, is lost."
                     : "What was changed after that backup, if anything was, is lost.")
         } else if sentences.isEmpty {
             sentences.append("Nothing else is known to be missing.")

@@ -7,7 +7,8 @@ internal import Glibc
 struct StoreCondition {
     /// Why the store is not to be opened as it is; nil where nothing speaks against it.
     let damage: String?
-    /// Whether the process before has left a log, which is not there.
+    /// Whether SQLite finds no log, or none that it would read, though the process before has left
+    /// one.
     let lacksLog: Bool
 
     /// - Parameters:
@@ -19,11 +20,21 @@ struct StoreCondition {
         of path: String, wasLeftOpen: Bool, hasTraces: @autoclosure () -> Bool, mayBeTorn: Bool
     ) throws(StorageError) {
         let (log, size) = try StoreCondition.files(of: path, mayBeTorn: mayBeTorn)
-        lacksLog = wasLeftOpen && access("\(path)-wal", F_OK) != 0
+        lacksLog = wasLeftOpen ? try StoreCondition.hasNoUsableLog(path) : false
         let isNew = size == 0 && log == nil && !hasTraces()
         let isOthers = try StoreCondition.isForeign(path)
         damage =
             isNew || isOthers ? nil : try StoreCondition.damage(of: path, size: size, log)
+    }
+
+    /// Whether the log is missing, or begins with what is not the header of one.
+    private static func hasNoUsableLog(_ path: String) throws(StorageError) -> Bool {
+        guard access("\(path)-wal", F_OK) == 0 else { return true }
+        do {
+            return try WriteAheadLog.isUnusable(of: path)
+        } catch {
+            throw .cannotOpen(path, error)
+        }
     }
 
     private static func files(
@@ -80,7 +91,8 @@ struct StoreCondition {
         }
     }
 
-    private static func size(of path: String) throws(SystemError) -> Int {
+    /// The size of a file; 0 if there is none.
+    static func size(of path: String) throws(SystemError) -> Int {
         var status = stat()
         if stat(path, &status) == 0 { return Int(status.st_size) }
         guard errno == ENOENT else { throw .last("stat", path) }

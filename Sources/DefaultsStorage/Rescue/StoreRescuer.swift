@@ -7,24 +7,26 @@ struct StoreRescuer {
     private let journals: [PrivateDirectory]
     private let folder: BackupFolder
     private let wasLeftOpen: Bool
-    private let hasNote: Bool
+    private let note: StoreNote?
+    private let hasPlaceNote: Bool
     private let mayBeTorn: Bool
     private let report: (Notice) -> Void
 
     /// - Parameters:
+    ///   - place: The directory of the database, and what the process before has noted there.
     ///   - journals: Where journals may stand, which tell the identity of the database.
-    ///   - wasLeftOpen: Whether the process before has left a log.
-    ///   - hasNote: Whether a process before has left a note of its places.
+    ///   - hasPlaceNote: Whether a process before has left a note of its places.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     init(
-        of file: StoreFile, in directory: PrivateDirectory, journals: [PrivateDirectory],
-        wasLeftOpen: Bool, hasNote: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
+        of file: StoreFile, in place: StorePlace, journals: [PrivateDirectory],
+        hasPlaceNote: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
     ) {
         self.file = file
         self.journals = journals
-        folder = BackupFolder(of: directory)
-        self.wasLeftOpen = wasLeftOpen
-        self.hasNote = hasNote
+        folder = BackupFolder(of: place.directory)
+        wasLeftOpen = place.wasLeftOpen
+        note = place.note
+        self.hasPlaceNote = hasPlaceNote
         self.mayBeTorn = mayBeTorn
         self.report = report
     }
@@ -40,18 +42,72 @@ struct StoreRescuer {
     /// - Returns: The store, and whether it was made anew.
     func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
         if try putInPlace() { return (try OpenStore(file, report: report), true) }
+        let aside = try setForeignLogAside()
         let condition = try StoreCondition(
             of: file.path, wasLeftOpen: wasLeftOpen,
-            hasTraces: hasNote || !backups.isEmpty || JournalHistory.database(in: journals) != nil,
+            hasTraces: hasPlaceNote || note != nil || !backups.isEmpty
+                || JournalHistory.database(in: journals) != nil,
             mayBeTorn: mayBeTorn)
         if let reason = damage ?? condition.damage {
-            return try openRescued(because: reason)
+            return try openRescued(because: reason, mayBeTorn: mayBeTorn)
+        }
+        if let state = try? file.foundState(), note?.isClosed == false,
+            note?.provesLoss(in: state) == true
+        {
+            // All of the log was on disk when the note was written, so nothing of it is torn.
+            return try openRescued(
+                because: StorageError.behindItsNote(file.path).description, mayBeTorn: false)
         }
         do throws(StorageError) {
-            return (try openSound(condition), false)
+            let store = try openSound(condition)
+            return (aside.map { store.noting($0, report: report) } ?? store, false)
         } catch {
             guard error.code == .damagedDatabase else { throw error }
-            return try openRescued(because: error.description)
+            return try openRescued(because: error.description, mayBeTorn: mayBeTorn)
+        }
+    }
+
+    /// Sets aside a log that stands beside a store which was closed in order, and which it would take
+    /// back or damage.
+    ///
+    /// A log alone proves nothing: after a power cut the note may be from the time before the log
+    /// was begun. But such a log leads to a state after the note.
+    ///
+    /// - Returns: What to report; nil if nothing was set aside.
+    private func setForeignLogAside() throws(StorageError) -> Notice? {
+        guard let note, note.isClosed, try hasBoth(), let state = file.stateWithoutLog(),
+            note.isReached(by: state), try leadsAway(from: note)
+        else { return nil }
+        do {
+            let aside = try StoreReplacement(of: file).setLogAside()
+            return .logSetAside(file.path, as: aside)
+        } catch {
+            throw .cannotOpen(file.path, error)
+        }
+    }
+
+    /// Whether there is something in the database and in its log.
+    private func hasBoth() throws(StorageError) -> Bool {
+        do throws(SystemError) {
+            let size = try StoreCondition.size(of: file.path)
+            let logSize = try StoreCondition.size(of: file.logPath)
+            return size > 0 && logSize > 0
+        } catch {
+            throw .cannotOpen(file.path, error)
+        }
+    }
+
+    /// Whether the store lacks what was noted as soon as the log is read with it.
+    private func leadsAway(from note: StoreNote) throws(StorageError) -> Bool {
+        do throws(SystemError) {
+            if !mayBeTorn, try WriteAheadLog.isUnusable(of: file.path) { return true }
+        } catch {
+            throw .cannotOpen(file.path, error)
+        }
+        do throws(StorageError) {
+            return try file.foundState().map { !note.isReached(by: $0) } ?? false
+        } catch {
+            return error.code == .damagedDatabase
         }
     }
 
@@ -63,6 +119,8 @@ struct StoreRescuer {
         if let newest = newestBackup(of: store.state.uuid), newest > store.state.generation {
             throw .olderThanBackup(file.path)
         }
+        // The note proves that nothing is missing which it covers.
+        if note?.isReached(by: store.state) == true { return store }
         return store.noting(.logMissing(file.path), report: report)
     }
 
@@ -80,11 +138,11 @@ struct StoreRescuer {
     }
 
     private func openRescued(
-        because reason: String
+        because reason: String, mayBeTorn: Bool
     ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
         let made = try file.rescue(
             because: reason, backups: backups, mayBeTorn: mayBeTorn,
-            journal: JournalHistory.database(in: journals))
+            journal: JournalHistory.database(in: journals), note: note)
         report(.rescued(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)

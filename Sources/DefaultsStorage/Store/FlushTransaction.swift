@@ -170,6 +170,9 @@ extension FlushTransaction {
 }
 
 extension Connection {
+    /// How long one read may hold on to the log, in milliseconds: longer than the longest answer takes.
+    private static let longestRead = 60_000
+
     /// Has the next transaction begin the write-ahead log, and what stands there now gone.
     ///
     /// SQLite takes a transaction back whose end cannot be synchronized, and leaves it in the log. A
@@ -177,8 +180,12 @@ extension Connection {
     /// its salt, would look like transactions that came later and are damaged.
     ///
     /// See [PRAGMA wal_checkpoint](https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
+    /// The reads of this process that are under way are waited for: they are no failure of the disk,
+    /// and each is finished before it returns.
     func beginLogAnew() throws(SQLiteError) {
-        // It tells in its answer that somebody reads what is to go.
+        try pragma("busy_timeout", "\(Connection.longestRead)")
+        defer { _ = try? pragma("busy_timeout", "0") }
+        // It tells in its answer that somebody still reads what is to go.
         guard try pragma("wal_checkpoint", "TRUNCATE") == "0" else {
             throw SQLiteError(
                 extendedCode: .busy, message: "the write-ahead log is being read",

@@ -79,6 +79,41 @@ extension StoreFile {
         return state
     }
 
+    /// What the store knows of itself, by the file and its log, of which nothing is changed; nil if it
+    /// is not a store of this version.
+    func foundState() throws(StorageError) -> StoreState? {
+        try foundState(on: connect())
+    }
+
+    /// The same by the file alone; nil also where it cannot be read.
+    func stateWithoutLog() -> StoreState? {
+        // The characters that mean something in a URI, and those that are none, are escaped.
+        let escaped = path.utf8.map { byte in
+            let isPlain =
+                byte == UInt8(ascii: "/") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+            let digits = String(byte, radix: 16)
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + digits
+        }.joined()
+        guard
+            let connection = try? Connection(
+                path: "file:\(escaped)?immutable=1", flags: [.readOnly, .uri])
+        else { return nil }
+        return try? foundState(on: connection)
+    }
+
+    private func foundState(on connection: Connection) throws(StorageError) -> StoreState? {
+        connection.keepLogOnClose(true)
+        do throws(SQLiteError) {
+            let header = try StoreHeader(of: connection)
+            guard header.isOurs, header.version == Schema.version else { return nil }
+        } catch {
+            throw .storeFailure(path, error, .cannotOpen)
+        }
+        return try state(connection)
+    }
+
     /// Gives a new database its identity and its first generation.
     private func found(_ connection: Connection) throws(SQLiteError) {
         try connection.pragma("application_id", "\(Schema.applicationID)")

@@ -139,7 +139,7 @@ final class StoreReader {
     /// Folds the WAL back into the database and empties it.
     func checkpoint() throws(StorageError) {
         try reading { () throws(SQLiteError) in
-            _ = try connection.pragma("wal_checkpoint(TRUNCATE)")
+            try connection.beginLogAnew()
         }
     }
 

@@ -119,6 +119,33 @@ struct StoreReplacement {
 // MARK: What is kept
 
 extension StoreReplacement {
+    /// Gives the log another name, which is on disk at the end.
+    ///
+    /// - Returns: Its path.
+    func setLogAside() throws(SystemError) -> String {
+        let log = name + "-wal"
+        let aside = name + StoreReplacement.asideEnding + StoreReplacement.text(now()) + "-wal"
+        let kept = try directory.names().filter {
+            $0.hasPrefix(name + StoreReplacement.asideEnding)
+        }
+        try directory.rename(log, to: aside)
+        try directory.synchronize()
+        forgetOldest(kept)
+        return directory.file(aside)
+    }
+
+    private func now() -> timespec {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return time
+    }
+
+    private static func text(_ time: timespec) -> String {
+        let fraction = String(time.tv_nsec)
+        return Timestamp.text(UInt64(clamping: time.tv_sec)) + "."
+            + String(repeating: "0", count: max(0, 9 - fraction.count)) + fraction
+    }
+
     /// Gives the files that stand there other names.
     ///
     /// The log goes first: SQLite would take it for that of the new store.
@@ -148,10 +175,7 @@ extension StoreReplacement {
     /// When the new store was made, which is the same whenever it is asked; to the nanosecond, as
     /// the name is to be for this replacement alone.
     private func timeOfMaking() throws(SystemError) -> String {
-        let time = try File(directory.file(ready), O_RDONLY).status().st_mtim
-        let fraction = String(time.tv_nsec)
-        return Timestamp.text(UInt64(clamping: time.tv_sec)) + "."
-            + String(repeating: "0", count: max(0, 9 - fraction.count)) + fraction
+        StoreReplacement.text(try File(directory.file(ready), O_RDONLY).status().st_mtim)
     }
 
     /// Removes the oldest where there are too many, as far as that can be done.

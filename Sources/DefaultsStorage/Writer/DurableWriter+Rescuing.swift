@@ -21,7 +21,7 @@ extension DurableWriter {
         close()
         let report = try file.rescue(
             because: damage, backups: (try? backups.backups()) ?? [], mayBeTorn: false,
-            journal: database.uuid)
+            journal: database.uuid, note: place.currentNote)
         return CompletedRescue(report: report)
     }
 }

@@ -174,7 +174,8 @@ struct StorageCheck {
                     "It may have another directory, or run on another side of a container.")
         }
         let words = (try? InputFile.contents(of: path, limit: 512))
-            .map { String(decoding: $0, as: UTF8.self).split(whereSeparator: \.isWhitespace) }
+            .map { String(decoding: $0, as: UTF8.self).prefix { $0 != "\n" } }
+            .map { $0.split(whereSeparator: \.isWhitespace) }
         // Who has just taken the lock may not have noted that yet.
         let (host, process) =
             if let words, words.count >= 2 {

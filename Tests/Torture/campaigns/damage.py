@@ -5,9 +5,12 @@ there is. Whatever is not as it was must be told of, and what was removed must s
 """
 
 import math
+import pathlib
 import re
 import signal
 import sqlite3
+import subprocess
+import uuid
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,17 +20,25 @@ from ground import Ground, Outcome
 from messages import GLib
 
 NAME = "damage"
-FAULTS = "a damaged database: cut, zeroed, flipped, emptied, of another schema, a log or file gone"
+FAULTS = "a damaged database or log: cut, zeroed, flipped, replaced, gone, of another schema or time"
 INJECTIONS = ("silent-loss",)
 
+HERE = pathlib.Path(__file__).parent
 PAGE = 4096
+EARLIER_LOG = "earlier-log"
 DOMAINS = [f"org.example.Damage{number}" for number in range(4)]
+SPARE = "org.example.Spare"
+"""A domain that is removed first of all after the damage, and whose keys are not counted."""
+
 TOLD = re.compile(r"(\d+) keys? (?:is|are|was|were) (?:lost|found as|taken from)")
 
 UNTOLD = "what was only in it", "What was changed after", "What else there was"
 """Where nobody can know how many keys are lost, this is told."""
 
-ENDS = {"closed": "ended in order", "killed": "killed", "running": "running"}
+ENDS = {
+    "closed": "ended in order", "killed": "killed", "running": "running",
+    "rebooted": "killed, and the machine started again",
+    "closed-rebooted": "ended in order, and the machine started again"}
 
 
 @dataclass(frozen=True)
@@ -37,11 +48,14 @@ class Damage:
     name: str
     apply: Callable
     is_refused: bool = False
-    ends: tuple[str, ...] = tuple(ENDS)
+    ends: tuple[str, ...] = ("closed", "killed", "running")
 
 
 def run(ground: Ground) -> list[Outcome]:
     outcomes = []
+    subprocess.run(
+        ["cc", "-std=c11", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+         HERE.parent / "c/boot.c", "-o", ground.directory / "boot.so"], check=True)
     for damage in DAMAGES:
         outcome = Outcome(damage.name, 0)
         outcomes.append(outcome)
@@ -84,18 +98,24 @@ class Trial:
 
     def _take(self) -> int:
         desktop = self.desktop
+        self._boot()
         desktop.start()
         self.client = desktop.connect()
         self._fill(rounds=2)
+        (desktop.config / EARLIER_LOG).write_bytes(
+            (desktop.data / "defaults.db-wal").read_bytes())
         if self.has_backup:
             self.client.call("BackUp", interface=MAINTENANCE)
         self._fill(rounds=1)
         if not self.has_backup:
             self._remove_backups()
-        if self.end == "closed":
+        if self.end.startswith("closed"):
             assert desktop.daemon.end(signal.SIGTERM) == 0
-        elif self.end == "killed":
+        elif self.end in ("killed", "rebooted"):
             desktop.daemon.end(signal.SIGKILL)
+        if self.end.endswith("rebooted"):
+            desktop.forget_session()
+            self._boot()
         store = desktop.data / "defaults.db"
         before = {file.name: file.read_bytes() for file in desktop.data.glob("defaults.db*")}
         self.damage.apply(store, self.chance)
@@ -103,6 +123,7 @@ class Trial:
             return self._expect_refusal(before)
         if self.end != "running":
             desktop.start()
+        self.client.call("RemoveDomain", "(s)", SPARE)
         told = self._read_until_sound()
         self._judge(told)
         # A daemon that ran may have needed nothing of what was damaged, and the next one finds it.
@@ -117,7 +138,18 @@ class Trial:
             "it was made anew twice: "
             + "".join(file.read_text() for file in sorted(desktop.directory.glob("log-*"))))
         assert self.client.call("GetValue", "(ss)", DOMAINS[0], "after")[0] == 1
+        for domain in DOMAINS:
+            self.client.call("RemoveDomain", "(s)", domain)
+        assert not self._read(), "RemoveDomain has left keys"
+        assert not last or self.damage.apply is not nothing, f"a false alarm: {last}"
         return 1 if last else 0
+
+    def _boot(self) -> None:
+        """Has the daemons from now on find themselves in another boot than those before."""
+        boot = self.desktop.directory / "boot-id"
+        boot.write_text(f"{uuid.UUID(int=self.chance.getrandbits(128))}\n")
+        self.desktop.environment |= {
+            "LD_PRELOAD": str(self.ground.directory / "boot.so"), "BOOT_ID": str(boot)}
 
     def _remove_backups(self) -> None:
         """Removes the daily one, when it is made."""
@@ -139,6 +171,7 @@ class Trial:
     def _fill(self, rounds: int) -> None:
         """Sets, changes and removes keys, and has all of it on disk."""
         for _ in range(rounds):
+            self.client.call("SetValue", "(ssv)", SPARE, "key", GLib.Variant("x", 1))
             for domain in DOMAINS:
                 pairs = {}
                 for _ in range(25):
@@ -245,6 +278,40 @@ def _flip(path, chance, count):
     path.write_bytes(data)
 
 
+def replace_log(change):
+    """Damages the log: `change` gets its bytes and gives what stands there afterwards."""
+    def apply(store, chance):
+        log = store.with_name("defaults.db-wal")
+        log.write_bytes(change(bytearray(log.read_bytes()), chance))
+    return apply
+
+
+def zero_log_header(log, chance):
+    log[:32] = bytes(32)
+    return log
+
+
+def flip_log_header(log, chance):
+    # What the header counts for itself, the number of its checkpoint, is covered by its checksum.
+    log[chance.randrange(32)] ^= 1 << chance.randrange(8)
+    return log
+
+
+def zero_last_frame(log, chance):
+    frame = PAGE + 24
+    log[-frame:] = bytes(frame)
+    return log
+
+
+def nothing(store, chance):
+    pass
+
+
+def old_log(store, chance):
+    store.with_name("defaults.db-wal").write_bytes(
+        (store.parent.parent / EARLIER_LOG).read_bytes())
+
+
 def noise(store, chance):
     with store.open("r+b") as file:
         file.seek(chance.randrange(store.stat().st_size))
@@ -281,6 +348,14 @@ def schema(store, chance):
         "UPDATE domains SET key_count = 1000000", "DELETE FROM domains"]))
 
 
+def rows(store, chance):
+    """Removes rows and leaves the counts, or the other way round."""
+    count = chance.choice([-1 << 63, -1, 0, 1, (1 << 63) - 1])
+    _execute(store, chance.choice([
+        "DELETE FROM entries", "DELETE FROM entries WHERE id % 3 = 0",
+        f"UPDATE domains SET key_count = {count}", f"UPDATE domains SET key_bytes = {count}"]))
+
+
 def newer(store, chance):
     _execute(store, f"PRAGMA user_version = {chance.choice([99, 1000])}")
 
@@ -297,16 +372,31 @@ def _execute(store, sql):
 
 
 STILL = ("closed", "killed")
+KILLED = ("killed", "rebooted")
 DAMAGES = [
     Damage("the file is cut off", cut), Damage("pages are zero", zero),
     Damage("the first page is zero", zero_first), Damage("bits are flipped", flip),
     Damage("noise is written over it", noise), Damage("the file is empty", empty, ends=STILL),
     Damage("the file is something else", replace, ends=STILL),
     Damage("a log without its database", remove_file, ends=("killed",)),
-    Damage("a database without its log", remove_log, ends=("killed",)),
-    Damage("bits of the log are flipped", flip_log, ends=("killed",)),
+    Damage("a database without its log", remove_log, ends=KILLED),
+    Damage("bits of the log are flipped", flip_log, ends=KILLED),
+    Damage("the log is zero", replace_log(lambda log, _: bytes(len(log))), ends=KILLED),
+    Damage("the header of the log is zero", replace_log(zero_log_header), ends=KILLED),
+    Damage("a bit of the log's header is flipped", replace_log(flip_log_header), ends=KILLED),
+    Damage("the log is cut off", replace_log(
+        lambda log, chance: log[:chance.choice([0, 10, 32, 100])]), ends=KILLED),
+    Damage("the log is a text", replace_log(
+        lambda _, chance: b"no log at all\n" * chance.choice([1, 1000])), ends=KILLED),
+    Damage("the log is zeros of another size", replace_log(
+        lambda _, chance: bytes(chance.choice([1, 32, 1 << 24]))), ends=KILLED),
+    Damage("the last frame of the log is zero", replace_log(zero_last_frame), ends=KILLED),
+    Damage("the log is an old one", old_log, ends=(*KILLED, "closed", "closed-rebooted")),
+    Damage("nothing is damaged", nothing,
+           ends=(*KILLED, "closed", "closed-rebooted")),
     Damage("all of it is gone", remove_all, ends=STILL),
     Damage("the schema is wrong", schema, ends=STILL),
+    Damage("the counts do not fit the rows", rows, ends=STILL),
     Damage("the schema is newer", newer, is_refused=True, ends=("closed",)),
     Damage("it is another program's", foreign, is_refused=True, ends=("closed",)),
 ]

@@ -51,6 +51,15 @@ final class WriteAheadLog {
         return try WriteAheadLog(file, after: header, mayBeTorn: mayBeTorn)
     }
 
+    /// Whether there is something in the log beside a store that SQLite does not take for a log: it
+    /// goes on as if the log were empty.
+    static func isUnusable(of store: String) throws(SystemError) -> Bool {
+        guard access("\(store)-wal", F_OK) == 0 else { return false }
+        let file = try File.regular("\(store)-wal", O_RDONLY)
+        let bytes = try file.read(WriteAheadLog.headerSize, at: 0)
+        return !bytes.isEmpty && Header(decoding: bytes) == nil
+    }
+
     private init(
         _ file: consuming File, after header: Header?, mayBeTorn: Bool
     ) throws(SystemError) {
@@ -154,7 +163,8 @@ private struct Header {
 
     /// Nil where the bytes are none, or damaged.
     init?(decoding bytes: [UInt8]) {
-        guard let magic = bytes.uint32(at: 0), magic & ~1 == Header.magic,
+        guard bytes.count == WriteAheadLog.headerSize, let magic = bytes.uint32(at: 0),
+            magic & ~1 == Header.magic,
             let pageSize = bytes.uint32(at: 8).flatMap(PageSize.init(claimed:)),
             let stored = Checksum(in: bytes, at: 24, isBigEndian: magic & 1 == 1)
         else { return nil }

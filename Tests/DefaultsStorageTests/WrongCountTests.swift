@@ -1,0 +1,57 @@
+import DefaultsModel
+import Testing
+
+@testable import DefaultsStorage
+
+/// A database that counts other keys than it has, as somebody's own SQL may leave it.
+@Suite struct WrongCountTests {
+    private let domain = try? Domain("org.example.App", on: .localhost)
+
+    private func damaged(by sql: String) async throws -> Scratch {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        try database.set(["a": [1], "b": [2]])
+        try database.set(["c": [3]], in: "org.example.Other")
+        try await database.flush()
+        database.close()
+        try scratch.execute(sql)
+        return scratch
+    }
+
+    @Test(
+        "Keys that are counted and not there, or there and not counted, are damage, and no trap",
+        arguments: ["DELETE FROM entries", "UPDATE domains SET key_count = 0"])
+    func told(_ sql: String) async throws {
+        let domain = try #require(domain)
+        let scratch = try await damaged(by: sql)
+        let database = try scratch.open()
+        let error = #expect(throws: StorageError.self) { try database.countedKeys(of: domain) }
+        #expect(error?.code == .damagedDatabase)
+        try await database.rescue()
+        database.close()
+        let again = try scratch.open()
+        #expect(try again.countedKeys(of: domain).count == (sql.hasPrefix("DELETE") ? 0 : 2))
+        #expect(
+            (again.lastRescue?.report.contains("are lost besides") == true)
+                == sql.hasPrefix("DELETE"))
+    }
+
+    @Test(
+        "A count that no database has is no trap, in a check and in a rescue",
+        arguments: [Int64.min, -1, .max])
+    func extreme(_ count: Int64) async throws {
+        let scratch = try await damaged(
+            by: "UPDATE domains SET key_count = \(count), key_bytes = \(count)")
+        let database = try scratch.open()
+        let check = StoreCheck(
+            of: try StoreFile(path: database.path).connect(), path: database.path)
+        while try check.advance() {}
+        #expect(!check.damage.isNone)
+        try database.set(["d": [4]], in: "org.example.New")
+        try await database.flush()
+        try await database.rescue()
+        database.close()
+        let again = try scratch.open()
+        #expect(try again.countedKeys(of: #require(domain)).count == 2)
+    }
+}
