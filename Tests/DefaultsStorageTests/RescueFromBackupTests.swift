@@ -111,7 +111,7 @@ import Testing
         }
         let again = try killed.open()
         #expect(try again.archive("key") == [1])
-        let reason = isEarlierVersion ? "older than its newest backup" : "lacks changes that were on"
+        let reason = isEarlierVersion ? "older than its newest" : "lacks changes that"
         #expect(killed.rescue?.contains(reason) == true, "\(killed.notices)")
     }
 

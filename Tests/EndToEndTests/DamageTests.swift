@@ -51,6 +51,7 @@ import Testing
         try desktop.removeRows()
         let output = try desktop.python(
             """
+            \(Desktop.pythonArchive)
             daemon = service.get_name_owner()
             service.RemoveDomain("(s)", "org.example.App")
             assert service.get_name_owner() == daemon, "it has ended"

@@ -183,6 +183,8 @@ extension Connection {
     /// The reads of this process that are under way are waited for: they are no failure of the disk,
     /// and each is finished before it returns.
     func beginLogAnew() throws(SQLiteError) {
+        // Another writer, which there should not be, is not waited for.
+        try execute("BEGIN IMMEDIATE; ROLLBACK")
         try pragma("busy_timeout", "\(Connection.longestRead)")
         defer { _ = try? pragma("busy_timeout", "0") }
         // It tells in its answer that somebody still reads what is to go.
