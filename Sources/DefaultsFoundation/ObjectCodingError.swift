@@ -1,3 +1,4 @@
+public import DefaultsClient
 public import Foundation
 
 /// Why objects could not be archived, or made from an archive; and where.
@@ -66,7 +67,8 @@ public struct ObjectCodingError: Error {
     }
 }
 
-extension ObjectCodingError: CustomStringConvertible {
+// Class names and fields are told, and no values: the elements of a path are names and numbers.
+extension ObjectCodingError: LoggableError {
     /// The sentence and the place.
     public var description: String {
         var places: [String] = []

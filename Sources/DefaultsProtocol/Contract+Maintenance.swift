@@ -69,10 +69,10 @@ extension Contract {
             Argument("damaged", "t"), Argument("locked", "t"),
         ])
 
-    /// Does the same as `RestoreBackup` for some domains, from a file, or only tells what it would do.
+    /// Restores a backup, by name or by file, for all or some domains.
     ///
-    /// One of `name` and `path` is empty; the file at the path is a backup, which may be of another
-    /// machine. `domains`, if any, are the only ones that are restored: one without a suffix in all
+    /// A dry run only reports what would change. One of `name` and `path` is empty; the path is absolute,
+    /// and its file is a backup, which may be of another machine. `domains`, if any, are the only ones that are restored: one without a suffix in all
     /// its layers. `changes` is empty unless the call is dry: each domain with the keys that would
     /// be set, those that would be removed, and how many are locked.
     public static let restore = MethodDeclaration(

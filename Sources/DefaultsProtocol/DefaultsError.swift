@@ -55,6 +55,23 @@ public struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
         self.message = message
     }
 
+    /// What a refused change says of the other keys of its call.
+    public enum Remark: String, CaseIterable, Sendable {
+        case nothingChanged = "Nothing was changed."
+        case readAgain = "Nothing was changed; read again."
+    }
+
+    /// A refusal of a change, of which nothing was made.
+    public init(_ code: Code, _ fact: String, _ remark: Remark) {
+        self.init(code, "\(fact) \(remark.rawValue)")
+    }
+
+    /// The sentence without its remark: what a program tells that has made other changes.
+    public var fact: String {
+        let remark = Remark.allCases.first { message.hasSuffix(" \($0.rawValue)") }
+        return remark.map { String(message.dropLast($0.rawValue.count + 1)) } ?? message
+    }
+
     /// The refusal that a service answered with, or nil where the error is not of the contract.
     public init?(_ error: DBusError) {
         guard let code = Code.all.first(where: { $0.errorName == error.name }) else { return nil }

@@ -35,8 +35,8 @@ extension StorageError {
                 + (isElsewhere
                     ? "End the session there. If that machine is gone, the server of the file system "
                         + "frees its lock after a while."
-                    : "Reach that one over the bus of its session, by DBUS_SESSION_BUS_ADDRESS, or end "
-                        + "that session."))
+                    : "Set DBUS_SESSION_BUS_ADDRESS to the bus of that process, or try again after it "
+                        + "has ended."))
     }
 
     static func locksRefused(

@@ -131,6 +131,61 @@ import Testing
         #expect(defaults.keys().count == 2)
     }
 
+    private struct Refusal: LoggableError {
+        let description = "The options are of a later version"
+    }
+
+    private struct Quoting: Error, CustomStringConvertible {
+        let description = "scream"
+    }
+
+    @Test func `An error that names no value is quoted, and any other is not`() async throws {
+        for (cause, isQuoted): (any Error, Bool) in [(Refusal(), true), (Quoting(), false)] {
+            let key = DefaultsKey<Int>(
+                Self.name, coding: ValueCoding(encode: { _ in nil }, decode: { _ in throw cause }),
+                default: { 0 })
+            try store(scream)
+            let error = await #expect(throws: ClientError.self) {
+                try await defaults.update(key) { $0 = 1 }
+            }
+            let message = try #require(error?.message)
+            #expect(message.contains("The options are of a later version. Set") == isQuoted)
+            #expect(message.contains("The error is one of Quoting.") == !isQuoted)
+            #expect(!message.contains("scream"))
+        }
+    }
+
+    @Test func `Two long names that begin alike do not cost one of their values`() throws {
+        let names = ["1", "2"].map { String(repeating: "a", count: 1020) + $0 }
+        for name in names { defaults[DefaultsKey(name, default: "")] = "text \(name.suffix(1))" }
+        let numbers = names.map { DefaultsKey($0, default: 0) }
+        for number in numbers { #expect(defaults[number] == 0) }
+        defaults.apply { changes in
+            for number in numbers { changes[number] = 1 }
+        }
+        let kept = defaults.keys().filter { $0.contains("(unreadable") }
+        #expect(kept.count == 2)
+        let values = kept.map { defaults[DefaultsKey($0, default: "")] }
+        #expect(Set(values) == ["text 1", "text 2"])
+    }
+
+    @Test func `A kept value does not come back under a name that the same change removes`() throws
+    {
+        try store(scream)
+        _ = defaults[options]
+        defaults[options] = GameOptions()
+        #expect(try json(Self.side) == scream)
+        try store("1")
+        _ = defaults[options]
+        let side = raw(Self.side)
+        defaults.apply { changes in
+            changes[options] = GameOptions()
+            changes.reset(side)
+        }
+        #expect(defaults.keys() == [Self.name, "GameOptions (unreadable 2)"])
+        #expect(try json("GameOptions (unreadable 2)") == "1")
+    }
+
     @Test func `A failure that nobody listens to is one line on standard error`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent])
         {

@@ -12,6 +12,17 @@ import Testing
         #expect(DefaultsError(DBusError(error.errorName, error.errorMessage)) == error)
     }
 
+    @Test(arguments: DefaultsError.Remark.allCases)
+    func `What was refused is known apart from the remark that nothing was changed`(
+        remark: DefaultsError.Remark
+    ) {
+        let error = DefaultsError(.locked, "The key is locked.", remark)
+        let read = DefaultsError(DBusError(error.errorName, error.errorMessage))
+        #expect(read?.message == "The key is locked. \(remark.rawValue)")
+        #expect(read?.fact == "The key is locked.")
+        #expect(DefaultsError(.locked, "The key is locked.").fact == "The key is locked.")
+    }
+
     @Test func `An error of the bus is none of the contract's`() {
         #expect(DefaultsError(DBusError(.serviceUnknown, "Nobody is there.")) == nil)
     }

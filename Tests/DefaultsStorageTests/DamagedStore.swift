@@ -82,7 +82,7 @@ extension Scratch {
 
     /// What the database says that it has lost, in the notice of the last rescue.
     var rescue: String? {
-        notices.last { $0.description.contains("made anew") }?.description
+        notices.last { $0.description.contains("was rebuilt") }?.description
     }
 
     /// The files of damaged stores.

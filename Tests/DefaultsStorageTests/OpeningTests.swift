@@ -24,8 +24,11 @@ import Testing
         "A lock that another machine holds is refused with its name; one of which nothing is told, without",
         arguments: [
             ("elsewhere 12\n", "by process 12 on host elsewhere. End the session there."),
-            ("", "by another process. Reach that one over the bus of its session"),
-            ("a b c\n", "by another process. Reach that one over the bus of its session"),
+            ("", "by another process. Set DBUS_SESSION_BUS_ADDRESS to the bus of that process"),
+            (
+                "a b c\n",
+                "by another process. Set DBUS_SESSION_BUS_ADDRESS to the bus of that process"
+            ),
         ])
     func foreignLock(text: String, words: String) throws {
         let scratch = try Scratch()

@@ -45,7 +45,7 @@ import Testing
         // Once more it is opened as any other.
         database.close()
         let again = try scratch.open()
-        #expect(scratch.notices.filter { $0.description.contains("made anew") }.count == 1)
+        #expect(scratch.notices.filter { $0.description.contains("was rebuilt") }.count == 1)
         #expect(try again.keys().count == 200)
     }
 

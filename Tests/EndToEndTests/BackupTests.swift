@@ -221,6 +221,8 @@ import Testing
         for domain in ["org.example.A", "org.example.A@host", "org.example.B"] {
             desktop.tool("write", domain, "Key", "-int", "1")
         }
+        // One that came later would be the latest.
+        _ = try desktop.waitForDailyBackup()
         desktop.tool("backup", "now")
         for domain in ["org.example.A", "org.example.A@host", "org.example.B"] {
             desktop.tool("write", domain, "Key", "-int", "2")
@@ -244,6 +246,8 @@ import Testing
         #expect(
             names.contains(
                 #""changes":[{"domain":"org.example.C","set":[],"removed":["New"],"locked":0}]"#))
+        let changed = desktop.tool("backup", "restore", "latest", "--dry-run", "--changed")
+        #expect(changed.status == 64 && changed.output == "", "\(changed)")
         #expect(try desktop.property("Generation") == before)
         #expect(try desktop.backupNames("undo") == [])
         let restored = desktop.tool(
@@ -289,6 +293,40 @@ import Testing
             "false")
         #expect(waiting.status != 0)
         #expect(desktop.tool("read", "org.example.App", "Key").output == "1\n")
+    }
+
+    @Test func `The database is not restored from itself, however its path is spelled`() throws {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        desktop.call("Synchronize")
+        let link = desktop.directory.path + "/link"
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: desktop.directory.path + "/config/defaultsd")
+        let config = desktop.directory.path + "/config"
+        for path in ["\(config)/./defaultsd/defaults.db", "\(link)/defaults.db"] {
+            let refused = restore("", path)
+            #expect(refused.error.contains("is the database itself"), "\(refused)")
+        }
+        #expect(try desktop.backupNames("undo").isEmpty)
+    }
+
+    @Test func `A call that names a backup twice, or a file by a relative path, is refused`() throws
+    {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        let name = try desktop.tool("backup", "now").requireOutput()
+            .trimmingCharacters(in: .newlines)
+        for (name, path, sentence) in [
+            (name, "\(desktop.backupsPath)/\(name).db", "by name and by path"),
+            ("", "backups/\(name).db", "is relative"),
+        ] {
+            let refused = restore(name, path)
+            #expect(refused.error.contains("InvalidArgs"), "\(refused)")
+            #expect(refused.error.contains(sentence), "\(refused)")
+        }
+        #expect(restore(name, "").status == 0)
+    }
+
+    private func restore(_ name: String, _ path: String) -> ProgramResult {
+        desktop.gdbus("org.defaultsd.Maintenance1.Restore", name, path, "[]", "false")
     }
 
     @Test func `Programs get dates as ISO 8601 has them`() throws {

@@ -140,6 +140,31 @@ import Testing
                 == "unchanged\n")
     }
 
+    @Test
+    func `What is left beside a locked key is removed, also if one change cannot name it all`()
+        throws
+    {
+        _ = try desktop.python(
+            """
+            \(Desktop.pythonEverything)
+            for part in range(2):
+                keys = {f"{n:06}": GLib.Variant("b", True)
+                        for n in range(part * 131073, (part + 1) * 131073)}
+                service.ApplyValues("(sa{sv}asa{st}a{sv})", "\(Self.app)", keys, [], {}, {})
+            """
+        ).requireOutput()
+        try desktop.write(#"{"$locked": ["000007"]}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.awaitLock(of: "000007", in: Self.app)
+        let deleted = desktop.tool("delete", Self.app, "--skip-locked")
+        #expect(deleted.status == 0, "\(deleted)")
+        #expect(desktop.tool("keys", Self.app).output == "000007\n")
+    }
+
+    @Test func `A reset of nothing has the same members in JSON as any other`() throws {
+        let reset = try desktop.tool("factory-reset", "--yes", "--json").requireOutput()
+        #expect(reset == #"{"removed":0,"locked":0,"undo":null}"# + "\n")
+    }
+
     @Test func `A keyed archive is stored as it is, from a file or standard input`() throws {
         let object = #"{"$class":"Account","username":"ada"}"#
         desktop.tool("write", Self.app, "User", "--json", object)

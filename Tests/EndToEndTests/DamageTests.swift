@@ -65,7 +65,7 @@ import Testing
         #expect(output == "199\norg.example.App [] ['key7']\n199\n")
         let status = desktop.tool("status").output
         #expect(status.contains("1 key is lost: 'key7' of org.example.App."))
-        #expect(try log(of: desktop).components(separatedBy: "made anew").count == 2, "told once")
+        #expect(try log(of: desktop).components(separatedBy: "was rebuilt").count == 2, "told once")
     }
 
     @Test func `SIGTERM while the store is made anew waits for the end of that`() throws {
@@ -100,7 +100,7 @@ import Testing
             daemon.send_signal(signal.SIGTERM)
             while not answers: GLib.MainContext.default().iteration(True)
             rest = daemon.stderr.read()
-            print(daemon.wait(), answers[0][0][:8], rest.count("made anew"))
+            print(daemon.wait(), answers[0][0][:8], rest.count("was rebuilt"))
             """, Desktop.programs + "/defaultsd"
         ).requireOutput()
         #expect(output == "0 value 7  1\n")

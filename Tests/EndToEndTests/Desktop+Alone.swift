@@ -1,12 +1,36 @@
 import Foundation
 import TestSupport
 
-/// The tool where there is no bus.
+/// Programs where there is no bus.
 extension Desktop {
     var environmentWithoutBus: [String: String] {
         var environment = environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
         return environment
+    }
+
+    /// Whether this machine has a daemon installed, which a program finds that has none beside it.
+    static var hasInstalledDaemon: Bool {
+        ["/usr/bin/defaultsd", "/usr/local/bin/defaultsd"].contains {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+    }
+
+    /// A copy of a program in a directory of its own, with the shipped daemon beside it or without.
+    func installed(_ program: String, daemon: Bool) throws -> String {
+        let bin = directory.path + (daemon ? "/bin" : "/lone")
+        let copy = "\(bin)/\(URL(filePath: program).lastPathComponent)"
+        let files = FileManager.default
+        if !files.fileExists(atPath: bin) {
+            try files.createDirectory(atPath: bin, withIntermediateDirectories: false)
+            if daemon {
+                try files.createSymbolicLink(
+                    atPath: bin + "/defaultsd",
+                    withDestinationPath: Desktop.programs + "/defaultsd")
+            }
+        }
+        if !files.fileExists(atPath: copy) { try files.copyItem(atPath: program, toPath: copy) }
+        return copy
     }
 
     @discardableResult

@@ -21,20 +21,8 @@ import Testing
             environment: environment ?? desktop.environmentWithoutBus)
     }
 
-    /// The program in a directory of its own, with a daemon beside it or without.
     private func installedClient(daemon: Bool) throws -> String {
-        let bin = desktop.directory.path + (daemon ? "/bin" : "/lone")
-        if !FileManager.default.fileExists(atPath: bin) {
-            try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
-            try FileManager.default.copyItem(
-                atPath: ClientProcess.program, toPath: bin + "/ClientProgram")
-            if daemon {
-                try FileManager.default.createSymbolicLink(
-                    atPath: bin + "/defaultsd",
-                    withDestinationPath: Desktop.programs + "/defaultsd")
-            }
-        }
-        return bin + "/ClientProgram"
+        try desktop.installed(ClientProcess.program, daemon: daemon)
     }
 
     @Test func `An app without a bus keeps what it sets`() throws {
@@ -78,8 +66,7 @@ import Testing
     @Test func `An app that reaches nobody says at its end what is lost`() throws {
         var environment = desktop.environmentWithoutBus
         environment["PATH"] = "/usr/bin:/bin"
-        guard access("/usr/bin/defaultsd", X_OK) != 0, access("/usr/local/bin/defaultsd", X_OK) != 0
-        else { return }
+        guard !Desktop.hasInstalledDaemon else { return }
         let left = try client(
             "leave", Self.app, "Key", "5", daemon: false, environment: environment)
         #expect(left.status == 0)

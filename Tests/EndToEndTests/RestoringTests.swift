@@ -125,6 +125,34 @@ import Testing
                 == "{\n    Added = 2;\n    Bad = 2;\n    Good = 1;\n    Third = 1;\n}\n")
     }
 
+    @Test
+    func `A dry run that would name more keys than a reply holds says so, and changes nothing`()
+        throws
+    {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonEverything)
+            names = {f"{n:01024}": GLib.Variant("b", True) for n in range(16000)}
+            for domain in ["a.a", "b.b", "c.c"]:
+                service.ApplyValues("(sa{sv}asa{st}a{sv})", domain, names, [], {}, {})
+            name = maintenance.BackUp()
+            for domain in service.ListDomains(): service.RemoveDomain("(s)", domain)
+            try:
+                maintenance.Restore("(ssasb)", name, "", [], True)
+                print("restored")
+            except GLib.Error as error:
+                print(Gio.DBusError.get_remote_error(error), error.message.split(": ", 1)[1])
+            undo, set, removed, damaged, locked, changes = maintenance.Restore(
+                "(ssasb)", name, "", ["b.b"], True)
+            assert undo == "" and set == 16000 and len(changes[0][1]) == 16000, (undo, set)
+            assert service.ListDomains() == []
+            """
+        ).requireOutput()
+        #expect(output.hasPrefix("org.defaultsd.Defaults1.Error.TooLarge "), "\(output)")
+        #expect(output.hasSuffix("Name some of the domains.\n"), "\(output)")
+        #expect(try desktop.backupNames("undo").isEmpty)
+    }
+
     @Test func `The oldest backup can be restored though another is made for its undoing`() throws {
         for number in 1...7 {
             desktop.tool("write", "org.example.App", "Key", "-int", "\(number)")

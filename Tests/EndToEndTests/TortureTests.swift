@@ -4,7 +4,7 @@ import Testing
 
 /// Everything that can break is broken, for a short while.
 ///
-/// The campaigns are in `Tests/Torture`; `make torture` runs them for as long as a proof takes.
+/// The campaigns are in `Tests/Torture`; `make torture` runs them at full length.
 @Suite(.serialized) struct TortureTests {
     private static let folder = Desktop.packageDirectory + "Tests/Torture"
     /// What `torture` ends with where nothing could be tried.

@@ -128,9 +128,8 @@ extension Defaults {
     /// }
     /// ```
     ///
-    /// A change that leaves the value as it was is not told: for example, a user sets what is the default
-    /// already, or another layer gets the same value. One's own changes are told when they are made, and not once more when the service has taken
-    /// them; a consumer that sets what it was told changes nothing, so that it ends in no circle.
+    /// Changes that leave the value the same are not reported, for example when a user sets the default.
+    /// Your own changes are reported once, when you make them.
     public func changes<Value>(of key: DefaultsKey<Value>) -> ValueChanges<Value> {
         ValueChanges(feed: ChangeFeed(of: key.id, in: store), key: key)
     }

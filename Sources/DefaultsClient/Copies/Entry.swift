@@ -20,7 +20,7 @@ final class Entry: @unchecked Sendable {
     var decoded: AnyDecoded?
     /// Whether the application has been told that this is no value of its key.
     var isReported = false
-    /// The class of values of the key that has set this value here; nil for what was read.
+    /// The key type that set this value in this process; nil if the value was read.
     var writer: ObjectIdentifier?
     /// The last key that could not read the value, which has given its default instead.
     var unread: Unread?

@@ -39,6 +39,13 @@ extension DefaultsFailure {
     }
 }
 
+/// An error whose description never contains a stored value, so that a log may contain the description.
+///
+/// If a value cannot be read or archived, the library's own errors and lines on standard error quote the
+/// description of such an error. Of any other error of your types they name only the type, because it
+/// could quote the value.
+public protocol LoggableError: Error, CustomStringConvertible {}
+
 /// Why something went wrong, without any value.
 ///
 /// Errors of the application's types, and some of the standard library's, quote the value that they
@@ -51,6 +58,8 @@ func reason(of error: any Error) -> String {
         "A value in it is not one of \(type)."
     case is DecodingError: "A value in it is not valid."
     case is EncodingError: "The new value cannot be archived."
+    case let error as any LoggableError:
+        error.description.hasSuffix(".") ? error.description : "\(error.description)."
     default: "The error is one of \(type(of: error))."
     }
 }

@@ -87,7 +87,7 @@ final class MemoryService: Service, @unchecked Sendable {
 
     /// Refuses what the service would.
     private func check(_ name: KeyName, _ entry: Entry?) throws {
-        guard (1...1024).contains(name.utf8.count), !name.utf8.contains(0) else {
+        guard (1...Limits.maximumKeyLength).contains(name.utf8.count), !name.utf8.contains(0) else {
             throw ClientError.badName(name)
         }
         guard (entry?.size ?? 0) <= Limits.maximumValueSize else {

@@ -69,7 +69,8 @@ extension Store {
         _ layer: CopyLayer, whenDone: ((Batch.Outcome) -> Void)? = nil
     ) throws {
         let kept = try keptValues(replacedBy: entries, in: copy, layer)
-        let all = entries.merging(kept.map { ($0.name, $0.entry) }) { $1 }
+        // Two values under one name are the same value.
+        let all = entries.merging(kept.map { ($0.name, $0.entry) }) { own, _ in own }
         let batch = Batch(layer, all, expected: expected, isTransaction: true)
         try admit(all.keys.sorted(), batch.size, in: copy)
         // Of a change that is waited for, the caller is told and nobody else.

@@ -1,3 +1,5 @@
+import DefaultsProtocol
+
 /// Values that the application could not read, and replaces.
 ///
 /// They are kept under another key, in the same change: `GameOptions (unreadable)`, and if another
@@ -18,15 +20,22 @@ extension Store {
         replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: CopyLayer
     ) throws -> [KeptValue] {
         var kept: [KeptValue] = []
-        for case (let key, let entry?) in entries {
-            guard let unread = copy.entry(key, in: layer)?.unread(replacedBy: entry) else {
-                continue
-            }
+        var names: [KeyName: Entry] = [:]
+        // In the order of the names, so that the same change gives the same names.
+        for key in entries.keys.sorted() {
+            guard case let entry?? = entries[key],
+                let unread = copy.entry(key, in: layer)?.unread(replacedBy: entry)
+            else { continue }
             guard let bytes = unread.bytes else { throw ClientError.notFetched(key, in: copy.name) }
             let value = Entry(.archive(bytes))
-            let name = sideName(of: key, for: value) { name in
-                entries[name] ?? copy.entry(name, in: layer)
+            let name = sideName(of: key) { name in
+                // Long names that begin alike are cut to the same one.
+                if let other = names[name] { return other.isSame(as: value) }
+                // What the change itself removes stays removed.
+                if let change = entries[name] { return change?.isSame(as: value) ?? false }
+                return copy.entry(name, in: layer)?.isSame(as: value) ?? true
             }
+            names[name] = value
             kept.append(KeptValue(key: key, name: name, entry: value))
         }
         return kept
@@ -49,28 +58,20 @@ extension Store {
         }
     }
 
-    /// The first name that is free, or has the same value.
-    private func sideName(
-        of key: KeyName, for value: Entry, holds: (KeyName) -> Entry?
-    ) -> KeyName {
+    /// The first name that can have the value.
+    private func sideName(of key: KeyName, suits: (KeyName) -> Bool) -> KeyName {
         var number = 1
-        while true {
-            let name = key.unreadable(number)
-            guard let held = holds(name), !held.isSame(as: value) else { return name }
-            number += 1
-        }
+        while !suits(key.unreadable(number)) { number += 1 }
+        return key.unreadable(number)
     }
 }
 
 extension KeyName {
-    /// The longest name of a key, in bytes.
-    private static var longest: Int { 1024 }
-
     /// The name under which the value of a key is kept that could not be read.
     fileprivate func unreadable(_ number: Int) -> KeyName {
         let suffix = number == 1 ? " (unreadable)" : " (unreadable \(number))"
         var start = string[...]
-        while start.utf8.count + suffix.utf8.count > Self.longest { start.removeLast() }
+        while start.utf8.count + suffix.utf8.count > Limits.maximumKeyLength { start.removeLast() }
         return KeyName(start + suffix)
     }
 }

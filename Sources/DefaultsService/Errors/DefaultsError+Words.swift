@@ -38,7 +38,7 @@ extension DefaultsError {
                     + (conflict.actual.flatMap { $0 > expected ? actual : nil }
                         ?? "what came after that one is not known")
             }
-        self.init(.conflict, sentence + ". Nothing was changed; read again.")
+        self.init(.conflict, sentence + ".", .readAgain)
     }
 
     init(tooLargeArchive size: Int) {
@@ -110,8 +110,8 @@ extension DefaultsError {
     init(noDomainToRestore domain: String, from backup: String) {
         self.init(
             .notFound,
-            "Neither the backup \(backup) nor the database has the domain \(domain.quotedForMessage). "
-                + "Nothing was changed.")
+            "Neither the backup \(backup) nor the database has the domain \(domain.quotedForMessage).",
+            .nothingChanged)
     }
 
     init(restoringItself path: String) {
@@ -125,6 +125,25 @@ extension DefaultsError {
             .storageFailed,
             "The backup \(name) is damaged, and nothing of it was restored. \(cause)")
     }
+
+    init(damageIn backup: String, _ cause: StorageError) {
+        self.init(.storageFailed, "The backup \(backup) is damaged. \(cause)")
+    }
+
+    init(relativeBackup path: String) {
+        self.init(
+            .invalidArguments,
+            "The path \(path.quotedForMessage) is relative, and this daemon has another working "
+                + "directory. Give the whole path of the backup.")
+    }
+
+    static let backupTwice = DefaultsError(
+        .invalidArguments, "A backup is given by name and by path. Give one of them.")
+
+    static let tooManyRestored = DefaultsError(
+        .tooLarge,
+        "The names of what would change are larger than a reply, which is at most "
+            + "\(Limits.maximumReplySize >> 20) MiB. Name some of the domains.")
 
     init(notBackedUp damage: StoreDamage) {
         self.init(
@@ -183,6 +202,6 @@ extension DefaultsError {
         self.init(
             .locked,
             "The key \(key.name.quotedForMessage) of \(domain.spelling(on: hosts)) is locked\(scope) "
-                + "by the administrator, in \(lock.path). Nothing was changed.")
+                + "by the administrator, in \(lock.path).", .nothingChanged)
     }
 }

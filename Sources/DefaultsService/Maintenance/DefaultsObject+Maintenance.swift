@@ -101,6 +101,8 @@ extension DefaultsObject {
                 try $0.readString(), try $0.readString(), try $0.readStrings(), try $0.readBool()
             )
         }
+        guard name.isEmpty || path.isEmpty else { throw DefaultsError.backupTwice }
+        guard path.isEmpty || path.hasPrefix("/") else { throw DefaultsError(relativeBackup: path) }
         var restoration = Restoration(
             source: path.isEmpty ? .backup(name) : .file(path), origin: origin(of: call))
         restoration.domains = Set(try domains.map { try Domain($0, on: hosts) })
@@ -112,9 +114,6 @@ extension DefaultsObject {
     }
 
     private func write(_ report: RestorationReport, to reply: inout MessageWriter) throws {
-        let names = report.parts.flatMap { ($0.set + $0.removed).map(\.name) }
-        try checkSize(
-            ofNames: names + report.parts.map(\.domain.name), room: Limits.maximumReplySize)
         try reply.writeString(report.undo?.name ?? "")
         for count in [report.set, report.removed, report.damaged, report.locked] {
             try reply.writeUInt64(count)

@@ -3,6 +3,7 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import KeyedArchive
+import Glibc
 import Logging
 
 /// Restoring a backup while everybody goes on: what differs is changed as anybody changes it, so
@@ -33,6 +34,7 @@ extension DefaultsObject {
             if let error = error as? StorageError, error.isDamage {
                 mend(because: error.description)
             }
+            // Nothing was changed, also by a dry run, so there is nothing to tell of.
             if case .notNeeded = report.undoing { throw error }
             throw DefaultsError(notRestored: restoration.source.name, report, because: error)
         }
@@ -56,7 +58,7 @@ extension DefaultsObject {
                 }
                 (backup, reader) = (found, try await writer.open(found))
             case .file(let path):
-                guard path != database.path else { throw DefaultsError(restoringItself: path) }
+                guard !isDatabase(path) else { throw DefaultsError(restoringItself: path) }
                 (backup, reader) = (nil, try await writer.openBackup(at: path))
             }
             while try await reader.verify() { try checkNotEnding() }
@@ -69,18 +71,40 @@ extension DefaultsObject {
         }
     }
 
+    /// Whether a path leads to the database itself, which is no backup, in whatever spelling.
+    private func isDatabase(_ path: String) -> Bool {
+        var (file, own) = (stat(), stat())
+        guard stat(path, &file) == 0, stat(database.path, &own) == 0 else { return false }
+        return file.st_dev == own.st_dev && file.st_ino == own.st_ino
+    }
+
+    /// Reads from the backup; damage there is no damage of the database.
+    private func read<Value: Sendable>(
+        _ source: Restoration.Source, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StorageError where error.isDamage {
+            throw DefaultsError(damageIn: source.name, error)
+        }
+    }
+
     /// Refuses a domain that neither the backup nor the database has: its name is mistyped.
     private func checkDomains(of restoration: Restoration, in reader: BackupReader) async throws {
         let own = try database.domains()
         let unknown = restoration.domains.filter { named in
             !own.contains { Restoration.covers(named, $0) }
         }
-        var missing = try await reader.domainsWithoutValues(among: Array(unknown))
+        var missing = try await read(restoration.source) {
+            try await reader.domainsWithoutValues(among: Array(unknown))
+        }
         guard !missing.isEmpty else { return }
         // The backup may have them for a host alone. A second reader finds that; the first one must
         // stay at the beginning.
         let (_, parts) = try await open(restoration.source)
-        while let part = try await parts.next(), !missing.isEmpty {
+        while let part = try await read(restoration.source, { try await parts.next() }),
+            !missing.isEmpty
+        {
             missing.removeAll { Restoration.covers($0, part.domain) }
         }
         guard let domain = missing.map({ $0.spelling(on: hosts) }).min() else { return }
@@ -103,7 +127,7 @@ extension DefaultsObject {
         // A damaged row may have lost its key, too: who is not found may be the one.
         let mayRemove = report.damaged == 0
         var difference: DomainDifference?
-        while let part = try await reader.next() {
+        while let part = try await read(restoration.source, { try await reader.next() }) {
             try checkNotEnding()
             guard restoration.covers(part.domain) else { continue }
             var current =
@@ -131,7 +155,10 @@ extension DefaultsObject {
         while !rest.isEmpty {
             let some = Array(rest.prefix(1024))
             rest = rest.dropFirst(1024)
-            for domain in try await reader.domainsWithoutValues(among: some) {
+            let lacking = try await read(restoration.source) {
+                try await reader.domainsWithoutValues(among: some)
+            }
+            for domain in lacking {
                 try checkNotEnding()
                 let keys = try database.keys(of: domain)
                 let hasLocks = try keys.contains { try isLocked($0, in: domain) }
@@ -154,7 +181,7 @@ extension DefaultsObject {
     ) async throws {
         var (change, locked) = try possible(proposal)
         if isDry {
-            return report.note(
+            return try report.note(
                 .init(
                     domain: change.domain, set: change.set.map(\.key), removed: change.removed,
                     locked: locked))

@@ -1,4 +1,5 @@
 import DefaultsModel
+import DefaultsProtocol
 import DefaultsStorage
 
 /// What is to be restored, and how.
@@ -47,10 +48,19 @@ struct RestorationReport: CustomStringConvertible {
         var removed: [Key] = []
         /// How many keys were left as they are, as they are locked.
         var locked: UInt64 = 0
+
+        /// What its names take in a reply, in bytes.
+        fileprivate var namesSize: Int {
+            (set + removed).reduce(DefaultsObject.size(ofName: domain.name)) {
+                $0 + DefaultsObject.size(ofName: $1.name)
+            }
+        }
     }
 
-    /// What would change, by domain, where that was asked for.
-    var parts: [Part] = []
+    /// What would change, by domain, if that was asked for.
+    private(set) var parts: [Part] = []
+    /// What the names in `parts` take in a reply, in bytes.
+    private var namesSize = 0
     /// The backup that undoes it.
     enum Undo {
         /// Nothing has changed yet, so there is nothing to undo. A new backup must not take the place
@@ -77,7 +87,12 @@ struct RestorationReport: CustomStringConvertible {
     var locked: UInt64 = 0
 
     /// Adds what would change in a domain, of which this may be one part of several.
-    mutating func note(_ part: Part) {
+    ///
+    /// - Throws: `DefaultsError` if a reply cannot hold all names; they are counted here, as a
+    ///   database may have more of them than the memory should.
+    mutating func note(_ part: Part) throws(DefaultsError) {
+        namesSize += part.namesSize
+        guard namesSize <= Limits.maximumReplySize else { throw .tooManyRestored }
         set += UInt64(part.set.count)
         removed += UInt64(part.removed.count)
         locked += part.locked

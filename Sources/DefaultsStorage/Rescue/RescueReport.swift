@@ -81,10 +81,10 @@ extension RescueReport: CustomStringConvertible {
 
     private var keptSentence: String {
         kept > 0
-            ? "It was made anew: \(RescueReport.keys(kept, "was", "were")) read from it."
+            ? "It was rebuilt: \(RescueReport.keys(kept, "was", "were")) read from it."
             : filled.isEmpty
-                ? "It was made anew: no key could be read from it."
-                : "It was made anew: no key of it was the newest that could be read."
+                ? "It was rebuilt: no key could be read from it."
+                : "It was rebuilt. For every key, a backup had the newest readable value."
     }
 
     private var earlierSentences: [String] {

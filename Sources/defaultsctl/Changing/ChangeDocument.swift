@@ -50,11 +50,7 @@ struct ChangeDocument {
         let failed = error as? DomainEdits.KeyFailure
         let line = failed.flatMap { edits.lines[$0.key] } ?? edits.line
         let failure = Self.failure(name, line, failed?.reason ?? error)
-        guard let remark else { return failure }
-        // That is told of this domain alone.
-        let reason = failure.message.replacing(" Nothing was changed.", with: "")
-            .replacing("Nothing was changed; read again.", with: "Read again.")
-        return ToolError("\(reason) \(remark)", failure.exitCode)
+        return remark.map(failure.remarking) ?? failure
     }
 
     private static func failure(_ name: String, _ line: Int, _ error: any Error) -> ToolError {
@@ -115,15 +111,15 @@ struct ChangeDocument {
         [newline, UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: " ")].contains(byte)
     }
 
-    private static func reason(_ error: any Error) -> String {
+    private static func reason(_ error: any Error) -> ToolError {
         switch error {
-        case let failure as ShellWords.Failure: return "\(failure.message)."
-        case let failure as ToolError: return failure.message
-        case is LockedKey, is Unexpected, is DefaultsError, is DBusError:
-            return ToolError(error).message
+        case let failure as ShellWords.Failure:
+            return ToolError("\(failure.message).", ToolError.refused)
+        case is ToolError, is LockedKey, is Unexpected, is DefaultsError, is DBusError:
+            return ToolError(error)
         default:
             let message = Defaultsctl.message(for: error)
-            return message.isEmpty ? "\(error)" : message
+            return ToolError(message.isEmpty ? "\(error)" : message, ToolError.refused)
         }
     }
 }

@@ -20,7 +20,6 @@ struct DomainEdits {
     /// The most bytes of archives and names that one change can have: what D-Bus carries, less what
     /// stands around them.
     private static let mostBytes = 60 << 20
-    private static let mostKeyBytes = 1024
 
     init(of domain: String, line: Int = 0) {
         self.domain = domain
@@ -37,7 +36,7 @@ struct DomainEdits {
     mutating func add(
         _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil, line: Int = 0
     ) throws(ToolError) {
-        guard 1...Self.mostKeyBytes ~= key.utf8.count, !key.utf8.contains(0) else {
+        guard 1...Limits.maximumKeyLength ~= key.utf8.count, !key.utf8.contains(0) else {
             throw .noSuchKey(key)
         }
         if case .set(let archive) = edit, archive.bytes.count > Limits.maximumValueSize {

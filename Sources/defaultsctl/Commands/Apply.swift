@@ -69,7 +69,7 @@ struct Apply: AsyncParsableCommand {
                 try await edits.undo(on: defaults)
                 undone.append(name)
             } catch {
-                let reason = ToolError(error).message
+                let reason = ToolError(error).fact
                 kept.append("What was changed in \(name) could not be undone: \(reason)")
             }
         }

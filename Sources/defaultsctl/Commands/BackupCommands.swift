@@ -1,4 +1,5 @@
 import ArgumentParser
+import enum DBus.SystemError
 import DefaultsClient
 @preconcurrency import Glibc
 
@@ -84,15 +85,19 @@ struct BackupCommands: AsyncParsableCommand {
         @Flag(help: "Print 'changed', or 'unchanged' if nothing had to be changed.")
         var changed = false
 
-        @Flag(help: "Wait until everything is on disk, which is always done.")
+        @Flag(help: "Accepted for consistency: a restore always waits for the disk.")
         var wait = false
 
-        @Flag(help: "Leave locked keys as they are, which is always done.")
+        @Flag(help: "Accepted for consistency: a restore never changes locked keys.")
         var skipLocked = false
 
         func validate() throws {
             if json, changed {
                 throw ValidationError("--json tells what --changed does; give one.")
+            }
+            if dryRun, changed {
+                throw ValidationError(
+                    "--dry-run changes nothing, so --changed has no answer; give one.")
             }
         }
 
@@ -133,7 +138,7 @@ struct BackupCommands: AsyncParsableCommand {
         private static func realPath(of path: String) throws(ToolError) -> String {
             // The text is malloc's, and is freed once it is copied.
             guard let real = realpath(path, nil) else {
-                throw .input(path, "It cannot be read: \(SystemWords.last).")
+                throw .input(path, "It cannot be read: \(SystemError.words(for: errno)).")
             }
             defer { free(real) }
             let file = String(cString: real)

@@ -126,7 +126,7 @@ struct DeleteAll: ServiceCommand {
 }
 
 extension RemoteDefaults {
-    /// Removes the keys of a domain.
+    /// Removes the keys of a domain: by one change, or several if one cannot name them all.
     ///
     /// - Parameters:
     ///   - kept: Those that stay.
@@ -135,10 +135,14 @@ extension RemoteDefaults {
         of domain: String, except kept: Set<String>, ofThese keys: [String]? = nil
     ) async throws {
         guard !kept.isEmpty || keys != nil else { return _ = try await removeDomain(domain) }
-        var transaction = DefaultsTransaction()
         let all = if let keys { keys } else { try await self.keys(in: domain) }
-        for key in all where !kept.contains(key) { transaction.remove(key) }
-        try await apply(transaction, in: domain)
+        var rest = all.filter { !kept.contains($0) }[...]
+        while !rest.isEmpty {
+            var transaction = DefaultsTransaction()
+            for key in rest.prefix(Limits.maximumTransactionKeys) { transaction.remove(key) }
+            try await apply(transaction, in: domain)
+            rest = rest.dropFirst(Limits.maximumTransactionKeys)
+        }
     }
 
     /// The error for a removal of what is not there, with what was perhaps meant.

@@ -25,7 +25,7 @@ struct Explain: ServiceCommand {
     @Argument(help: "The key; without it, all that is managed, locked or overridden.")
     var key: String?
 
-    @Flag(help: "Print one JSON object, with a key with all values whole.")
+    @Flag(help: "Print one JSON object. If a key is given, values are complete.")
     var json = false
 
     func check() throws { try SearchedDomain.check(domain) }

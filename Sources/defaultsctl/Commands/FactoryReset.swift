@@ -39,7 +39,9 @@ struct FactoryReset: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         let domains = try await defaults.domains()
         guard !domains.isEmpty else {
-            return try tell("nothing is set", removed: 0, [("removed", "0"), ("undo", "null")])
+            return try tell(
+                "nothing is set", removed: 0,
+                [("removed", "0"), ("locked", "0"), ("undo", "null")])
         }
         guard yes || Self.isConfirmed(domains.count) else { throw ToolError.notConfirmed }
         let undo = try await defaults.backUp()

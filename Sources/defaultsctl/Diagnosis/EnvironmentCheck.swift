@@ -1,3 +1,4 @@
+import DBus
 @preconcurrency import Glibc
 
 /// Looks at the variables that say where everything is.
@@ -41,7 +42,7 @@ struct EnvironmentCheck {
         }
         guard let status = SystemFile.status(of: runtime) else {
             return .warning(
-                subject, "\(runtime) cannot be used (\(SystemWords.last)), \(beside).",
+                subject, "\(runtime) cannot be used (\(SystemError.words(for: errno))), \(beside).",
                 "Log in anew, or make it: mkdir -m 700 \(ShellWord.quoted(runtime))")
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {

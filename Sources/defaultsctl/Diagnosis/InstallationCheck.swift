@@ -89,7 +89,7 @@ struct InstallationCheck {
             return .problem(
                 subject,
                 "\(file.path) starts \(program), which cannot be run: "
-                    + "\(SystemWords.last).", "Reinstall the program or the file.")
+                    + "\(SystemError.words(for: errno)).", "Reinstall the program or the file.")
         }
         guard let own = DaemonProgram.find(), !SystemFile.areSame(own, program) else { return nil }
         return .warning(

@@ -16,7 +16,13 @@ struct ServiceCheck {
 
     init(_ places: Places) async {
         self.places = places
-        guard let loop = MainThread.loop else { return }
+        guard let loop = try? MainThread.loop ?? EventLoop.startThread(named: "defaultsctl") else {
+            findings.append(
+                .problem(
+                    "service", "The search could not begin: the system gives no event loop.",
+                    "Raise the limit of open files (ulimit -n), and run this command again."))
+            return
+        }
         let session: Connection?
         do {
             session = try await Connection.open(.session, on: loop)

@@ -1,4 +1,5 @@
 import CLinux
+import DBus
 @preconcurrency import Glibc
 
 /// Looks at the directory of the database from outside, and opens nothing in it but the note of who
@@ -17,7 +18,8 @@ struct StorageCheck {
                 ? absence()
                 : [
                     .problem(
-                        "database", "\(directory) cannot be reached: \(SystemWords.last).",
+                        "database",
+                        "\(directory) cannot be reached: \(SystemError.words(for: errno)).",
                         "See that you may enter the directories above it.")
                 ]
         }
@@ -43,7 +45,7 @@ struct StorageCheck {
         }
         let obstacle =
             access(parent, W_OK | X_OK) != 0
-            ? SystemWords.last
+            ? SystemError.words(for: errno)
             : isKernelMade(parent) ? "The kernel alone makes files there" : nil
         if let obstacle {
             return [
@@ -79,7 +81,7 @@ struct StorageCheck {
         }
         guard access(directory, W_OK | X_OK) == 0 else {
             return .problem(
-                "database", "\(directory) cannot be written: \(SystemWords.last).",
+                "database", "\(directory) cannot be written: \(SystemError.words(for: errno)).",
                 "chmod 700 \(ShellWord.quoted(directory))")
         }
         let foreign = SystemFile.names(in: directory).filter { name in
@@ -113,7 +115,8 @@ struct StorageCheck {
             }
             guard access(path, R_OK | W_OK) == 0 else {
                 return .problem(
-                    "database", "\(path) cannot be read and written: \(SystemWords.last).",
+                    "database",
+                    "\(path) cannot be read and written: \(SystemError.words(for: errno)).",
                     "chmod 600 \(ShellWord.quoted(path))")
             }
         }
@@ -126,7 +129,8 @@ struct StorageCheck {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else {
             return .warning(
-                "disk", "\(directory): \(SystemWords.last).", "See that its disk is mounted.")
+                "disk", "\(directory): \(SystemError.words(for: errno)).",
+                "See that its disk is mounted.")
         }
         let isReadOnly = status.f_flag & UInt(ST_RDONLY) != 0
         let (free, overflows) = UInt64(status.f_bavail)

@@ -35,18 +35,17 @@ extension ToolError {
     static func resetIncomplete(
         _ removed: Int, undo: String, because error: any Error
     ) -> ToolError {
-        let failure = ToolError(error)
-        return ToolError(
-            "\(failure.message) \(Amount.of(removed, "key")) had been removed before; to undo: "
-                + "defaultsctl backup restore \(undo)", failure.exitCode)
+        ToolError(error).remarking(
+            "\(Amount.of(removed, "key")) had been removed before; to undo: "
+                + "defaultsctl backup restore \(undo)")
     }
 
     static let inputInDocument = ToolError(
         "Standard input cannot be a value in a document. Name a file after --archive.", refused)
 
     static let skippingInDocument = ToolError(
-        "--skip-locked is for delete, delete-all, import and backup restore, and for no line of a "
-            + "document.", refused)
+        "--skip-locked is for delete, delete-all, import and backup restore; a line of a document "
+            + "cannot use it.", refused)
 
     static let changedInDocument = ToolError(
         "--changed is for all changes: give it to apply.", refused)

@@ -1,3 +1,5 @@
+import DefaultsProtocol
+
 /// What the tool says of layers and locks.
 extension ToolError {
     static func oneLayer(_ domain: String) -> ToolError {
@@ -10,7 +12,7 @@ extension ToolError {
         let scope = locked.isForAllApplications ? " for all applications" : ""
         return ToolError(
             "The key '\(locked.key.inBrief)' of \(locked.domain.onOneLine) is locked\(scope) by the "
-                + "administrator, in \(locked.file.onOneLine). Nothing was changed.", refused)
+                + "administrator, in \(locked.file.onOneLine).", refused, remark: .nothingChanged)
     }
 
     static func readOnly(_ domain: String) -> ToolError {

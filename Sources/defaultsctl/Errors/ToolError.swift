@@ -7,8 +7,14 @@ import KeyedArchive
 
 /// A failure of the tool: one sentence for standard error, and an exit status.
 struct ToolError: Error {
-    let message: String
+    /// What went wrong.
+    let fact: String
+    /// What it says of the whole command, such as that nothing was changed; a command that has made
+    /// other changes tells the fact alone.
+    private let remark: String
     let exitCode: ExitCode
+
+    var message: String { fact + remark }
 
     /// Not found, or refused.
     static let refused = ExitCode(1)
@@ -17,9 +23,18 @@ struct ToolError: Error {
     /// The service cannot be reached (EX_UNAVAILABLE).
     private static let noService = ExitCode(EX_UNAVAILABLE)
 
-    init(_ message: String, _ exitCode: ExitCode) {
-        self.message = message
+    init(_ fact: String, _ exitCode: ExitCode, remark: DefaultsError.Remark? = nil) {
+        self.init(fact, exitCode, remark.map { " \($0.rawValue)" } ?? "")
+    }
+
+    private init(_ fact: String, _ exitCode: ExitCode, _ remark: String) {
+        self.fact = fact
+        self.remark = remark
         self.exitCode = exitCode
+    }
+
+    private init(_ error: DefaultsError) {
+        self.init(error.fact, Self.refused, String(error.message.dropFirst(error.fact.count)))
     }
 
     /// The one table from errors to exit statuses.
@@ -30,7 +45,7 @@ struct ToolError: Error {
         case let error as ClientError: self.init(error.message.onOneLine, Self.noService)
         case let error as DomainEdits.KeyFailure: self.init(error.reason)
         case let error as Unexpected: self.init(error.conflict)
-        case let error as DefaultsError: self.init(error.message, Self.refused)
+        case let error as DefaultsError: self.init(error)
         case let error as DBusError where Self.unreachable.contains(error.name):
             let reason =
                 error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
@@ -78,9 +93,19 @@ struct ToolError: Error {
         ToolError("\(name.fileTitle): \(reason)", refused)
     }
 
+    /// What is wrong with a part of the input.
+    static func input(_ name: String, _ reason: ToolError) -> ToolError {
+        ToolError("\(name.fileTitle): \(reason.fact)", refused, reason.remark)
+    }
+
+    /// The failure with what became of other changes.
+    func remarking(_ sentence: String) -> ToolError {
+        ToolError(fact, exitCode, " \(sentence)")
+    }
+
     /// Standard output takes no more.
     static func output(_ code: Int32) -> ToolError {
-        ToolError("The output cannot be written: \(String(cString: strerror(code))).", refused)
+        ToolError("The output cannot be written: \(SystemError.words(for: code)).", refused)
     }
 
     /// There is no service, and no program that could be one.

@@ -1,3 +1,4 @@
+import DBus
 @preconcurrency import Glibc
 
 /// Writes a file whole, or not at all.
@@ -55,6 +56,6 @@ enum OutputFile {
 
 extension OutputFile.Failure {
     fileprivate init(_ code: Int32) {
-        message = "\(String(cString: strerror(code)))."
+        message = "\(SystemError.words(for: code))."
     }
 }

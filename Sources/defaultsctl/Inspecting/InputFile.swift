@@ -1,3 +1,4 @@
+import DBus
 import Glibc
 
 /// Reads files, no more of them than is asked for.
@@ -36,6 +37,6 @@ enum InputFile {
 
 extension InputFile.Failure {
     fileprivate init(_ code: Int32) {
-        message = "It cannot be read: \(String(cString: strerror(code)))."
+        message = "It cannot be read: \(SystemError.words(for: code))."
     }
 }

@@ -1,8 +1,7 @@
 import DefaultsClient
 import DefaultsProtocol
 
-/// The keys of a domain of which more is to be told than that the user has set them: those that are
-/// managed, locked, or in several layers.
+/// The keys of a domain that are managed, locked, or in several layers.
 struct DomainExplanation {
     private struct Row {
         let key: String

@@ -1,11 +1,5 @@
 @preconcurrency import Glibc
 
-/// The words of the system for its errors.
-enum SystemWords {
-    static func of(_ code: Int32) -> String { String(cString: strerror(code)) }
-    static var last: String { of(errno) }
-}
-
 /// Looks at files.
 enum SystemFile {
     /// What a symbolic link leads to; nil where it is none, or cannot be read.

@@ -75,21 +75,40 @@ import Testing
         }
     }
 
+    /// Runs the change and its listing without a bus, with a daemon beside the program or without any.
+    private func runWithoutBus(
+        _ change: Change, daemon: Bool
+    ) throws -> (change: ProgramResult, listing: ProgramResult) {
+        let program = try desktop.installed(Desktop.builtProgram(change.program), daemon: daemon)
+        var environment = desktop.environmentWithoutBus
+        environment["PATH"] = "/usr/bin:/bin"
+        return (
+            desktop.run([program] + change.words, environment: environment),
+            desktop.run([program] + change.listing, environment: environment)
+        )
+    }
+
     @Test(arguments: changes)
-    func `Without a bus a change is stored, or an error says why it is not`(_ change: Change) throws
+    func `Without a bus a change is stored by the daemon beside the program`(_ change: Change)
+        throws
     {
-        let environment = desktop.environmentWithoutBus
-        let result = desktop.run(change.command, environment: environment)
-        let listing = desktop.run(change.listingCommand, environment: environment)
-        if result.status == 0 {
-            #expect(try listing.requireOutput().contains(change.line + "\n"))
-        } else {
-            expectRefusal(result, by: change.program)
-            // A list that is not known is not shown as an empty one.
-            expectRefusal(listing, by: change.program)
-            #expect(
-                try !desktop.run(change.listingCommand).requireOutput().contains(change.line))
-        }
+        let (result, listing) = try runWithoutBus(change, daemon: true)
+        #expect(result.status == 0, "\(result)")
+        #expect(try listing.requireOutput().contains(change.line + "\n"))
+        #expect(desktop.toolAlone("keys", change.domain).output.contains(change.key + "\n"))
+    }
+
+    @Test(
+        .enabled(if: !Desktop.hasInstalledDaemon, "a daemon is installed on this machine"),
+        arguments: changes)
+    func `Without a bus and a daemon an error says that a change is not stored`(
+        _ change: Change
+    ) throws {
+        let (result, listing) = try runWithoutBus(change, daemon: false)
+        expectRefusal(result, by: change.program)
+        // A list that is not known is not shown as an empty one.
+        expectRefusal(listing, by: change.program)
+        #expect(try !desktop.run(change.listingCommand).requireOutput().contains(change.line))
     }
 
     @Test(arguments: changes)
@@ -109,7 +128,10 @@ import Testing
     {
         desktop.tool("write", change.domain, change.key, "-date", "2001-01-01T00:00:00Z")
         let stored = try desktop.tool("read", change.domain, change.key, "--json").requireOutput()
-        expectRefusal(desktop.run(change.command), by: change.program)
+        let result = desktop.run(change.command)
+        expectRefusal(result, by: change.program)
+        // The error says what is wrong, and not only of which type it is.
+        #expect(!result.error.contains("The error is one of"), "\(result.error)")
         #expect(
             try desktop.tool("read", change.domain, change.key, "--json").requireOutput()
                 == stored)

@@ -103,10 +103,8 @@ extension DecodingSession {
     /// The name of a structure matters little: the key says what the value is. Whether it really is
     /// one is seen in the end by ``checkForeignRoot()``.
     func takesForeignRoot(_ decoder: ValueDecoder) -> Bool {
-        guard let prototype, let type = decoder.type, !type.facts.isClass,
-            type.facts.type == prototype.type, decoder.isRoot
-        else { return false }
-        return true
+        guard let prototype, let type = decoder.type else { return false }
+        return !type.facts.isClass && type.facts.type == prototype.type && decoder.isRoot
     }
 
     /// Refuses an object of another class that has fields, none of which the type has asked for: a
