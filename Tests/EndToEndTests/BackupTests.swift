@@ -207,7 +207,7 @@ import Testing
             let refused = desktop.tool(
                 ["backup", "restore", "latest", "--domain", "org.exmaple.App"] + options)
             #expect(refused.status == 1 && refused.output == "", "\(refused)")
-            #expect(refused.error.contains("nor the database has the domain \"org.exmaple.App\""))
+            #expect(refused.error.contains("nor the database has the domain 'org.exmaple.App'"))
         }
         #expect(desktop.tool("read", "org.example.App", "Key").output == "2\n")
         #expect(try desktop.backupNames("undo") == [])

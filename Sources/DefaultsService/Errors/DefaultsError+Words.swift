@@ -110,8 +110,8 @@ extension DefaultsError {
     init(noDomainToRestore domain: String, from backup: String) {
         self.init(
             .notFound,
-            "Neither the backup \(backup) nor the database has the domain \(domain.quotedForMessage). "
-                + "Nothing was changed.")
+            "Neither the backup \(backup) nor the database has the domain \(domain.quotedForMessage).",
+            .nothingChanged)
     }
 
     init(restoringItself path: String) {

@@ -12,7 +12,7 @@ public struct ExitStatus: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Everything acknowledged is on disk (0).
+    /// Everything that the daemon acknowledged is on disk (0).
     public static let success = ExitStatus(rawValue: EX_OK)
     /// The command line is wrong (64).
     public static let usage = ExitStatus(rawValue: EX_USAGE)

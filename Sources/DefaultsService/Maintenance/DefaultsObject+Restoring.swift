@@ -34,8 +34,7 @@ extension DefaultsObject {
             if let error = error as? StorageError, error.isDamage {
                 mend(because: error.description)
             }
-            // A dry run, and a restoration that ended before its first change, report nothing else.
-            if restoration.isDry { throw error }
+            // Nothing was changed, also by a dry run, so there is nothing to tell of.
             if case .notNeeded = report.undoing { throw error }
             throw DefaultsError(notRestored: restoration.source.name, report, because: error)
         }
@@ -96,12 +95,16 @@ extension DefaultsObject {
         let unknown = restoration.domains.filter { named in
             !own.contains { Restoration.covers(named, $0) }
         }
-        var missing = try await reader.domainsWithoutValues(among: Array(unknown))
+        var missing = try await read(restoration.source) {
+            try await reader.domainsWithoutValues(among: Array(unknown))
+        }
         guard !missing.isEmpty else { return }
         // The backup may have them for a host alone. A second reader finds that; the first one must
         // stay at the beginning.
         let (_, parts) = try await open(restoration.source)
-        while let part = try await parts.next(), !missing.isEmpty {
+        while let part = try await read(restoration.source, { try await parts.next() }),
+            !missing.isEmpty
+        {
             missing.removeAll { Restoration.covers($0, part.domain) }
         }
         guard let domain = missing.map({ $0.spelling(on: hosts) }).min() else { return }

@@ -57,7 +57,7 @@ struct RestorationReport: CustomStringConvertible {
         }
     }
 
-    /// What would change, by domain, where that was asked for.
+    /// What would change, by domain, if that was asked for.
     private(set) var parts: [Part] = []
     /// What the names in `parts` take in a reply, in bytes.
     private var namesSize = 0

@@ -37,7 +37,9 @@ public func runProgram(
         tell("The command is not known.\n\(usage)")
         exit(64)
     } catch {
-        let isOfStored = error is DecodingError || (error as? ObjectCodingError)?.byteOffset != nil
+        let isOfStored =
+            error is DecodingError || (error as? ObjectCodingError)?.byteOffset != nil
+            || (error as? ClientError)?.code == .undecodable
         tell(
             isOfStored
                 ? "What is stored cannot be read, and stays as it is. \(sentence(of: error)) "
@@ -66,6 +68,9 @@ public func sentence(of error: any Error) -> String {
     case DecodingError.dataCorrupted(let context):
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
         return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+    // Its own sentence is for the developer.
+    case let error as ClientError where error.code == .undecodable:
+        return "\(subject(at: [])) is of another type than this program stores."
     case EncodingError.invalidValue(_, let context):
         return context.debugDescription
     case let error as ObjectCodingError:

@@ -40,7 +40,8 @@ struct FactoryReset: ServiceCommand {
         let domains = try await defaults.domains()
         guard !domains.isEmpty else {
             return try tell(
-                "nothing is set", removed: 0, [("removed", "0"), ("locked", "0"), ("undo", "null")])
+                "nothing is set", removed: 0,
+                [("removed", "0"), ("locked", "0"), ("undo", "null")])
         }
         guard yes || Self.isConfirmed(domains.count) else { throw ToolError.notConfirmed }
         let undo = try await defaults.backUp()

@@ -176,7 +176,7 @@ enum ShownLines {
         (["write -- -g k literal"], "read -- -g k", "literal\n"),
         (["write .GlobalPreferences com.shown.scaling -1"], "read -g com.shown.scaling", "-1\n"),
         (["write com.shown.f -- --foo -int 3"], "read com.shown.f -- --foo", "3\n"),
-        (["write com.shown.f name -string --flag"], "read com.shown.f name", "--flag\n"),
+        (["write com.shown.f name -string -- --flag"], "read com.shown.f name", "--flag\n"),
         (["write com.shown.f name -- --bare"], "read com.shown.f name", "--bare\n"),
         (
             ["write -currentHost com.shown.f here -int 4"], "read -currentHost com.shown.f",
