@@ -223,6 +223,8 @@ extension DiagnosisTests {
 
     @Test func `A service that refuses, is damaged or is another version is told of`() throws {
         desktop.tool("write", "a.b", "key", "-int", "1")
+        // While it runs it is found from another bus, too.
+        try desktop.stopDaemon()
         let services = desktop.directory.path + "/broken"
         try FileManager.default.createDirectory(
             atPath: services, withIntermediateDirectories: false)

@@ -185,7 +185,7 @@ enum WrittenLines {
         com.example.bare plist | '<plist version="1.0"><array/></plist>' | array | []
         com.example.bare document | '<?xml version="1.0"?><plist><dict><key>k</key><integer>-1</integer></dict></plist>' | dictionary | {"k":-1}
         com.example.bare space-before | '  (1)' | array | ["1"]
-        com.example.bare dollar | '{ "$class" = x; }' | object | {"$class":"NSDictionary","NS.keys":["$class"],"NS.objects":["x"]}
+        com.example.bare dollar | '{ "$class" = x; }' | dictionary | {"$class":"NSDictionary","NS.keys":["$class"],"NS.objects":["x"]}
         """#
 
     static let composites = #"""
@@ -218,7 +218,7 @@ enum WrittenLines {
         com.example.dicts quoted-key | -dict '"(a)"' 1 | dictionary | {"(a)":"1"}
         com.example.dicts string-key | -dict -string "(a)" 1 | dictionary | {"(a)":"1"}
         com.example.dicts spaced | -dict "Move Left" "@~^\\U2190" | dictionary | {"Move Left":"@~^←"}
-        com.example.dicts dollar | -dict '$x' 1 | object | {"$class":"NSDictionary","NS.keys":["$x"],"NS.objects":["1"]}
+        com.example.dicts dollar | -dict '$x' 1 | dictionary | {"$class":"NSDictionary","NS.keys":["$x"],"NS.objects":["1"]}
         com.example.dicts added | -dict-add one -int 1 | dictionary | {"one":1}
         com.example.dicts added | -dict-add two -int 2 three 3 | dictionary | {"one":1,"three":"3","two":2}
         com.example.dicts added | -dict-add one -int 11 | dictionary | {"one":11,"three":"3","two":2}
