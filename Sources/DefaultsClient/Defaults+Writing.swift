@@ -171,7 +171,7 @@ public struct DefaultsChanges {
             return try defaults.store.readValue(of: key)
         } catch {
             unread[key.id] = error
-            // It tells of the failure, too.
+            // It reports the failure, too.
             return defaults[key]
         }
     }

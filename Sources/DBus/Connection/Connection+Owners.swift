@@ -21,7 +21,7 @@ extension Connection {
         }
     }
 
-    /// Has the bus start the program of a name that nobody has, and waits until it has the name.
+    /// Asks the bus to start the program of a name without an owner, and waits until it owns the name.
     ///
     /// - Throws: ``DBusError``, the bus's own words where the program does not start.
     public func startService(_ name: BusName) async throws {

@@ -49,7 +49,7 @@ public protocol LoggableError: Error, CustomStringConvertible {}
 /// Why something went wrong, without any value.
 ///
 /// Errors of the application's types, and some of the standard library's, quote the value that they
-/// refuse; of these only the kind is told.
+/// refuse; of these only the kind is named.
 func reason(of error: any Error) -> String {
     switch error {
     case let error as ClientError: error.message

@@ -56,7 +56,7 @@ public class DefaultsKeys: @unchecked Sendable {
 ///
 /// A value that cannot be read as the key's type reads as the default, and ``Defaults/failures`` says
 /// why. If the application then sets the key, the value that it could not read is kept under a second
-/// key, `GameOptions (unreadable)`. How keys are declared is told at ``DefaultsKeys``.
+/// key, `GameOptions (unreadable)`. ``DefaultsKeys`` shows how keys are declared.
 public final class DefaultsKey<Value>: DefaultsKeys, @unchecked Sendable {
     /// How values become archives, and archives values.
     let coding: ValueCoding<Value>

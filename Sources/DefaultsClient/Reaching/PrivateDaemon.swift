@@ -138,7 +138,7 @@ extension PrivateDaemon {
         texts.map { strdup($0) } + [nil]
     }
 
-    /// This process's variables, without the socket by which a service manager is told of this one.
+    /// This process's variables, without the address of a service manager that watches this process.
     ///
     /// To be called where the program may read its environment: a thread that changes it races with this.
     package static func environment() -> [String] {

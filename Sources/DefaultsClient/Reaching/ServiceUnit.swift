@@ -189,7 +189,7 @@ extension Connection {
         return "timeout"
     }
 
-    /// The result in the signal that tells of a job's end; nil if none comes.
+    /// The result in the signal that announces the end of a job; nil if none comes.
     private static func result(of job: ObjectPath, in ends: SignalStream) async -> String? {
         for await case .signal(let end) in ends {
             guard end.arguments.count == 4, end.arguments[1] == .objectPath(job),

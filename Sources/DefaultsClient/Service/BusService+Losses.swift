@@ -24,7 +24,7 @@ extension BusService {
         }
     }
 
-    /// Whether the bus says that nobody has the service's name.
+    /// Whether the bus says that no process owns the service's name.
     static func isWithoutOwner(_ error: any Error) -> Bool {
         let name = (error as? DBusError)?.name
         return name == .nameHasNoOwner || name == .serviceUnknown

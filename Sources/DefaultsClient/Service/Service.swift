@@ -45,7 +45,7 @@ public enum DefaultsState: Sendable, Hashable {
     /// process runs `defaultsd` for itself while it has something to ask or to store.
     ///
     /// Reads are as new as the last acknowledged change of any process, and nothing that is set is lost.
-    /// Changes of other processes come to the next read, and are not told of by themselves.
+    /// The next read sees changes of other processes; they are not announced.
     case privateDaemon(String)
     /// There is no bus, or no service on it, or it does not answer, for this reason. Reads are as it
     /// was told last; changes are kept in memory and sent when it comes back.

@@ -73,7 +73,7 @@ extension Store {
         let all = entries.merging(kept.map { ($0.name, $0.entry) }) { own, _ in own }
         let batch = Batch(layer, all, expected: expected, isTransaction: true)
         try admit(all.keys.sorted(), batch.size, in: copy)
-        // Of a change that is waited for, the caller is told and nobody else.
+        // The caller waits for this change and gets the error; nobody else does.
         if let whenDone {
             batch.isAwaited = true
             batch.whenDone(whenDone)
@@ -152,7 +152,7 @@ extension Store {
             noteRead(key, in: layer)
             return value
         } catch {
-            // Whoever sets the key now has been told that there is something that cannot be read.
+            // A program that sets the key now knows that there is something that cannot be read.
             _ = try? readValue(of: key, in: layer)
             throw ClientError.unread(key.id, in: name, error)
         }
