@@ -307,8 +307,10 @@ extension InspectTests {
     }
 
     @Test func `Only the database needs the service`() throws {
-        let answer = Self.inspect("org.example.App", "User")
-        // Nor is there a home, where a daemon of its own would keep one.
+        // Nor is there a place where a daemon of its own would keep one.
+        let answer = ProgramResult.run(
+            [Self.tool, "inspect", "org.example.App", "User"],
+            environment: Self.environment.merging(["XDG_CONFIG_HOME": "/dev/null/config"]) { $1 })
         #expect(answer.status == 69 && answer.error.split(separator: "\n").count == 2)
     }
 }
