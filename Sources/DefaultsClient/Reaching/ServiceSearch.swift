@@ -101,7 +101,7 @@ package struct ServiceSearch: Sendable {
         } catch let error as DBusError
             where error.name.string.hasPrefix("org.freedesktop.systemd1.")
         {
-            return .failed(ClientError.notStarted(ServiceUnit.missing(because: error.message)))
+            return .failed(ClientError.notStarted(ServiceUnit.refused(because: error)))
         }
         return try await checked(connection)
     }

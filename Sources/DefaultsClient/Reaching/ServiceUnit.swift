@@ -21,10 +21,20 @@ package struct ServiceUnit: Sendable {
         package let statusText: String
     }
 
-    /// What to say if the bus wants the unit and the manager has none.
-    static func missing(because reason: String) -> String {
-        "The service manager cannot start \(name): \(reason) Reinstall it (make install), then: "
-            + "systemctl --user daemon-reload"
+    /// What to say if the bus wants the unit and the manager refuses.
+    ///
+    /// - Parameter error: The manager's.
+    static func refused(because error: DBusError) -> String {
+        guard error.name != Manager.unitMasked else { return masked(option: "") }
+        return
+            "The service manager cannot start \(name): \(error.message) Reinstall it (make install), "
+            + "then: systemctl --user daemon-reload"
+    }
+
+    /// - Parameter option: An option of `systemctl unmask`, with a space after it.
+    fileprivate static func masked(option: String) -> String {
+        "The unit \(name) is masked, so it cannot start. To allow it: systemctl --user unmask "
+            + "\(option)\(name)"
     }
 
     /// What came of starting the unit.
@@ -113,9 +123,7 @@ extension ServiceUnit.State {
         let name = ServiceUnit.name
         switch loadState {
         case "masked":
-            let option = fileState == "masked-runtime" ? "--runtime " : ""
-            return "The unit \(name) is masked, so it cannot start. To allow it: systemctl --user "
-                + "unmask \(option)\(name)"
+            return ServiceUnit.masked(option: fileState == "masked-runtime" ? "--runtime " : "")
         case "bad-setting", "error":
             return
                 "systemd cannot read the unit \(name). 'systemctl --user status \(name)' says why; "
@@ -156,6 +164,7 @@ private enum Manager {
     static let name: BusName = "org.freedesktop.systemd1"
     static let path: ObjectPath = "/org/freedesktop/systemd1"
     static let interface: InterfaceName = "org.freedesktop.systemd1.Manager"
+    static let unitMasked: ErrorName = "org.freedesktop.systemd1.UnitMasked"
     static let alreadySubscribed: ErrorName = "org.freedesktop.systemd1.AlreadySubscribed"
 }
 
