@@ -145,7 +145,7 @@ import Testing
         #expect(log.contains("wrote 1 rows"))
         #expect(!log.contains(secret))
         for line in log.split(separator: "\n") {
-            #expect(line.wholeMatch(of: /<[2-7]>.+/) != nil, "\(line)")
+            #expect(line.wholeMatch(of: /defaultsd: .+/) != nil, "\(line)")
         }
     }
 }

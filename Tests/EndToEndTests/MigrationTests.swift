@@ -75,11 +75,16 @@ import Testing
         #expect(desktop.tool("read", Self.domain, "DefaultsVersion").status != 0)
     }
 
-    @Test func `Without a bus nothing is migrated, and that is said`() {
+    @Test(.enabled(if: !Desktop.hasInstalledDaemon, "this machine has defaultsd installed"))
+    func `Without any daemon nothing is migrated, and that is said`() throws {
+        // A copy that has no daemon beside it.
+        let program = desktop.directory.path + "/MigratingProgram"
+        try FileManager.default.copyItem(atPath: Self.program, toPath: program)
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(desktop.directory.path)/no-bus"
+        environment["PATH"] = "/usr/bin:/bin"
         let refusal = desktop.run(
-            [Self.program, "count", Self.domain, "1"], environment: environment)
+            [program, "count", Self.domain, "1"], environment: environment)
         #expect(refusal.status == 1)
         #expect(refusal.output.contains("The defaults service cannot be reached"))
     }

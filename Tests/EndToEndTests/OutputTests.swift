@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `Sentences end well`() {
+    @Test func `Sentences end well`() throws {
         #expect(
             desktop.tool("reed").error
                 == "defaultsctl: There is no verb 'reed'. Did you mean 'read'? See defaultsctl "
@@ -89,6 +89,7 @@ import Testing
         #expect(desktop.tool("inspect", "").error.hasPrefix("defaultsctl: '': It cannot be read"))
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "bogus"
+        try desktop.stopDaemon()
         let answer = desktop.run(
             [Desktop.programs + "/defaultsctl", "domains"], environment: environment)
         #expect(answer.error.contains("(Address does not contain a colon);"), "\(answer.error)")

@@ -72,7 +72,6 @@ import Testing
     @Test(arguments: [
         ["write", "org.example.App"], ["write", "org.example.App", "Key", "-int"],
         ["write", "org.example.App", "Key", "-bool", "perhaps"],
-        ["write", "org.example.App", "Key", "-float", "1e400"],
         ["write", "org.example.App", "Key", "--json", "{"], ["raed"], ["delete"],
         ["read", "a", "b", "c"],
     ])

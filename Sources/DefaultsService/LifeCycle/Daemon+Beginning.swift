@@ -83,10 +83,9 @@ extension Daemon {
                     logger.log(level: notice.severity.logLevel, "\(notice)")
                 }
             } catch {
-                guard error.code == .inUse, ContinuousClock.now < deadline, !isEnding else {
-                    throw error
-                }
-                guard try await mayBecomeFree else { throw LifeCycleError.nameTaken }
+                guard error.code == .inUse, ContinuousClock.now < deadline, !isEnding,
+                    try await mayBecomeFree
+                else { throw error }
                 await pause(for: Self.waitStep)
             }
         }

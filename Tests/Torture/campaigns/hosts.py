@@ -87,7 +87,7 @@ def move(lives: dict[Host, Life], here: Host, there: Host) -> None:
     life.attach()
     life.begin()
     life.reach(life.chance.randint(1, 40))
-    expect_refusal(there, [f"process {daemon.pid} on host {here.name}", "end the session there"])
+    expect_refusal(there, [f"process {daemon.pid} on host {here.name}", "End the session there"])
     life.settle()
     if life.chance.random() < 0.5:
         # Its journal is in the memory of that machine.
