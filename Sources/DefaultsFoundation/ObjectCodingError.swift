@@ -67,7 +67,7 @@ public struct ObjectCodingError: Error {
     }
 }
 
-// Class names and fields are told, and no values: the elements of a path are names and numbers.
+// Messages name classes and fields, never values: the elements of a path are names and numbers.
 extension ObjectCodingError: LoggableError {
     /// The sentence and the place.
     public var description: String {

@@ -33,7 +33,7 @@ struct JSONLayer {
     /// Everything that is wrong or suspicious, as far as the text can be read on.
     mutating func check() -> (errors: [LayerProblem], remarks: [LayerProblem]) {
         var errors: [LayerProblem] = []
-        // It throws only what it is told to.
+        // It throws only the error that the test gives it.
         try? readEntries { problem throws(LayerProblem) in errors.append(problem) }
         return (errors, remarks)
     }

@@ -50,7 +50,7 @@ public struct PropertyListEntries {
         do {
             return try archive(copiedFrom: index)
         } catch {
-            // A damaged archive has references, which no plain value has; its own fault is told.
+            // A damaged archive has references, which no plain value has; report its own fault.
             guard let value = try? plainValue(at: index, limits) else { throw error }
             return value
         }

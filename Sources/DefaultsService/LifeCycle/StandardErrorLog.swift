@@ -79,7 +79,7 @@ public struct StandardErrorLog: LogHandler {
         }
     }
 
-    /// What a person is told about the kind of a line; nothing if it reports the usual course.
+    /// The word for the kind of a line; empty if the line reports the usual course.
     private static func word(for level: Logger.Level) -> String {
         switch level {
         case .trace, .debug, .info, .notice: ""

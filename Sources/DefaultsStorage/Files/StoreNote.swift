@@ -31,7 +31,7 @@ struct StoreNote: Equatable {
         guard self.line == line else { return nil }
     }
 
-    /// The note as it stands in the file, without the line feed.
+    /// The note as the file has it, without the line feed.
     var line: String {
         let words = [
             isClosed ? "closed" : "written", database.description,

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DefaultsClient
 
-/// When a change is done, and what is told of it.
+/// When a change is done, and what is reported about it.
 struct ChangeOptions: ParsableArguments {
     @Flag(help: "Wait until the change is on disk.")
     var wait = false
@@ -53,7 +53,7 @@ struct LockOption: ParsableArguments {
         return try await !skipped(of: [key], in: domain, of: defaults).isEmpty
     }
 
-    /// Those of some keys that are to be left as they are, which standard error is told of.
+    /// The keys that are to be left as they are; standard error names them.
     func skipped(
         of keys: some Sequence<String>, in domain: String, of defaults: RemoteDefaults
     ) async throws -> Set<String> {

@@ -44,7 +44,7 @@ struct Apply: AsyncParsableCommand {
                 throw document.failure(of: edits, error)
             }
         }
-        // What is to be undone, or told of, has to be compared.
+        // What is to be undone or reported has to be compared.
         let isCompared = change.changed || document.domains.count > 1
         var made: [MadeEdits] = []
         for var edits in document.domains {
