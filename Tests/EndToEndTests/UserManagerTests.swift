@@ -97,12 +97,27 @@ final class UserManager {
             ],
             environment: environment
         ).requireOutput()
-        let process = try ChildProcess(
-            [Desktop.packageDirectory + "Tests/Torture/user-manager"], environment: environment)
-        self.process = process
-        try wait {
-            try #require(process.isRunning)
-            return run("systemctl", "--user", "is-active", "dbus.socket").output == "active\n"
+        process = try Self.start(environment, log: path + "/manager.log")
+    }
+
+    /// Starts a manager, again if the machine has no inotify instance or control group left for it at the
+    /// moment: other tests use them, too.
+    private static func start(_ environment: [String: String], log: String) throws -> ChildProcess {
+        var endings: [String] = []
+        while true {
+            let process = try ChildProcess(
+                [Desktop.packageDirectory + "Tests/Torture/user-manager"], environment: environment,
+                error: .file(log))
+            var isUp = false
+            try wait {
+                let socket = ["systemctl", "--user", "is-active", "dbus.socket"]
+                isUp = ProgramResult.run(socket, environment: environment).output == "active\n"
+                return isUp || !process.isRunning
+            }
+            if isUp { return process }
+            endings.append((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")
+            try #require(endings.count < 10, "The manager does not start: \(endings)")
+            sleep(1)
         }
     }
 

@@ -54,7 +54,11 @@ package struct ServiceUnit: Sendable {
     /// - Returns: Nil if no manager is on the bus.
     /// - Throws: `DBusError` if the bus cannot be asked.
     package init?(on connection: Connection) async throws {
-        guard try await connection.hasOwner(of: Manager.name) else { return nil }
+        if try await !connection.hasOwner(of: Manager.name) {
+            // A manager that has just started the bus is not on it yet; dbus-daemon then waits for it. A
+            // bus without a manager refuses at once.
+            do { try await connection.startService(Manager.name) } catch { return nil }
+        }
         self.connection = connection
     }
 
