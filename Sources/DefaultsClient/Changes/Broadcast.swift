@@ -12,14 +12,17 @@ final class Broadcast<Element: Sendable>: Sendable {
     private static var limit: Int { 256 }
 
     /// What is told from now on.
-    func stream(startingWith first: Element? = nil) -> AsyncStream<Element> {
+    ///
+    /// - Parameter first: Gives the first element. It is called after the listener is known, so no change
+    ///   is missed between the two.
+    func stream(startingWith first: () -> Element? = { nil }) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: .bufferingNewest(Self.limit)) { continuation in
             let number = state.withLock { state in
                 state.lastNumber += 1
                 state.listeners[state.lastNumber] = continuation
                 return state.lastNumber
             }
-            if let first { continuation.yield(first) }
+            if let first = first() { continuation.yield(first) }
             continuation.onTermination = { [weak self] _ in
                 _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
             }

@@ -159,6 +159,6 @@ extension Defaults {
 
     /// How it is with the service, now and after each change of that.
     public var states: AsyncStream<DefaultsState> {
-        store.service.states.stream(startingWith: state)
+        store.service.states.stream { state }
     }
 }

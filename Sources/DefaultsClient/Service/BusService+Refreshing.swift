@@ -116,12 +116,13 @@ extension BusService {
     /// Has copies take what was answered, and asks again for those that are not current by it.
     private func took(_ copies: [DomainCopy], _ take: (DomainCopy) -> Bool) {
         noteAnswer()
+        // Before readers go on: they may ask for the state next.
+        enterAnswering()
         let again = lock.withLock {
             copies.filter { copy in
                 copy.endAsking(isRead: take(copy), lock)
             }
         }
-        enterAnswering()
         refresh(again)
     }
 
@@ -136,9 +137,9 @@ extension BusService {
             // One of them is no domain, or they are too much for one answer.
             for copy in copies { attach([copy]) }
         } else {
-            lock.withLock { for copy in copies { copy.refuseReading(lock) } }
             noteAnswer()
             enterAnswering()
+            lock.withLock { for copy in copies { copy.refuseReading(lock) } }
         }
     }
 

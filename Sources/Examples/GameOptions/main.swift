@@ -41,7 +41,7 @@ await runProgram(usage: usage) { words in
         let isOn = try isOn(words[1])
         try await GameOptions.save { $0.playMusic = isOn }
     case ("watch", 1):
-        tellIfAlone(try defaults())
+        await tellIfAlone(try defaults())
         await watch()
     case ("levels", 1):
         for level in try defaults().value(of: .levels).all {
@@ -55,13 +55,19 @@ await runProgram(usage: usage) { words in
 }
 
 /// Says that no changes will come, if nobody announces those of other programs.
-func tellIfAlone(_ defaults: Defaults) {
-    switch defaults.state {
-    case .privateDaemon, .unreachable:
-        tell(
-            "No defaults service is reached in this session, so changes of other programs are not "
-                + "seen here. `defaultsctl doctor` says what to do.")
-    default: break
+///
+/// It waits until that is known: on a busy machine the search for the service may outlast the first read.
+func tellIfAlone(_ defaults: Defaults) async {
+    for await state in defaults.states {
+        switch state {
+        case .connecting: continue
+        case .privateDaemon, .unreachable:
+            tell(
+                "No defaults service is reached in this session, so changes of other programs are "
+                    + "not seen here. `defaultsctl doctor` says what to do.")
+        case .current, .following, .inMemory: break
+        }
+        return
     }
 }
 

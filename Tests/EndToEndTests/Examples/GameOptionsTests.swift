@@ -135,7 +135,8 @@ import Testing
             environment: desktop.environmentWithoutBus, output: .lines)
         defer { watcher.send(SIGTERM) }
         let lines = try #require(watcher.lines)
-        #expect(lines.next()?.contains("changes of other programs are not seen here") == true)
+        let notice = try #require(lines.next())
+        try #require(notice.contains("changes of other programs are not seen here"), "\(notice)")
         #expect(lines.next() == "sound on, music on")
     }
 

@@ -141,9 +141,9 @@ class Trials:
         self.expect_end(number, status, call.answer)
         self.spoil_files()
         self.desktop.start()
-        self.judge_backups(backups, before)
-        now = self.read()
         goal = backups[target] if restores else before
+        self.judge_backups(backups, before, goal)
+        now = self.read()
         for domain in DOMAINS:
             if now[domain] not in (before[domain], goal.get(domain)):
                 raise Found(f"{domain} holds {now[domain]} after {before[domain]} and a {method} of "
@@ -217,16 +217,24 @@ class Trials:
 
     # The judges
 
-    def judge_backups(self, known: dict[str, dict[str, int]], before: dict[str, int]) -> None:
-        """Checks every backup by another SQLite: those that were there, and a new one."""
+    def judge_backups(
+        self, known: dict[str, dict[str, int]], before: dict[str, int], goal: dict[str, int]
+    ) -> None:
+        """Checks every backup by another SQLite: those that were there, and new ones.
+
+        The day's backup may come after any flush, so amid a restoration or after it, too.
+        """
         left = [backup[0] for backup in self.asked("ListBackups")[0]]
         names = {file.stem for file in (self.desktop.data / "backups").glob("*.db")}
         if names != set(left):
             raise Found(f"listed are {left}, and there are {sorted(names)}")
         for name in left:
             contents = self.contents(name)
-            if contents != known.get(name, before):
-                raise Found(f"the backup {name} holds {contents}, expected {known.get(name, before)}")
+            if name in known and contents != known[name]:
+                raise Found(f"the backup {name} holds {contents}, and held {known[name]}")
+            for domain in DOMAINS:
+                if contents.get(domain) not in (before[domain], goal.get(domain)):
+                    raise Found(f"the backup {name} holds {contents}, made between {before} and {goal}")
         for kind in ("daily", "manual"):
             had, has = (sum(name.endswith(kind) for name in names) for names in (known, left))
             if has < min(had, KEPT):
