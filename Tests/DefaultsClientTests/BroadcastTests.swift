@@ -10,7 +10,9 @@ struct BroadcastTests {
             return "first"
         }
         var heard: Set<String> = []
-        for await element in elements where heard.insert(element).inserted && heard.count == 2 { break }
+        for await element in elements where heard.insert(element).inserted && heard.count == 2 {
+            break
+        }
         #expect(heard == ["first", "second"])
     }
 }
