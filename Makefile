@@ -46,9 +46,10 @@ check: lint build docs test
 lint: setup
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
-# The end-to-end tests run the programs that build makes.
+# The end-to-end tests run the programs that build makes. All tests at once would be hundreds of
+# daemons, more than a user's limits on inotify and processes allow.
 test: build setup-run setup-test
-	swift test
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$$((3 * $$(nproc))) swift test
 
 # The libraries' documentation, in .build/documentation. Fails where something of it is missing.
 docs: setup

@@ -208,8 +208,9 @@ class Trials:
             raise Found(f"the daemon has ended: {self.desktop.daemon.log()}")
         file.write_bytes(intact)
         undo = self.asked("RestoreBackup", name)[0]
-        # It is of a restoration that was not whole.
-        (self.desktop.data / "backups" / f"{undo}.db").unlink()
+        # It is of a restoration that was not whole; there is none if the damage cost nothing.
+        if undo:
+            (self.desktop.data / "backups" / f"{undo}.db").unlink()
         self.held = self.read()
         if self.held != goal:
             raise Found(f"the backup of {goal} was restored, and there is {self.held}")
@@ -230,8 +231,10 @@ class Trials:
             raise Found(f"listed are {left}, and there are {sorted(names)}")
         for name in left:
             contents = self.contents(name)
-            if name in known and contents != known[name]:
-                raise Found(f"the backup {name} holds {contents}, and held {known[name]}")
+            if name in known:
+                if contents != known[name]:
+                    raise Found(f"the backup {name} holds {contents}, and held {known[name]}")
+                continue
             for domain in DOMAINS:
                 if contents.get(domain) not in (before[domain], goal.get(domain)):
                     raise Found(f"the backup {name} holds {contents}, made between {before} and {goal}")
