@@ -52,6 +52,16 @@ final class Desktop {
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
         self.environment = environment
     }
+
+    /// Ends the bus, and waits for the daemon, which would otherwise restore its directories after they
+    /// are removed. One that a test has stopped is not waited for long.
+    deinit {
+        bus.stop()
+        let lock = open(directory.path + "/config/defaultsd/lock", O_RDONLY | O_CLOEXEC)
+        guard lock >= 0 else { return }
+        defer { close(lock) }
+        for _ in 0..<1000 where flock(lock, LOCK_EX | LOCK_NB) != 0 { usleep(5000) }
+    }
 }
 
 // MARK: Running programs
@@ -215,9 +225,9 @@ extension Desktop {
 
 /// Asks again and again, each time by a call that takes its time, until something holds.
 ///
-/// - Throws: ``NeverCame`` after a minute, long after anything that is to come has come.
+/// - Throws: ``NeverCame`` after ten minutes, long after anything that is to come has come.
 func wait(until holds: () throws -> Bool) throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(600)
     while try !holds() {
         guard ContinuousClock.now < deadline else { throw NeverCame() }
     }
