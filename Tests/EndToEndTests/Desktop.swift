@@ -53,8 +53,9 @@ final class Desktop {
         self.environment = environment
     }
 
-    /// Ends the bus, and waits for the daemon, which would otherwise restore its directories after they
-    /// are removed. One that a test has stopped is not waited for long.
+    /// Ends the bus, and waits for the daemon, which would otherwise restore its directories.
+    ///
+    /// One that a test has stopped is not waited for long.
     deinit {
         bus.stop()
         let lock = open(directory.path + "/config/defaultsd/lock", O_RDONLY | O_CLOEXEC)
