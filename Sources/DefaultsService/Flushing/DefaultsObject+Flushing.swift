@@ -131,6 +131,7 @@ extension DefaultsObject {
         for waiter in reached { waiter.resume(.success(durable)) }
         scheduleFlush()
         endAwaitingRoom()
+        resumeLongCalls()
         backUpDaily()
     }
 
@@ -138,6 +139,7 @@ extension DefaultsObject {
     /// the next attempt comes by the schedule's back-off.
     private func flushFailed(_ error: StorageError) {
         isFlushing = false
+        longCalls.isLogReady = false
         statistics.failedFlushes += 1
         schedule.flushFailed(at: .now)
         if flushError?.isRepeated(by: error) != true {
@@ -153,5 +155,6 @@ extension DefaultsObject {
         }
         scheduleFlush()
         endAwaitingRoom()
+        resumeLongCalls()
     }
 }
