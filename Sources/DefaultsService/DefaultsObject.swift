@@ -45,6 +45,8 @@ public actor DefaultsObject {
     /// What the disk has said at the end, after which database and writer are closed; nil before.
     var lastOutcome: Result<Generation, StorageError>?
     var announcements = Announcements()
+    /// What came from the crash journal, until it is announced.
+    var recovered: [PendingNames]
     var statistics = Statistics()
     /// Who has made the last changes.
     var writers = WriterLog()
@@ -71,6 +73,7 @@ public actor DefaultsObject {
     ) {
         self.abandon = abandon
         self.connection = connection
+        recovered = database.pendingNames
         self.database = database
         self.writer = writer
         self.layers = layers

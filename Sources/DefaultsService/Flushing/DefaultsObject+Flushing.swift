@@ -20,7 +20,7 @@ extension DefaultsObject {
                 // A reply that cannot be sent has answered with that error, or nobody is there.
                 try? call.reply { try $0.writeUInt64(generation.rawValue) }
             case .failure(let error):
-                call.fail(error)
+                call.fail(DefaultsError(notDurable: error))
             }
         }
     }
