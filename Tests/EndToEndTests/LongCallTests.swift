@@ -39,20 +39,40 @@ import Testing
             return ask(bus, "ApplyValues", "(sa{sv}asa{st}a{sv})", domain, entries, [], {}, {})
         apply(huge, {f"key {number:06}": GLib.Variant("i", number) for number in range(\(keys))})
         ask(bus, "SetValue", "(ssv)", "org.example.Other", "key", GLib.Variant("i", 0))
+        order = []
+        def note(connection, message, incoming):
+            if incoming and message.get_message_type() == Gio.DBusMessageType.METHOD_RETURN:
+                if message.get_sender() != "org.freedesktop.DBus": order.append("long")
+            if incoming and message.get_member() == "Changed":
+                if message.get_body().unpack()[0] == "org.example.Other": order.append("changed")
+            return message
         def overtakes(method, signature, *arguments):
-            # Two threads work at the same time. The short calls come first at least once; where the
-            # long one holds the loop they never do.
-            for number in range(20):
+            # A connection gets what the daemon sends in its order, so that the signal of another's
+            # change tells when that was made. Two threads work at the same time: the change comes first
+            # at least once, and never where the long call holds the loop.
+            bus.signal_subscribe(None, name, "Changed", path, None, 0, lambda *_: None)
+            ask(bus, "GetValue", "(ss)", "org.example.Other", "key")
+            filter = bus.add_filter(note)
+            found = False
+            for number in range(1, 20):
+                order.clear()
                 events.clear()
                 send("long", bus, method, signature, *arguments)
+                # The bus answers in order, so it has passed the call on when it answers.
+                bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId", None, None,
+                              0, -1, None)
                 send("set", other, "SetValue", "(ssv)", "org.example.Other", "key",
                      GLib.Variant("i", number))
                 send("get", other, "GetValue", "(ss)", "org.example.Other", "key")
                 wait("long", "set", "get")
+                while len(order) < 2: GLib.MainContext.default().iteration(False)
                 assert answers["get"].unpack()[0] == number
                 assert not isinstance(answers["long"], GLib.Error), answers["long"]
-                if events == ["set", "get", "long"]: return True
-            return False
+                found = order == ["changed", "long"]
+                if found: break
+            bus.remove_filter(filter)
+            ask(bus, "SetValue", "(ssv)", "org.example.Other", "key", GLib.Variant("i", 0))
+            return found
         """
     }
 
