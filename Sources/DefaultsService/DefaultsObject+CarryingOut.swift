@@ -17,9 +17,9 @@ extension DefaultsObject {
     func attempt(_ call: MethodCall, _ step: () throws -> Void) throws {
         do {
             try step()
-        } catch is RoomAwaited {
-            call.postpone()
-        } catch is LaneAwaited {
+        } catch let error where error is RoomAwaited || error is LaneAwaited {
+            // It is counted when it comes again.
+            statistics.calls -= 1
             call.postpone()
         } catch let error as StorageError {
             guard error.isDamage, mend(because: error.description), !call.isAnswered else {

@@ -67,7 +67,7 @@ import Testing
         #expect(output == "in order\n")
     }
 
-    @Test func `A durable change that waits for the disk does not hold back signals of other domains`()
+    @Test func `A durable change that waits for the disk holds back no other domain's signals`()
         throws
     {
         // Each call of fdatasync or fsync takes 0.4 s more.
