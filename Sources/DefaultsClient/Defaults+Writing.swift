@@ -134,7 +134,7 @@ extension Defaults {
     ///
     /// - Parameter bound: How long to wait for each of both.
     /// - Returns: The generation that is on disk.
-    /// - Throws: ``ClientError`` with `unreachable` when that is over, and with `storageFailed` where
+    /// - Throws: ``ClientError`` with `unreachable` when that is over, and with `notDurable` where
     ///   the disk refuses.
     @discardableResult
     public func synchronize(within bound: Duration = .seconds(30)) async throws -> UInt64 {

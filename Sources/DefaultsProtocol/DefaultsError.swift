@@ -29,8 +29,11 @@ public struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
         public static let locked = Code("org.defaultsd.Defaults1.Error.Locked")
         /// What the caller expected no longer holds.
         public static let conflict = Code("org.defaultsd.Defaults1.Error.Conflict")
-        /// The disk or the runtime directory refused.
+        /// The disk or the runtime directory refused, and nothing was changed.
         public static let storageFailed = Code("org.defaultsd.Defaults1.Error.StorageFailed")
+        /// What was changed is seen by everybody and stands in the crash journal, and the disk refused
+        /// it for now.
+        public static let notDurable = Code("org.defaultsd.Defaults1.Error.NotDurable")
         /// An argument is of the wrong type or form.
         public static let invalidArguments = Code("org.freedesktop.DBus.Error.InvalidArgs")
 
@@ -39,7 +42,7 @@ public struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
 
         static let all: [Code] = [
             .notFound, .invalidDomain, .invalidKey, .invalidArchive, .notRepresentable,
-            .tooLarge, .locked, .conflict, .storageFailed, .invalidArguments,
+            .tooLarge, .locked, .conflict, .storageFailed, .notDurable, .invalidArguments,
             .accessDenied,
         ]
     }

@@ -7,12 +7,19 @@ extension DefaultsObject {
     private static let manyEntries = 1000
     private static let timeToTidy = Duration.seconds(1)
 
-    /// Carries out a call, or has it come again when there is room for its change.
+    /// Carries out a call, or has it come again when there is room for its change, or for its work.
     func carryOut(_ call: MethodCall, by answer: Answer) throws {
         statistics.calls += 1
+        try attempt(call) { try answer(self, call) }
+    }
+
+    /// Does a step of a call, or has the whole call come again.
+    func attempt(_ call: MethodCall, _ step: () throws -> Void) throws {
         do {
-            try answer(self, call)
-        } catch is RoomAwaited {
+            try step()
+        } catch let error where error is RoomAwaited || error is LaneAwaited {
+            // It is counted when it comes again.
+            statistics.calls -= 1
             call.postpone()
         } catch let error as StorageError {
             guard error.isDamage, mend(because: error.description), !call.isAnswered else {

@@ -27,6 +27,8 @@ extension DefaultsObject {
         // Meanwhile callers that use our own name on the bus, as GLib's proxies do, learn of it.
         _ = await durability()
         await connection.refuseCalls(with: Self.hasEnded)
+        // Where the bus has gone, nobody has waited for them.
+        await snapshotsClosed()
         let outcome = await durabilityAtRest()
         lastOutcome = outcome
         for timer in [flushTimer, tidyTimer, layers.timer] { timer?.cancel() }
@@ -46,7 +48,7 @@ extension DefaultsObject {
     }
 
     /// What the bus, too, says of a service that has gone: nothing has been done.
-    private static let hasEnded = DBusError(
+    static let hasEnded = DBusError(
         .serviceUnknown,
         "This daemon has ended, and the call was not carried out. Call \(Contract.busName) again, "
             + "which is another one or starts one.")
@@ -64,7 +66,7 @@ extension DefaultsObject {
     private func limitPatience() {
         patienceTimer = connection.loop.schedule(after: Self.patience) {
             self.assumeIsolated { object in
-                if object.isFlushing { return object.limitPatience() }
+                if object.isFlushing || object.longCalls.isAnyBusy { return object.limitPatience() }
                 object.connection.assumeIsolated { $0.close() }
             }
         }

@@ -7,8 +7,8 @@ import Logging
 /// The object `/org/defaultsd/Defaults1`: answers the contract from one database.
 ///
 /// Invariants:
-/// 1. Everything here runs on the bus loop's thread; only ``DurableWriter`` works elsewhere, and
-///    what goes there and comes back is a value.
+/// 1. Everything here runs on the bus loop's thread; only ``DurableWriter`` and ``LongCalls`` work
+///    elsewhere, and what goes there and comes back is a value or is used by one thread at a time.
 /// 2. A change is journalled before it is seen, seen before its reply is sent, and replied to
 ///    before its signal goes out.
 /// 3. At most one flush is under way.
@@ -36,6 +36,8 @@ public actor DefaultsObject {
     var isRoomAwaited = false
     /// Goes off when memory that is free is to be given back.
     var tidyTimer: EventLoop.Timer?
+    /// The threads for calls that would hold the loop for long.
+    var longCalls = LongCalls()
     /// Goes off when the end has waited for the bus long enough.
     var patienceTimer: EventLoop.Timer?
     var isFlushing = false
@@ -43,6 +45,8 @@ public actor DefaultsObject {
     /// What the disk has said at the end, after which database and writer are closed; nil before.
     var lastOutcome: Result<Generation, StorageError>?
     var announcements = Announcements()
+    /// What came from the crash journal, until it is announced.
+    var recovered: [PendingNames]
     var statistics = Statistics()
     /// Who has made the last changes.
     var writers = WriterLog()
@@ -69,6 +73,7 @@ public actor DefaultsObject {
     ) {
         self.abandon = abandon
         self.connection = connection
+        recovered = database.pendingNames
         self.database = database
         self.writer = writer
         self.layers = layers

@@ -5,7 +5,8 @@ import Testing
 @Suite struct DefaultsErrorTests {
     @Test(arguments: [
         DefaultsError.Code.notFound, .invalidDomain, .invalidKey, .invalidArchive,
-        .notRepresentable, .tooLarge, .locked, .conflict, .storageFailed, .invalidArguments,
+        .notRepresentable, .tooLarge, .locked, .conflict, .storageFailed, .notDurable,
+        .invalidArguments,
     ])
     func `A refusal survives the way over the bus`(code: DefaultsError.Code) {
         let error = DefaultsError(code, "Because.")

@@ -43,6 +43,31 @@ final class FullDiskTests {
         #expect(try desktop.daemonPID() == daemon)
     }
 
+    @Test func `A change that is made while the disk refuses is NotDurable, and not StorageFailed`()
+        throws
+    {
+        #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)
+        #expect(desktop.call("Synchronize").status == 0)
+        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
+        let large = String(repeating: "x", count: 100_000)
+        let notDurable = BadInputTests.own("NotDurable")
+        for number in 1...4 {
+            let answer = desktop.call(
+                "ApplyValues", "org.example.App", "{'Key\(number)': <'\(large)'>}", "[]", "{}",
+                "{'durable': <true>}")
+            // The first may find room in the log.
+            if number > 2 { #expect(answer.errorName == notDurable, "\(answer)") }
+            #expect(desktop.call("GetValue", "org.example.App", "Key\(number)").status == 0)
+        }
+        #expect(desktop.call("Synchronize").errorName == notDurable)
+        let written = desktop.tool("write", "--wait", "org.example.App", "Key", "-int", "2")
+        #expect(written.status == 74)
+        #expect(written.error.contains("not on disk yet"), "\(written.error)")
+        #expect(desktop.tool("read", "org.example.App", "Key").output == "2\n")
+        try FileManager.default.removeItem(atPath: disk + "/filler")
+        #expect(desktop.call("Synchronize").status == 0)
+    }
+
     @Test func `A damaged store that cannot be made anew is told of by StorageError`() throws {
         #expect(desktop.call("SetValue", "org.example.App", "Key", "<'to be damaged'>").status == 0)
         try desktop.stopDaemon()
@@ -64,7 +89,7 @@ final class FullDiskTests {
         desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
         let large = String(repeating: "x", count: 100_000)
         let written = desktop.toolAlone("write", "org.example.App", "Key", "-string", large)
-        #expect(written.status == 1)
+        #expect(written.status == 74)
         #expect(written.error.contains("The crash journal keeps the changes"), "\(written.error)")
         let read = desktop.toolAlone("read", "org.example.App", "Key")
         #expect(read.status == 0 && read.output == large + "\n", "\(read.error)")

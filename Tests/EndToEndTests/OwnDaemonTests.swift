@@ -170,7 +170,7 @@ import Testing
         let environment = desktop.environmentWithoutBus
         let written = desktop.run(
             [full, "write", "a.b", "key", "-int", "1"], environment: environment)
-        #expect(written.status == 1)
+        #expect(written.status == 74)
         #expect(written.error.hasSuffix("\ndefaultsctl: The disk is full.\n"), "\(written)")
         let missing = desktop.run([full, "read", "a.b", "absent"], environment: environment)
         #expect(missing.status == 1 && missing.error.contains("absent"), "\(missing)")

@@ -13,6 +13,7 @@ from ground import Ground, remove_tree
 
 DOMAIN = "org.example.Victim"
 STORAGE_FAILED = ERROR + "StorageFailed"
+NOT_DURABLE = ERROR + "NotDurable"
 IN_TIME = 5
 """Seconds within which the disk's refusal is told to whoever waits for it."""
 
@@ -144,7 +145,7 @@ class Victim:
         try:
             generation, = self.client.call("Synchronize")
         except Refused as refused:
-            check(refused.name == STORAGE_FAILED, "StorageFailed of Synchronize", refused)
+            check(refused.name == NOT_DURABLE, "NotDurable of Synchronize", refused)
         else:
             raise Failed(f"expected Synchronize to fail, and it replied {generation}")
         took = time.monotonic() - began

@@ -19,7 +19,8 @@ final class Caller<Call> {
     var replies: UnreadReplies
     /// Whether the bus is being asked about it, or will be when a timer goes off.
     var isInQuestion = false
-    /// Whether its first call was put back, to be carried out later.
+    /// Whether its first call was put back, to be carried out later, or is carried out on another
+    /// thread.
     var isPutOff = false
     /// When it last sent a call, as a count of such occasions.
     var lastUse: UInt64 = 0

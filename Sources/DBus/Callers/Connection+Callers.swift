@@ -3,7 +3,8 @@
 // 1. Every call that comes in is carried out or refused, or dropped with the connection, and what
 //    waits is known to the schedule.
 // 2. Where calls of a caller wait that is not open, the bus has been asked about it, or a timer is set
-//    to ask, unless its first call was put back, or all calls are held.
+//    to ask, unless its first call was put back or is carried out on another thread, or all calls are
+//    held.
 // 3. Where somebody has a turn and the link takes calls, a turn of the loop is due; where somebody
 //    rests, a timer is set for the end of that.
 

@@ -30,11 +30,12 @@ extension Connection {
     /// Waits until no call waits to be carried out, so that a service that has lost its name can end
     /// when it has carried out all that it was sent.
     ///
-    /// Calls that a handler has kept are the program's to wait for. Returns, too, when the connection
-    /// has ended.
+    /// Calls that are carried out on other threads (``MethodCall/detach()``) are waited for. Other
+    /// calls that a handler has kept are the program's to wait for. Returns, too, when the connection has
+    /// ended.
     public func callsCarriedOut() async {
         await withCheckedContinuation { continuation in
-            if calls.schedule.count == 0 {
+            if areCallsCarriedOut {
                 continuation.resume()
             } else {
                 calls.ends.append(continuation)
@@ -42,10 +43,14 @@ extension Connection {
         }
     }
 
+    private var areCallsCarriedOut: Bool {
+        !isOpen || calls.schedule.count == 0 && calls.detached == 0
+    }
+
     /// Notes that a call does not wait any more.
     func noteCallsTaken() {
         updatePause()
-        guard calls.schedule.count == 0, !calls.ends.isEmpty else { return }
+        guard areCallsCarriedOut, !calls.ends.isEmpty else { return }
         let ends = calls.ends
         calls.ends = []
         for end in ends { end.resume() }

@@ -21,4 +21,21 @@ extension Connection {
             proceed(with: caller)
         }
     }
+
+    /// Has further calls of a caller wait while one is carried out on another thread.
+    func noteDetached(_ caller: Caller<WaitingCall>) {
+        caller.isPutOff = true
+        calls.detached += 1
+    }
+
+    /// Has a caller go on after the answer to a call that was carried out on another thread.
+    ///
+    /// - Parameter answer: Answers the call, or puts it back.
+    func endDetached(_ caller: Caller<WaitingCall>, _ answer: () -> Void) {
+        caller.isPutOff = false
+        answer()
+        calls.detached -= 1
+        proceed(with: caller)
+        noteCallsTaken()
+    }
 }

@@ -25,6 +25,8 @@ struct IncomingCalls {
     var patience = UnreadReplies.patience
     /// Those whose first call was put back, in the order in which it was.
     var putOff: [Caller<WaitingCall>] = []
+    /// How many calls are carried out on other threads.
+    var detached = 0
     /// Whether a turn of the loop for calls that wait is due.
     var isTurnDue = false
     /// Goes off when the first of those who rest has rested.

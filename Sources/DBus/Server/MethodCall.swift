@@ -133,6 +133,49 @@ public final class MethodCall {
         connection.assumeIsolated { $0.postpone(Message(owned: pointer), of: caller) }
     }
 
+    /// How many bytes the call takes up on the wire.
+    public var size: Int { withMessage { $0.size } }
+
+    /// Has the call carried out on another thread: its arguments are read there, and its reply is
+    /// written there.
+    ///
+    /// Further calls of its caller wait until ``DetachedCall/end(_:)``, so that their order is kept;
+    /// others are served.
+    ///
+    /// - Throws: ``DBusError`` where there is no memory for a reply.
+    public func detach() throws -> DetachedCall {
+        let detached = try withMessage { message in
+            DetachedCall(
+                self, Message(retaining: message.pointer), reply: try Message.reply(to: message))
+        }
+        // The caller stays on this thread.
+        nonisolated(unsafe) let caller = caller
+        connection.assumeIsolated { $0.noteDetached(caller) }
+        return detached
+    }
+
+    /// Ends the work on another thread, and answers.
+    fileprivate func endDetached(_ answer: () -> Void) {
+        nonisolated(unsafe) let (caller, answer) = (caller, answer)
+        connection.assumeIsolated { $0.endDetached(caller, answer) }
+    }
+
+    /// Answers the call with a reply that is written already, as ``reply(_:)`` does.
+    fileprivate func reply(_ reply: borrowing Message, _ written: MessageWriter.Written) throws {
+        guard takeAnswer() else { return }
+        precondition(
+            written.signature == outputSignature,
+            "\(interface).\(member) is declared to reply '\(outputSignature)', "
+                + "not '\(written.signature)'.")
+        do {
+            try connection.sendAnswer(reply, weight: written.weight, to: caller)
+        } catch {
+            isReplyRefused = true
+            sendError(error)
+            throw error
+        }
+    }
+
     /// Takes the one answer.
     ///
     /// - Returns: Whether it is to be sent.
@@ -155,6 +198,84 @@ public final class MethodCall {
         case .some(let message): return try body(message)
         case .none: preconditionFailure("A method call was used after its end.")
         }
+    }
+}
+
+// Invariants of a call that is carried out on another thread
+//
+// 1. One thread at a time uses it: the loop's, then the other one, then the loop's again.
+// 2. The message that came in is let go of on the loop's thread, for libdbus counts it against the
+//    connection without a lock. The reply belongs to no connection before it is sent.
+
+/// A call that is carried out on another thread than the loop's.
+///
+/// ```swift
+/// let detached = try call.detach()
+/// worker.perform {
+///     let result = Result { try detached.write { try $0.writeStrings(names()) } }
+///     loop.perform {
+///         detached.end { call in
+///             do {
+///                 try result.get()
+///                 try detached.sendReply()
+///             } catch {
+///                 call.fail(error)
+///             }
+///         }
+///     }
+/// }
+/// ```
+///
+/// It is `@unchecked Sendable` because of invariant 1.
+public final class DetachedCall: @unchecked Sendable {
+    private let call: MethodCall
+    /// What came in; nil from the end on.
+    private var message: Message?
+    private let reply: Message
+    private var written: MessageWriter.Written?
+
+    init(_ call: MethodCall, _ message: consuming Message, reply: consuming Message) {
+        self.call = call
+        self.message = consume message
+        self.reply = reply
+    }
+
+    /// Reads the arguments, whose types have been checked against the declaration.
+    ///
+    /// - Throws: What the closure throws.
+    public func arguments<Result>(
+        _ read: (inout MessageReader) throws -> Result
+    ) throws -> Result {
+        switch message {
+        case .some(let message):
+            var reader = MessageReader(message)
+            return try read(&reader)
+        case .none: preconditionFailure("A method call was used after its end.")
+        }
+    }
+
+    /// Writes the reply, once; ``sendReply()`` sends it.
+    ///
+    /// - Throws: What the closure throws, or ``DBusError`` where D-Bus cannot carry the reply.
+    public func write(_ body: (inout MessageWriter) throws -> Void) throws {
+        written = try MessageWriter.write(to: reply, body)
+    }
+
+    /// Answers the call with the reply that was written; on the loop's thread.
+    ///
+    /// - Throws: As ``MethodCall/reply(_:)``.
+    public func sendReply() throws {
+        guard let written else { preconditionFailure("A reply was sent that was not written.") }
+        try call.reply(reply, written)
+    }
+
+    /// Ends the work on another thread; on the loop's thread.
+    ///
+    /// - Parameter answer: Answers the call, keeps it to answer later, or puts it back. The caller's
+    ///   further calls go on after that.
+    public func end(_ answer: (MethodCall) -> Void) {
+        message = nil
+        call.endDetached { answer(call) }
     }
 }
 

@@ -20,6 +20,7 @@ extension ClientError {
             case .locked: .locked
             case .conflict: .conflict
             case .storageFailed: .storageFailed
+            case .notDurable: .notDurable
             default: .refused
             }
         self.init(code, refusal.message)

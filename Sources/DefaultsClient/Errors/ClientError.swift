@@ -33,7 +33,10 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
         public static let invalidName = Code("invalidName")
         /// A value, or what is read at once, is larger than the service takes or gives.
         public static let tooLarge = Code("tooLarge")
-        /// The disk or the runtime directory refuses.
+        /// The change is made, and the disk has not taken it yet: other programs see it, and the
+        /// service tries again.
+        public static let notDurable = Code("notDurable")
+        /// The disk or the runtime directory refuses, and nothing was changed.
         public static let storageFailed = Code("storageFailed")
         /// The service refuses, for the reason that the message tells.
         public static let refused = Code("refused")

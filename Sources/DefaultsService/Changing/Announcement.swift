@@ -18,6 +18,13 @@ struct Announcement {
             at: change.generation, by: change.origin)
     }
 
+    /// Of what a start has found in the crash journal.
+    init(_ pending: PendingNames) {
+        self.init(
+            pending.domain, changed: pending.changed, removed: pending.removed,
+            at: pending.generation, by: "")
+    }
+
     /// Of a domain that is not as it was, because the store was damaged.
     init(_ rescued: RescuedDomain, at generation: Generation) {
         self.init(

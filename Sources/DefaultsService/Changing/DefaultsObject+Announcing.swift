@@ -25,7 +25,7 @@ extension DefaultsObject {
         noteChange()
         waitUntilDurable { outcome in
             self.reply(to: call, change.generation, once: outcome)
-            self.announce(self.announcements.noteReply(to: change.generation))
+            self.announce(self.announcements.noteReply(to: change))
         }
     }
 
@@ -51,6 +51,15 @@ extension DefaultsObject {
         case .failure(let error):
             call.fail(DefaultsError(notDurable: generation, error))
         }
+    }
+
+    /// Tells of the changes that came from the crash journal, in one signal for each layer of a domain.
+    ///
+    /// The process before may have ended between a reply and its signal.
+    func announceRecovered() {
+        announce(
+            recovered.map { Announcement($0) }.sorted { $0.generation < $1.generation })
+        recovered = []
     }
 
     /// Tells of domains that are not as they were.

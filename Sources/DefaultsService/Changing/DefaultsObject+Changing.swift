@@ -7,27 +7,50 @@ import KeyedArchive
 /// Changes of one key.
 extension DefaultsObject {
     func set(_ call: MethodCall) throws {
-        let (domain, key, bytes) = try call.arguments { arguments in
+        try prepare(call) { arguments, hosts in
             (
-                try self.domain(from: &arguments), try Key(arguments.readString()),
-                try self.archiveBytes(from: &arguments)
+                domain: try Domain(arguments.readString(), on: hosts),
+                key: try Key(arguments.readString()),
+                archive: try KeyedArchive(validating: Self.archiveBytes(from: &arguments))
             )
+        } then: {
+            try $0.set($2.domain, $2.key, to: $2.archive, for: $1)
         }
-        try set(domain, key, to: KeyedArchive(validating: bytes), for: call)
     }
 
     func setValue(_ call: MethodCall) throws {
-        let (domain, key, archive) = try call.arguments { arguments in
+        try prepare(call) { arguments, hosts in
             var remaining = Limits.maximumValueCount
-            return (
-                try self.domain(from: &arguments), try Key(arguments.readString()),
-                try VariantForm.readArchive(from: &arguments, remaining: &remaining)
+            let (domain, key) = (
+                try Domain(arguments.readString(), on: hosts), try Key(arguments.readString())
             )
+            let archive = try VariantForm.readArchive(from: &arguments, remaining: &remaining)
+            guard archive.bytes.count <= Limits.maximumValueSize else {
+                throw DefaultsError(tooLargeArchive: archive.bytes.count)
+            }
+            return (domain: domain, key: key, archive: archive)
+        } then: {
+            try $0.set($2.domain, $2.key, to: $2.archive, for: $1)
         }
-        guard archive.bytes.count <= Limits.maximumValueSize else {
-            throw DefaultsError(tooLargeArchive: archive.bytes.count)
+    }
+
+    /// Reads the arguments of a change and makes archives of them, on another thread where they are
+    /// large, and goes on with that here.
+    func prepare<Arguments: Sendable>(
+        _ call: MethodCall,
+        _ read: @escaping @Sendable (inout MessageReader, HostNames) throws -> Arguments,
+        then change:
+            @escaping @Sendable (isolated DefaultsObject, MethodCall, Arguments) throws -> Void
+    ) throws {
+        let hosts = hosts
+        guard call.size > LongCalls.fewBytes else {
+            return try change(self, call, call.arguments { try read(&$0, hosts) })
         }
-        try set(domain, key, to: archive, for: call)
+        try carryOutAside(call, in: .conversions) { detached in
+            try detached.arguments { try read(&$0, hosts) }
+        } then: { object, call, _, arguments in
+            try change(object, call, arguments)
+        }
     }
 
     func remove(_ call: MethodCall) throws {
@@ -89,7 +112,7 @@ extension DefaultsObject {
     }
 
     /// Reads an archive's bytes, its size first: one that is too large is not even copied.
-    func archiveBytes(from arguments: inout MessageReader) throws -> [UInt8] {
+    static func archiveBytes(from arguments: inout MessageReader) throws -> [UInt8] {
         try arguments.withBytes { bytes in
             guard bytes.count <= Limits.maximumValueSize else {
                 throw DefaultsError(tooLargeArchive: bytes.count)
@@ -97,6 +120,10 @@ extension DefaultsObject {
             return bytes.withUnsafeBufferPointer { Array($0) }
         }
     }
+
+    /// How large archives are at most that are compared by their graphs of objects, in bytes: 256 KiB
+    /// take some hundredths of a second.
+    private static let largestCompared = 256 << 10
 
     /// Whether the key has another value than this, or none, by the rule "The same value".
     func differs(_ domain: Domain, _ key: Key, from archive: KeyedArchive) throws -> Bool {
@@ -110,6 +137,7 @@ extension DefaultsObject {
         }
         guard let stored else { return true }
         if stored.archive == archive.bytes { return false }
+        if max(stored.archive.count, archive.bytes.count) > Self.largestCompared { return true }
         // One that an earlier version took and this one would not is mended by any other.
         guard let current = try? KeyedArchive(validating: stored.archive) else { return true }
         return !current.isSame(as: archive)

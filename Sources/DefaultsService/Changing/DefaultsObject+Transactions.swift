@@ -10,26 +10,33 @@ extension DefaultsObject {
     private static let longestNamedRemoval = 1024
 
     func apply(_ call: MethodCall) throws {
-        let request = try call.arguments { arguments in
-            try TransactionRequest(from: &arguments, on: hosts) { try archiveBytes(from: &$0) }
+        try prepare(call) { arguments, hosts in
+            try PreparedTransaction(
+                TransactionRequest(from: &arguments, on: hosts) {
+                    try Self.archiveBytes(from: &$0)
+                }
+            ) { try KeyedArchive(validating: $0) }
+        } then: {
+            try $0.apply($2, for: $1)
         }
-        try apply(request, for: call) { try KeyedArchive(validating: $0) }
     }
 
     func applyValues(_ call: MethodCall) throws {
-        let request = try call.arguments { arguments in
+        try prepare(call) { arguments, hosts in
             var remaining = Limits.maximumValueCount
-            return try TransactionRequest(from: &arguments, on: hosts) { value in
+            let request = try TransactionRequest(from: &arguments, on: hosts) { value in
                 try value.readVariant {
                     try VariantForm.readArchive(from: &$0, remaining: &remaining)
                 }
             }
-        }
-        try apply(request, for: call) { archive in
-            guard archive.bytes.count <= Limits.maximumValueSize else {
-                throw DefaultsError(tooLargeArchive: archive.bytes.count)
+            return try PreparedTransaction(request) { archive in
+                guard archive.bytes.count <= Limits.maximumValueSize else {
+                    throw DefaultsError(tooLargeArchive: archive.bytes.count)
+                }
+                return archive
             }
-            return archive
+        } then: {
+            try $0.apply($2, for: $1)
         }
     }
 
@@ -52,24 +59,19 @@ extension DefaultsObject {
             ? nil : ChangeProposal(domain: domain, removed: keys, origin: origin)
     }
 
-    private func apply<Content>(
-        _ request: TransactionRequest<Content>, for call: MethodCall,
-        archive: (Content) throws -> KeyedArchive
-    ) throws {
-        noteWork(onEntries: request.set.count)
-        let transaction = try request.transaction()
+    private func apply(_ request: PreparedTransaction, for call: MethodCall) throws {
+        let transaction = request.transaction
+        noteWork(onEntries: request.keys.count)
         let domain = transaction.domain
         // What was done under this name before is done, whatever is locked by now.
         try checkWritable(domain, [])
-        let assignments = try request.set.map { (key, content) in
-            (key: key, archive: try naming(key) { try archive(content) })
-        }
+        let assignments = try request.assignments.get()
         if let token = transaction.token,
             let generation = try database.outcome(of: token, in: domain)
         {
             return try conclude(call, at: generation, isDurable: request.isDurable)
         }
-        try checkWritable(domain, request.set.map(\.key) + transaction.removed)
+        try checkWritable(domain, request.keys + transaction.removed)
         if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
             throw DefaultsError(conflict, in: domain, on: hosts)
         }
@@ -86,16 +88,5 @@ extension DefaultsObject {
             return try conclude(call, at: database.generation, isDurable: request.isDurable)
         }
         try conclude(call, with: commit(proposal), isDurable: request.isDurable)
-    }
-
-    /// Says which of several keys an archive that is refused was for.
-    private func naming(_ key: Key, _ archive: () throws -> KeyedArchive) throws -> KeyedArchive {
-        do {
-            return try archive()
-        } catch let error as ArchiveError {
-            throw DefaultsError(DefaultsError(error), of: key)
-        } catch let error as DefaultsError {
-            throw DefaultsError(error, of: key)
-        }
     }
 }

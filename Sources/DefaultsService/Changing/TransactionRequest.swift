@@ -1,6 +1,7 @@
 import DBus
 import DefaultsModel
 import DefaultsProtocol
+import KeyedArchive
 
 /// The arguments of Apply and ApplyValues, read and not yet judged.
 struct TransactionRequest<Content> {
@@ -44,6 +45,45 @@ struct TransactionRequest<Content> {
         try Transaction(
             domain: domain, set: set.map(\.key), removed: removed, expected: expected,
             token: token)
+    }
+}
+
+/// A transaction whose archives are checked.
+struct PreparedTransaction: Sendable {
+    let transaction: Transaction
+    /// The keys to set.
+    let keys: [Key]
+    /// Whether the reply waits for the disk.
+    let isDurable: Bool
+    /// The archives by their keys, or why one of them is refused: that of a layer comes before that.
+    let assignments: Result<[(key: Key, archive: KeyedArchive)], any Error>
+
+    /// - Parameter archive: Makes an archive of what the call has brought.
+    /// - Throws: `ModelError` where the parts of the transaction contradict each other.
+    init<Content>(
+        _ request: TransactionRequest<Content>, archive: (Content) throws -> KeyedArchive
+    ) throws {
+        transaction = try request.transaction()
+        keys = request.set.map(\.key)
+        isDurable = request.isDurable
+        assignments = Result {
+            try request.set.map { key, content in
+                (key: key, archive: try Self.naming(key) { try archive(content) })
+            }
+        }
+    }
+
+    /// Says which of several keys an archive that is refused was for.
+    private static func naming(
+        _ key: Key, _ archive: () throws -> KeyedArchive
+    ) throws -> KeyedArchive {
+        do {
+            return try archive()
+        } catch let error as ArchiveError {
+            throw DefaultsError(DefaultsError(error), of: key)
+        } catch let error as DefaultsError {
+            throw DefaultsError(error, of: key)
+        }
     }
 }
 

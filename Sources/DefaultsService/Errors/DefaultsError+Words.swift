@@ -82,8 +82,13 @@ extension DefaultsError {
     /// A change that is made, though the disk has not taken it.
     init(notDurable generation: Generation, _ cause: StorageError) {
         self.init(
-            .storageFailed,
-            "The change is made, at generation \(generation), and not on disk: \(cause)")
+            .notDurable,
+            "The change is made, at generation \(generation), but it is not on disk yet. \(cause)")
+    }
+
+    /// Changes that are made, though the disk has not taken them.
+    init(notDurable cause: StorageError) {
+        self.init(.notDurable, "Some changes are made, but they are not on disk yet. \(cause)")
     }
 
     init(tooLargeDomains count: Int) {

@@ -20,7 +20,7 @@ extension DefaultsObject {
                 // A reply that cannot be sent has answered with that error, or nobody is there.
                 try? call.reply { try $0.writeUInt64(generation.rawValue) }
             case .failure(let error):
-                call.fail(error)
+                call.fail(DefaultsError(notDurable: error))
             }
         }
     }
@@ -131,6 +131,7 @@ extension DefaultsObject {
         for waiter in reached { waiter.resume(.success(durable)) }
         scheduleFlush()
         endAwaitingRoom()
+        resumeLongCalls()
         backUpDaily()
     }
 
@@ -138,6 +139,7 @@ extension DefaultsObject {
     /// the next attempt comes by the schedule's back-off.
     private func flushFailed(_ error: StorageError) {
         isFlushing = false
+        longCalls.isLogReady = false
         statistics.failedFlushes += 1
         schedule.flushFailed(at: .now)
         if flushError?.isRepeated(by: error) != true {
@@ -153,5 +155,6 @@ extension DefaultsObject {
         }
         scheduleFlush()
         endAwaitingRoom()
+        resumeLongCalls()
     }
 }

@@ -56,6 +56,7 @@ extension Daemon {
         self.object = object
         await object.start()
         if callers == .bus { try await connection.takeName(from: .nobody) }
+        if callers.areOnBus { await object.announceRecovered() }
         await connection.releaseCalls()
         isServing = true
         guard !isReplaced else { return await end(with: .success) }

@@ -7,7 +7,8 @@ public import Logging
 
 /// The life of the process: from opening the database to the last flush.
 ///
-/// Two threads do all of it, the loop's and the writer's. Tasks are made with the loop as their
+/// Two threads do nearly all of it, the loop's and the writer's; calls that take long have two more,
+/// which start at the first of them. Tasks are made with the loop as their
 /// preferred executor: without it Swift would start a pool of threads for the steps between.
 public actor Daemon {
     /// The loop, which the bus shares.

@@ -41,8 +41,8 @@ extension DefaultsObject {
 
     private func listHosts(_ call: MethodCall) throws {
         let hosts = try database.knownHosts()
-        try checkSize(
-            ofNames: hosts.flatMap { [$0.id.name, $0.name] }, room: Limits.maximumReplySize)
+        try NamesSize.check(
+            hosts.flatMap { [$0.id.name, $0.name] }, room: Limits.maximumReplySize)
         noteWork(onEntries: hosts.count)
         try call.reply { reply in
             try reply.writeArray(of: "(ss)") { array in

@@ -51,8 +51,8 @@ struct RestorationReport: CustomStringConvertible {
 
         /// What its names take in a reply, in bytes.
         fileprivate var namesSize: Int {
-            (set + removed).reduce(DefaultsObject.size(ofName: domain.name)) {
-                $0 + DefaultsObject.size(ofName: $1.name)
+            (set + removed).reduce(NamesSize.size(of: domain.name)) {
+                $0 + NamesSize.size(of: $1.name)
             }
         }
     }

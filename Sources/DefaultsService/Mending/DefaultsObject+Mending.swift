@@ -37,9 +37,11 @@ extension DefaultsObject {
     }
 
     private func mend(_ damage: String) async {
+        await snapshotsClosed()
         do throws(StorageError) {
             let touched = try await makeAnew(because: damage)
             writer = try database.makeWriter()
+            longCalls.isLogReady = false
             announce(touched, at: database.generation)
         } catch {
             return abandon(because: error)

@@ -8,6 +8,7 @@ import DefaultsStorage
 extension DefaultsObject {
     func attach(_ call: MethodCall) throws {
         try checkUnconfined(call)
+        var keys = 0
         let domains = try call.arguments { arguments in
             var count = 0
             return try arguments.readArray {
@@ -16,40 +17,17 @@ extension DefaultsObject {
                     throw DefaultsError.tooManyDomains
                 }
                 let spelling = try $0.readString()
-                return (spelling, try Domain(spelling, on: hosts))
+                let domain = try Domain(spelling, on: hosts)
+                keys += try database.totals(of: domain).keys
+                let managed = try Domain(name: domain.name, layer: .managed)
+                return DomainReading.Attached(
+                    spelling: spelling, domain: domain, locked: try lockedNames(by: managed))
             }
         }
         let page = FileDescriptor(owning: try database.openCounterPage())
-        var room = Limits.maximumBulkSize
-        try call.reply { reply in
-            try reply.writeUnixFD(page)
-            try reply.writeArray(of: "(sua{say}asas)") { array in
-                for (spelling, domain) in domains {
-                    try array.writeStructure {
-                        try $0.writeString(spelling)
-                        try self.write(domain, to: &$0, room: &room)
-                    }
-                    guard array.size <= Limits.maximumReplySize else {
-                        throw DefaultsError(tooLargeDomains: domains.count)
-                    }
-                }
-            }
-            try reply.writeUInt64(database.generation.rawValue)
+        try answer(call, isLong: keys > LongCalls.fewKeys) {
+            try $0.write(domains, page: page, to: &$1)
         }
-    }
-
-    /// Writes the rest of a domain's structure, behind its name.
-    private func write(
-        _ domain: Domain, to fields: inout MessageWriter, room: inout Int
-    ) throws {
-        let entries = try database.summaries(of: domain)
-        noteWork(onEntries: entries.count)
-        let selection = BulkSelection(of: entries, room: &room)
-        try fields.writeUInt32(Database.counterSlot(of: domain))
-        let damaged = try write(selection.sent, of: domain, to: &fields)
-        try fields.writeStrings((selection.large + damaged).map(\.name))
-        let managed = try Domain(name: domain.name, layer: .managed)
-        try fields.writeStrings(lockedNames(by: managed))
     }
 
     /// The keys and prefixes that a managed layer locks, as clients are told of them.

@@ -16,11 +16,7 @@ extension DefaultsObject {
 
     func lookupValue(_ call: MethodCall) throws {
         let (stored, layer) = try lookedUpValue(of: call)
-        let value = try value(of: stored)
-        try call.reply {
-            try $0.writeValue(.variant(value))
-            try $0.writeString(layer)
-        }
+        try reply(to: call, with: stored) { try $0.writeString(layer) }
     }
 
     func isLocked(_ call: MethodCall) throws {

@@ -15,15 +15,34 @@ extension DefaultsObject {
 
     func getValue(_ call: MethodCall) throws {
         let stored = try storedValue(of: call)
-        let value = try value(of: stored)
-        try call.reply {
-            try $0.writeValue(.variant(value))
-            try $0.writeUInt64(stored.generation.rawValue)
+        try reply(to: call, with: stored) { try $0.writeUInt64(stored.generation.rawValue) }
+    }
+
+    /// Answers with what is stored as a D-Bus value, and with what a closure writes after it.
+    func reply(
+        to call: MethodCall, with stored: StoredValue,
+        _ write: @escaping @Sendable (inout MessageWriter) throws -> Void
+    ) throws {
+        guard stored.archive.count > LongCalls.fewBytes, call.isReplyExpected else {
+            let value = try Self.value(of: stored)
+            return try call.reply {
+                try $0.writeValue(.variant(value))
+                try write(&$0)
+            }
+        }
+        try carryOutAside(call, in: .conversions) { detached in
+            let value = try Self.value(of: stored)
+            try detached.write {
+                try $0.writeValue(.variant(value))
+                try write(&$0)
+            }
+        } then: { _, _, detached, _ in
+            try detached.sendReply()
         }
     }
 
     /// What is stored as a D-Bus value.
-    func value(of stored: StoredValue) throws -> Value {
+    private static func value(of stored: StoredValue) throws -> Value {
         do {
             return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
         } catch {
@@ -35,11 +54,6 @@ extension DefaultsObject {
 
     func listDomains(_ call: MethodCall) throws {
         try reply(to: call, names: database.domains().map { $0.spelling(on: hosts) })
-    }
-
-    func listKeys(_ call: MethodCall) throws {
-        let domain = try call.arguments { try self.domain(from: &$0) }
-        try reply(to: call, names: database.keys(of: domain).map(\.name))
     }
 
     /// Reads the arguments domain and key and what is stored there.
@@ -58,18 +72,8 @@ extension DefaultsObject {
     }
 
     private func reply(to call: MethodCall, names: [String]) throws {
-        try checkSize(ofNames: names, room: Limits.maximumReplySize)
+        try NamesSize.check(names, room: Limits.maximumReplySize)
         noteWork(onEntries: names.count)
         try call.reply { try $0.writeStrings(names) }
     }
-
-    func checkSize(ofNames names: [String], room: Int) throws {
-        let size = names.reduce(0) { $0 + Self.size(ofName: $1) }
-        guard size <= room else {
-            throw DefaultsError(tooLargeNames: names.count, size, room: room)
-        }
-    }
-
-    /// What a string takes in a message: its length, its bytes, a NUL, and padding to four.
-    static func size(ofName name: String) -> Int { 8 + name.utf8.count }
 }

@@ -1,6 +1,18 @@
 public import DefaultsModel
 
-extension Database {
+/// What can be read of a database at one moment: the store, and over it what is acknowledged and not
+/// on disk.
+///
+/// It is for one thread at a time. That of the database itself (`Database.view`) is used up before the
+/// next change; one that is to last is a `DatabaseSnapshot`'s.
+public struct DatabaseView {
+    let contents: DatabaseContents
+    let counter: GenerationCounter
+    let path: String
+
+    /// The generation of the database: that of its last change.
+    public var generation: Generation { counter.current }
+
     /// The value of a key; nil where there is none.
     ///
     /// - Throws: `.damagedRow` where the stored value's checksum is wrong, in which case all other
@@ -85,6 +97,69 @@ extension Database {
     public func domainsOfFiles() throws(StorageError) -> [Domain] {
         try contents.domains().filter { !$0.layer.isWritable }
     }
+
+    /// Whether a domain has changed in more than so many keys after a generation, as far as that can be
+    /// told without reading the changes.
+    ///
+    /// - Throws: `.cannotRead` where the disk fails.
+    public func hasMoreChanges(
+        than limit: Int, of domain: Domain, since generation: Generation?
+    ) throws(StorageError) -> Bool {
+        let horizon = try contents.horizon(of: domain)
+        guard let generation, counter.reaches(backTo: generation),
+            horizon.map({ $0 <= generation }) ?? true
+        else { return try totals(of: domain).keys > limit }
+        return try contents.hasMoreChanges(than: limit, of: domain, since: generation)
+    }
+}
+
+/// The database as it is now.
+extension Database {
+    /// What can be read now; to be used up before the next change.
+    public var view: DatabaseView {
+        DatabaseView(contents: contents, counter: counter, path: path)
+    }
+
+    /// As ``DatabaseView/value(_:_:)``.
+    public func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
+        try contents.value(domain, key)
+    }
+
+    /// As ``DatabaseView/keys(of:)``.
+    public func keys(of domain: Domain) throws(StorageError) -> [Key] { try view.keys(of: domain) }
+
+    /// As ``DatabaseView/countedKeys(of:)``.
+    public func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
+        try view.countedKeys(of: domain)
+    }
+
+    /// As ``DatabaseView/generation(_:_:)``.
+    public func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
+        try contents.generation(domain, key)
+    }
+
+    /// As ``DatabaseView/summaries(of:)``.
+    public func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
+        try view.summaries(of: domain)
+    }
+
+    /// As ``DatabaseView/totals(of:)``.
+    public func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
+        try contents.totals(of: domain)
+    }
+
+    /// As ``DatabaseView/changes(of:since:)``.
+    public func changes(
+        of domain: Domain, since generation: Generation?
+    ) throws(StorageError) -> DomainChanges {
+        try view.changes(of: domain, since: generation)
+    }
+
+    /// As ``DatabaseView/domains()``.
+    public func domains() throws(StorageError) -> [Domain] { try view.domains() }
+
+    /// As ``DatabaseView/domainsOfFiles()``.
+    public func domainsOfFiles() throws(StorageError) -> [Domain] { try view.domainsOfFiles() }
 }
 
 extension Array {

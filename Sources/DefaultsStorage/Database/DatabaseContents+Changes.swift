@@ -22,6 +22,16 @@ extension DatabaseContents {
             removed: entries.filter { $0.size == nil }.map(\.key), isComplete: true)
     }
 
+    /// Whether more than so many keys of a domain have changed after a generation, values and removals.
+    func hasMoreChanges(
+        than limit: Int, of domain: Domain, since generation: Generation
+    ) throws(StorageError) -> Bool {
+        let pending = overlay.entries(of: domain).count
+        if pending > limit { return true }
+        guard overlay.cleared(domain) == nil else { return false }
+        return pending + (try store.count(of: domain, since: generation, upTo: limit + 1)) > limit
+    }
+
     /// The last change of a domain; nil where it never had one.
     func lastChange(of domain: Domain) throws(StorageError) -> Generation? {
         if let pending = overlay.lastChange(of: domain) { return pending }

@@ -23,6 +23,10 @@ enum StoreQuery {
             LEFT JOIN entries ON entries.domain = domains.id AND generation > ?3
         WHERE name = ?1 AND host = ?2
         """
+    /// The fourth parameter is how many are counted at most; the index has all that it takes.
+    static let changeCount = """
+        SELECT count(*) FROM (SELECT 1 \(entries) AND generation > ?3 LIMIT ?4)
+        """
     static let record = "SELECT last_change, horizon FROM domains WHERE name = ?1 AND host = ?2"
     static let token = "SELECT generation FROM tokens WHERE domain = \(domain) AND token = ?3"
 

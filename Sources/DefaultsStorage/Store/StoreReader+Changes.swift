@@ -38,6 +38,20 @@ extension StoreReader {
         }
     }
 
+    /// How many rows of a domain, removals among them, came after a generation; no more than a limit
+    /// are counted.
+    func count(
+        of domain: Domain, since generation: Generation, upTo limit: Int
+    ) throws(StorageError) -> Int {
+        try reading { () throws(SQLiteError) in
+            defer { selectChangeCount.reset() }
+            try bind(selectChangeCount, domain)
+            try selectChangeCount.bind(generation.column, at: 3)
+            try selectChangeCount.bind(Int64(limit), at: 4)
+            return try selectChangeCount.step() ? Int(selectChangeCount.integer(at: 0)) : 0
+        }
+    }
+
     /// What is known of a domain's changes.
     func record(of domain: Domain) throws(StorageError) -> StoredRecord {
         try reading { () throws(SQLiteError) in

@@ -17,6 +17,7 @@ final class StoreReader {
     private let selectHostLayers: Statement
     let selectSummaries: Statement
     let selectChanges: Statement
+    let selectChangeCount: Statement
     let selectRecord: Statement
     let selectToken: Statement
 
@@ -33,6 +34,7 @@ final class StoreReader {
             selectHostLayers = try connection.prepare(StoreQuery.hostLayers)
             selectSummaries = try connection.prepare(StoreQuery.summaries)
             selectChanges = try connection.prepare(StoreQuery.changes)
+            selectChangeCount = try connection.prepare(StoreQuery.changeCount)
             selectRecord = try connection.prepare(StoreQuery.record)
             selectToken = try connection.prepare(StoreQuery.token)
         } catch {

@@ -83,6 +83,20 @@ public actor DurableWriter {
         try renewStoreIfLost()
     }
 
+    /// Has the next batch begin the write-ahead log, so that it need not wait for a long read that begins
+    /// after this.
+    ///
+    /// - Throws: `.cannotWrite` where the disk refuses; then the next batch tries it again.
+    public func beginLog() throws(StorageError) {
+        guard let connection else { return }
+        do {
+            try connection.beginLogAnew()
+            mayHaveLeftovers = false
+        } catch {
+            throw .storeFailure(file.path, error, .cannotWrite)
+        }
+    }
+
     /// The connection of a writer that is in use.
     var openConnection: Connection {
         guard let connection else { preconditionFailure("the writer was closed") }

@@ -47,14 +47,15 @@ struct Apply: AsyncParsableCommand {
         // What is to be undone or reported has to be compared.
         let isCompared = change.changed || document.domains.count > 1
         var made: [MadeEdits] = []
-        for var edits in document.domains {
-            edits.isDurable = change.wait
+        for edits in document.domains {
             do {
                 made.append(try await edits.apply(to: defaults, comparing: isCompared))
             } catch {
                 throw document.failure(of: edits, error, await undo(made, on: defaults))
             }
         }
+        // After all of them: a disk that refuses takes back nothing that was made.
+        if change.wait { try await defaults.synchronize() }
         try change.tell(made.contains(where: \.isChanged))
     }
 

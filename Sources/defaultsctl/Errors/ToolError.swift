@@ -20,6 +20,8 @@ struct ToolError: Error {
     static let refused = ExitCode(1)
     /// A wrong command line (EX_USAGE).
     static let wrongLine = ExitCode.validationFailure
+    /// The change is made, and the disk has not taken it yet (EX_IOERR).
+    private static let notOnDisk = ExitCode(EX_IOERR)
     /// The service cannot be reached (EX_UNAVAILABLE).
     private static let noService = ExitCode(EX_UNAVAILABLE)
 
@@ -34,7 +36,8 @@ struct ToolError: Error {
     }
 
     private init(_ error: DefaultsError) {
-        self.init(error.fact, Self.refused, String(error.message.dropFirst(error.fact.count)))
+        let exitCode = error.code == .notDurable ? Self.notOnDisk : Self.refused
+        self.init(error.fact, exitCode, String(error.message.dropFirst(error.fact.count)))
     }
 
     /// The one table from errors to exit statuses.
@@ -128,7 +131,7 @@ struct ToolError: Error {
 
     /// The daemon that has served this command alone could not write everything, in its words.
     static func notWritten(_ words: String) -> ToolError {
-        ToolError(words.onOneLine, refused)
+        ToolError(words.onOneLine, notOnDisk)
     }
 
     /// Other programs change the database in turn, and no service tells of it.

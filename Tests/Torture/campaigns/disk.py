@@ -23,7 +23,7 @@ from ground import Ground, Outcome, remove_tree
 from trials import (
     ONLY_ROOT, Begin, Fault, Trials, clear, disarm, expect_no_start, expect_sentence, fill, nothing,
     on_disk, points, small)
-from victim import STORAGE_FAILED, Victim, check
+from victim import NOT_DURABLE, Victim, check
 
 NAME = "disk"
 FAULTS = "a disk full, read-only or failing, permission taken away, files removed or replaced"
@@ -279,7 +279,7 @@ def at_each_point(victim: Victim, fault: Fault) -> int:
             try:
                 victim.client.call("Synchronize")
             except Refused as refused:
-                check(refused.name == STORAGE_FAILED, "StorageFailed", refused)
+                check(refused.name == NOT_DURABLE, "NotDurable", refused)
             is_over = victim.faults.hit == 0
         victim.synchronize()
         expect_own_files(victim)

@@ -1,0 +1,154 @@
+import DBus
+import DefaultsModel
+import DefaultsStorage
+import Logging
+
+/// Calls of which a part is done on another thread.
+///
+/// Further calls of the same caller wait meanwhile, so that they are carried out in their order. Those of
+/// others go on.
+extension DefaultsObject {
+    /// Does a part of a call on another thread, and goes on here after that.
+    ///
+    /// - Parameters:
+    ///   - work: What the other thread does: it may read the arguments and write the reply.
+    ///   - conclude: What is done on the loop with what came of it. It may answer, as a handler does.
+    /// - Throws: ``LaneAwaited`` where another call is at work there.
+    func carryOutAside<Part: Sendable>(
+        _ call: MethodCall, in lane: LongCalls.Lane,
+        _ work: @escaping @Sendable (DetachedCall) throws -> Part,
+        then conclude:
+            @escaping @Sendable (isolated DefaultsObject, MethodCall, DetachedCall, Part) throws ->
+            Void
+    ) throws {
+        guard !longCalls.isBusy(lane) else { throw awaitLane() }
+        let detached = try call.detach()
+        let thread: EventLoop
+        do {
+            thread = try longCalls.begin(lane)
+        } catch {
+            return detached.end { $0.fail(error) }
+        }
+        let loop = connection.loop
+        thread.perform {
+            let part = Result { try work(detached) }
+            loop.perform {
+                self.assumeIsolated { $0.end(lane, detached, part, then: conclude) }
+            }
+        }
+    }
+
+    private func end<Part: Sendable>(
+        _ lane: LongCalls.Lane, _ detached: DetachedCall, _ part: Result<Part, any Error>,
+        then conclude: (isolated DefaultsObject, MethodCall, DetachedCall, Part) throws -> Void
+    ) {
+        longCalls.end(lane)
+        detached.end { call in
+            guard lastOutcome == nil else { return call.fail(Self.hasEnded) }
+            do {
+                try attempt(call) { try conclude(self, call, detached, part.get()) }
+            } catch {
+                if !call.isAnswered { call.fail(error) }
+            }
+        }
+        tidySoon()
+        if lane == .answers { noteSnapshotClosed() }
+        resumeLongCalls()
+    }
+
+    /// Has the long calls carried out again that were put back.
+    func resumeLongCalls() {
+        guard longCalls.isAwaited else { return }
+        longCalls.isAwaited = false
+        connection.assumeIsolated { $0.resumePostponedCalls() }
+    }
+
+    private func awaitLane() -> LaneAwaited {
+        longCalls.isAwaited = true
+        return LaneAwaited()
+    }
+}
+
+/// Answers that are read from the database.
+extension DefaultsObject {
+    /// Answers a call with what can be read at this moment: at once, or, where that is long, on another
+    /// thread.
+    ///
+    /// - Parameter write: Writes the reply.
+    /// - Throws: As the closure, and ``LaneAwaited``.
+    func answer(
+        _ call: MethodCall, isLong: Bool,
+        _ write: @escaping @Sendable (DomainReading, inout MessageWriter) throws -> Void
+    ) throws {
+        guard isLong, call.isReplyExpected, let snapshot = try makeSnapshot() else {
+            let reading = DomainReading(of: database.view, on: hosts)
+            defer { note(reading.damage) }
+            return try call.reply { try write(reading, &$0) }
+        }
+        let hosts = hosts
+        do {
+            try carryOutAside(call, in: .answers) { detached in
+                defer { snapshot.close() }
+                let reading = DomainReading(of: snapshot.view, on: hosts)
+                let outcome = Result { try detached.write { try write(reading, &$0) } }
+                return (outcome, damage: reading.damage)
+            } then: { object, _, detached, part in
+                object.note(part.damage)
+                try part.0.get()
+                try detached.sendReply()
+            }
+        } catch {
+            snapshot.close()
+            throw error
+        }
+    }
+
+    /// Takes a snapshot of the database; nil where the store cannot be opened once more.
+    ///
+    /// - Throws: ``LaneAwaited`` where this is not the time for it.
+    private func makeSnapshot() throws -> DatabaseSnapshot? {
+        if !longCalls.isLogReady { prepareLog() }
+        guard !longCalls.isBusy(.answers), longCalls.isLogReady, !isFlushing, !mending.isDue else {
+            throw awaitLane()
+        }
+        return try? database.snapshot()
+    }
+
+    /// Has the log begun anew, for which a flush would have to wait until a snapshot is closed.
+    private func prepareLog() {
+        guard !longCalls.isLogBeingPrepared, !longCalls.isBusy(.answers) else { return }
+        longCalls.isLogBeingPrepared = true
+        Task(executorPreference: connection.loop) { await self.beginLog() }
+    }
+
+    private func beginLog() async {
+        // Where the disk refuses, a flush tries it again, and waits for the snapshot.
+        try? await writer.beginLog()
+        longCalls.isLogBeingPrepared = false
+        longCalls.isLogReady = true
+        resumeLongCalls()
+    }
+
+    private func noteSnapshotClosed() {
+        if lastOutcome == nil, database.logSize > LongCalls.largestLog {
+            longCalls.isLogReady = false
+        }
+        let waiting = longCalls.waitingForRest
+        longCalls.waitingForRest = []
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits until no snapshot is open; none is taken while a flush is under way.
+    func snapshotsClosed() async {
+        guard longCalls.isBusy(.answers) else { return }
+        await withCheckedContinuation { longCalls.waitingForRest.append($0) }
+    }
+
+    /// Tells of damaged values that were left out of an answer, and has the store mended.
+    private func note(_ damage: [StorageError]) {
+        for error in damage {
+            logger.warning("\(error)")
+            mend(because: error.description)
+        }
+    }
+}

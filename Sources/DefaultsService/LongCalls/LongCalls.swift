@@ -1,0 +1,67 @@
+import DBus
+
+/// Thrown where a call has to wait for the thread that carries out long ones.
+struct LaneAwaited: Error {}
+
+/// What carries out calls that would hold the loop for long, on threads beside it.
+///
+/// Invariants:
+/// 1. Each lane carries out one call at a time. Others wait with the loop, where they are counted and
+///    take turns by the process that calls.
+/// 2. An answer is made from a snapshot that was taken on the loop, so that it is of one generation.
+/// 3. While a snapshot is open no store is made anew, and the database is not closed. None is taken
+///    while a flush is under way: it would keep the log from being begun anew for one caller after
+///    the other.
+struct LongCalls {
+    /// From how many keys on an answer is long: each takes some 10 microseconds.
+    static let fewKeys = 512
+    /// From how many bytes on the conversion of a value is long: 64 KiB take some milliseconds.
+    static let fewBytes = 64 << 10
+    /// How far the log may grow while answers are read: 16 MiB.
+    static let largestLog = 16 << 20
+
+    /// What a thread of its own is for.
+    enum Lane: CaseIterable {
+        /// Reading many keys from a snapshot.
+        case answers
+        /// Turning a large value into an archive and the reverse, and checking a large archive.
+        case conversions
+    }
+
+    /// Started at the first long call: most daemons never need one.
+    private var threads: [Lane: EventLoop] = [:]
+    private var busy: Set<Lane> = []
+    /// Whether calls were put back that wait for a lane.
+    var isAwaited = false
+    /// Whether the log may be read for long: nothing is left in it that the next flush must remove.
+    var isLogReady = false
+    var isLogBeingPrepared = false
+    /// Those who wait until no snapshot is open.
+    var waitingForRest: [CheckedContinuation<Void, Never>] = []
+
+    func isBusy(_ lane: Lane) -> Bool { busy.contains(lane) }
+
+    var isAnyBusy: Bool { !busy.isEmpty }
+
+    /// Takes a lane.
+    ///
+    /// - Returns: The loop of its thread.
+    /// - Throws: `DBusError` where the system has no thread to spare.
+    mutating func begin(_ lane: Lane) throws(DBusError) -> EventLoop {
+        precondition(!isBusy(lane), "one long call at a time")
+        let thread: EventLoop
+        if let started = threads[lane] {
+            thread = started
+        } else {
+            thread = try EventLoop.startThread(named: "\(lane)")
+            threads[lane] = thread
+        }
+        busy.insert(lane)
+        return thread
+    }
+
+    /// Gives a lane back.
+    mutating func end(_ lane: Lane) {
+        busy.remove(lane)
+    }
+}

@@ -1,0 +1,196 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+
+/// Writes what a database has of whole domains at one moment.
+///
+/// It knows neither the loop nor its thread, so that long answers are made elsewhere. A value that is
+/// damaged costs the caller that value: it is left out, or named where names are.
+final class DomainReading {
+    /// What an entry takes in a message beside its key and its archive, at most: two lengths, a NUL
+    /// and padding.
+    static let entryOverhead = 24
+    /// No archive is smaller, in bytes.
+    static let smallestArchive = 64
+
+    private let view: DatabaseView
+    private let hosts: HostNames
+    /// Values that were left out as they are damaged.
+    private(set) var damage: [StorageError] = []
+
+    init(of view: DatabaseView, on hosts: HostNames) {
+        self.view = view
+        self.hosts = hosts
+    }
+
+    /// Writes the reply of `GetAll`.
+    func writeAll(of domain: Domain, to reply: inout MessageWriter) throws {
+        let entries = try view.summaries(of: domain)
+        let size = entries.reduce(0) { $0 + Self.entryOverhead + $1.key.length + $1.size }
+        guard size <= Limits.maximumReplySize else {
+            throw DefaultsError(tooLargeDomain: domain, on: hosts)
+        }
+        _ = try write(entries.map(\.key), of: domain, to: &reply)
+        try reply.writeUInt64(view.generation.rawValue)
+    }
+
+    /// Writes the reply of `GetAllValues`.
+    func writeAllValues(of domain: Domain, to reply: inout MessageWriter) throws {
+        var unrepresentable: [String] = []
+        var room = Limits.maximumReplySize
+        var budget = ValueBudget.domain
+        let keys = try view.keys(of: domain)
+        try reply.writeDictionary(key: "s", value: "v") { entries in
+            for key in keys {
+                if let value = try value(of: key, in: domain, budget: &budget) {
+                    try entries.writeEntry {
+                        try $0.writeString(key.name)
+                        try $0.writeValue(.variant(value))
+                    }
+                } else {
+                    unrepresentable.append(key.name)
+                    room -= NamesSize.size(of: key.name)
+                }
+                guard entries.size <= room else {
+                    throw DefaultsError(tooLargeDomain: domain, on: hosts)
+                }
+            }
+        }
+        try reply.writeStrings(unrepresentable)
+        try reply.writeUInt64(view.generation.rawValue)
+    }
+
+    /// Writes the reply of `ListKeys`.
+    func writeKeys(of domain: Domain, to reply: inout MessageWriter) throws {
+        let names = try view.keys(of: domain).map(\.name)
+        try NamesSize.check(names, room: Limits.maximumReplySize)
+        try reply.writeStrings(names)
+    }
+
+    /// Writes the reply of `GetChanges`.
+    func writeChanges(
+        of domain: Domain, since generation: Generation?, to reply: inout MessageWriter
+    ) throws {
+        let changes = try view.changes(of: domain, since: generation)
+        var room = Limits.maximumBulkSize
+        let selection = BulkSelection(of: changes.changed, room: &room)
+        try NamesSize.check(
+            (changes.changed.map(\.key) + changes.removed).map(\.name),
+            room: Limits.maximumReplySize - 2 * Limits.maximumBulkSize)
+        let damaged = try write(selection.sent, of: domain, to: &reply)
+        try reply.writeStrings((selection.large + damaged).map(\.name))
+        try reply.writeStrings(changes.removed.map(\.name))
+        try reply.writeUInt64(view.generation.rawValue)
+        try reply.writeBool(changes.isComplete)
+    }
+
+    /// A domain that a client attaches: what the caller called it, and the keys and prefixes that the
+    /// administrator locks.
+    struct Attached {
+        let spelling: String
+        let domain: Domain
+        let locked: [String]
+    }
+
+    /// Writes the reply of `Attach`.
+    func write(
+        _ domains: [Attached], page: FileDescriptor, to reply: inout MessageWriter
+    ) throws {
+        var room = Limits.maximumBulkSize
+        try reply.writeUnixFD(page)
+        try reply.writeArray(of: "(sua{say}asas)") { array in
+            for attached in domains {
+                try array.writeStructure { try write(attached, to: &$0, room: &room) }
+                guard array.size <= Limits.maximumReplySize else {
+                    throw DefaultsError(tooLargeDomains: domains.count)
+                }
+            }
+        }
+        try reply.writeUInt64(view.generation.rawValue)
+    }
+
+    private func write(
+        _ attached: Attached, to fields: inout MessageWriter, room: inout Int
+    ) throws {
+        let domain = attached.domain
+        let selection = BulkSelection(of: try view.summaries(of: domain), room: &room)
+        try fields.writeString(attached.spelling)
+        try fields.writeUInt32(Database.counterSlot(of: domain))
+        let damaged = try write(selection.sent, of: domain, to: &fields)
+        try fields.writeStrings((selection.large + damaged).map(\.name))
+        try fields.writeStrings(attached.locked)
+    }
+
+    /// Writes entries as an `a{say}`.
+    ///
+    /// - Returns: The keys whose values are damaged, which are left out.
+    private func write(
+        _ keys: [Key], of domain: Domain, to writer: inout MessageWriter
+    ) throws -> [Key] {
+        var damaged: [Key] = []
+        try writer.writeDictionary(key: "s", value: "ay") { entries in
+            for key in keys {
+                guard let stored = try intactValue(of: key, in: domain) else {
+                    damaged.append(key)
+                    continue
+                }
+                try entries.writeEntry {
+                    try $0.writeString(key.name)
+                    try $0.writeBytes(stored.archive)
+                }
+            }
+        }
+        return damaged
+    }
+
+    /// The value of a key as a D-Bus value; nil where it is damaged, or D-Bus cannot carry it there:
+    /// inside an entry of an array.
+    ///
+    /// - Parameter budget: What may be made of all archives; lowered by what was made of this one.
+    private func value(
+        of key: Key, in domain: Domain, budget: inout ValueBudget
+    ) throws -> Value? {
+        guard let stored = try intactValue(of: key, in: domain) else { return nil }
+        do {
+            return try VariantForm.value(
+                of: KeyedArchive(validating: stored.archive), inside: 3, budget: &budget)
+        } catch is DefaultsError, is ArchiveError {
+            if budget.isSpent { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
+            return nil
+        }
+    }
+
+    /// The value of a key; nil where it is damaged.
+    private func intactValue(of key: Key, in domain: Domain) throws(StorageError) -> StoredValue? {
+        do throws(StorageError) {
+            return try view.value(domain, key)
+        } catch {
+            guard error.code == .damagedRow else { throw error }
+            damage.append(error)
+            return nil
+        }
+    }
+}
+
+/// What names take in a message.
+enum NamesSize {
+    /// What a string takes: its length, its bytes, a NUL, and padding to four.
+    static func size(of name: String) -> Int { overhead + name.utf8.count }
+
+    /// The same of all keys of a domain.
+    static func size(of totals: KeyTotals) -> Int { overhead * totals.keys + totals.nameBytes }
+
+    /// - Throws: `TooLarge` where names do not fit.
+    static func check(_ names: [String], room: Int) throws {
+        try check(names.count, size: names.reduce(0) { $0 + size(of: $1) }, room: room)
+    }
+
+    /// - Throws: `TooLarge` where so many names of so many bytes do not fit.
+    static func check(_ count: Int, size: Int, room: Int) throws {
+        guard size <= room else { throw DefaultsError(tooLargeNames: count, size, room: room) }
+    }
+
+    private static let overhead = 8
+}

@@ -1,0 +1,28 @@
+public import DefaultsModel
+
+/// What is pending of a domain, by names.
+public struct PendingNames: Sendable, Hashable {
+    /// The domain, one layer of it.
+    public let domain: Domain
+    /// The keys that were set.
+    public let changed: [Key]
+    /// The keys that were removed; none, and none that was set, where all were removed at once.
+    public let removed: [Key]
+    /// The last change.
+    public let generation: Generation
+}
+
+extension Database {
+    /// What is not on disk yet, in no order: after a start, what came from the crash journal.
+    public var pendingNames: [PendingNames] {
+        let overlay = contents.overlay
+        return overlay.domains.compactMap { domain in
+            guard let last = overlay.lastChange(of: domain) else { return nil }
+            let entries = overlay.cleared(domain) == nil ? overlay.entries(of: domain) : [:]
+            return PendingNames(
+                domain: domain, changed: entries.filter { $0.value.archive != nil }.keys.sorted(),
+                removed: entries.filter { $0.value.archive == nil }.keys.sorted(),
+                generation: last)
+        }
+    }
+}
