@@ -135,6 +135,9 @@ public final class Database {
         }
     }
 
+    /// The space that is reserved for removals on a full disk, in bytes; 0 while it is used up.
+    public var reserveSize: Int { DiskReserve(in: directory).isThere ? DiskReserve.size : 0 }
+
     /// Closes the database and gives up its lock.
     ///
     /// It is not used afterwards.

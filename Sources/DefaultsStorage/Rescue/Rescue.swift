@@ -64,7 +64,8 @@ struct Rescue {
         for host in salvage.hosts { try store.add(host) }
         try salvage.forEachFinding { finding in
             switch finding {
-            case .entry(let domain, let entry): try store.add(entry, to: domain)
+            case .entry(let domain, let entry):
+                if !isCleared(entry, in: domain) { try store.add(entry, to: domain) }
             case .earlier(let domain, let entry): try addEarlier(entry, to: domain)
             case .token(let domain, let token): try store.add(token, to: domain)
             case .damaged(let domain?, let key): note(EntryName(domain: domain, key: key))
@@ -85,6 +86,15 @@ struct Rescue {
             }
         }
         return salvage.state
+    }
+
+    /// Whether an entry stands on a page that is free since its whole domain was removed, and was not
+    /// returned to the disk yet.
+    private func isCleared(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
+        guard entry.archive != nil, let row = domains[domain], row.keyCount == 0 else {
+            return false
+        }
+        return row.horizon.map { entry.generation <= $0 } ?? false
     }
 
     /// Notes what the index of keys names and has no row.

@@ -20,6 +20,7 @@ final class RescuedStore {
     init(at path: String) throws(SQLiteError) {
         connection = try Connection(path: path, flags: .readWrite)
         try connection.pragma("page_size", "\(PageSize.ours.whole)")
+        try FreePages(of: connection).beReturnable()
         try connection.pragma("journal_mode", "OFF")
         try connection.pragma("synchronous", "OFF")
         for step in Schema.migrations { try connection.execute(step) }

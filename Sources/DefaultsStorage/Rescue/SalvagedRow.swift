@@ -20,7 +20,7 @@ enum SalvagedRow {
         // The first column of each other is its number, which stands beside the record.
         guard record.columns.first == .null else { return nil }
         switch (record.columns.count, record.columns.dropFirst().first) {
-        case (4...5, .blob):
+        case (4...6, .blob):
             guard let state = StoreState(record.columns) else { return nil }
             self = .state(state)
         case (5...7, .text):

@@ -11,6 +11,7 @@ extension StoreFile {
         let version = try migrations(of: connection)
         let isNew = version == 0
         do throws(SQLiteError) {
+            if isNew { try FreePages(of: connection).beReturnable() }
             try connection.pragma("journal_mode", "WAL")
             guard version < Schema.version else { return isNew }
             try connection.transaction { () throws(SQLiteError) in

@@ -56,8 +56,7 @@ struct StoreFile: Sendable {
         do throws(SQLiteError) {
             let connection = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")
             try connection.pragma("page_size", "\(PageSize.ours.whole)")
-            // What was removed is gone, and cannot come back by a rescue.
-            try connection.pragma("secure_delete", "ON")
+            try FreePages(of: connection).chooseErasure()
             try connection.pragma("trusted_schema", "OFF")
             try connection.pragma("cache_size", "-\(StoreFile.cacheKiB)")
             try connection.pragma("synchronous", "FULL")
