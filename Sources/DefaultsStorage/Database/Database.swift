@@ -78,6 +78,9 @@ public final class Database {
     ) throws(StorageError) {
         place = try StorePlace(at: location)
         fileSystem = place.fileSystem
+        if let aside = place.strangeLock {
+            report(.strangeFile(place.directory.file("lock"), setAside: aside))
+        }
         let opening = try DatabaseOpening(
             at: location, boot: boot, in: place,
             damage: damage, report: report)

@@ -16,6 +16,13 @@ extension Notice {
                 + "that stood only there. It was not read and is kept as \(setAside).")
     }
 
+    static func strangeFile(_ path: String, setAside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(path) was not a file of this program but a link, a pipe, a directory, "
+                + "or a file with a second name. It was not opened and is kept as \(setAside).")
+    }
+
     static func unfinishedRecord(_ path: String, offset: Int, length: Int) -> Notice {
         Notice(
             severity: .information,

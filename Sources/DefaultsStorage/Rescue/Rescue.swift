@@ -213,8 +213,8 @@ extension Rescue {
         let last = max(try store.lastGeneration() ?? .first, noted ?? .first)
         let generation = max(left?.generation ?? last, last)
         let ceiling = states.map(\.ceiling)
-            .reduce(generation.advanced(by: Generation.ceilingDistance), max)
-        let landing = max(ceiling.advanced(by: 1), .now)
+            .reduce(generation.ceiling, max)
+        let landing = Generation.landing(above: ceiling)
         try noteLoss(at: landing)
         try store.finish(
             StoreState(

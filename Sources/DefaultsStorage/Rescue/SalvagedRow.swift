@@ -78,7 +78,9 @@ struct SalvagedEntry {
 
     fileprivate init?(_ columns: [StoreRecord.Column]) {
         guard case .integer(let domain) = columns[1], case .text(let name) = columns[2],
-            let key = try? Key(stored: name), let generation = columns.generation(at: 3),
+            let key = try? Key(stored: name), case .integer(let number) = columns[3],
+            // Its checksum speaks for it, whatever it claims.
+            let generation = Generation(column: number),
             case .integer(let checksum) = columns[4]
         else { return nil }
         switch columns[5] {

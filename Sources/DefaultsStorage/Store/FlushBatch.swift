@@ -14,7 +14,7 @@ public struct FlushBatch: Sendable {
     let host: Host?
 
     /// The number up to which generations may be given when the batch is written.
-    var ceiling: Generation { generation.advanced(by: Generation.ceilingDistance) }
+    var ceiling: Generation { generation.ceiling }
 
     /// Whether something is removed by it.
     var removes: Bool {

@@ -121,7 +121,7 @@ extension StoreFile {
         let insert = try connection.prepare(
             "INSERT INTO state (id, uuid, generation, ceiling) VALUES (1, ?1, ?2, ?3)")
         try insert.bind(Generation.first.column, at: 2)
-        try insert.bind(Generation.first.advanced(by: Generation.ceilingDistance).column, at: 3)
+        try insert.bind(Generation.first.ceiling.column, at: 3)
         try insert.run(withBlob: UniqueID.random().bytes, at: 1)
     }
 }

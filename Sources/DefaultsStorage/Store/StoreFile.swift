@@ -36,7 +36,7 @@ struct StoreFile: Sendable {
     func make() throws(StorageError) {
         do throws(SystemError) {
             let isNew = access(path, F_OK) != 0
-            let file = try File(path, O_RDWR | O_CREAT)
+            let file = try File.regular(path, O_RDWR | O_CREAT)
             try file.setMode(0o600)
             if isNew { try directory.synchronize() }
         } catch {
