@@ -145,4 +145,17 @@ import Testing
         next.close()
         #expect(try scratch.query("PRAGMA auto_vacuum") == "[(2,)]")
     }
+
+    @Test("A rescue that takes long tells that it goes on")
+    func progressOfRescue() async throws {
+        let database = try scratch.open()
+        try await fill(database, 16, of: 1 << 20)
+        database.close()
+        var told: [Int] = []
+        _ = try StoreFile(path: scratch.store).rescue(
+            because: "A test.", backups: [], mayBeTorn: false, journal: nil, note: nil,
+            progress: Progress(every: .zero) { told.append($0) })
+        #expect(told.count >= 4)
+        #expect(told == told.sorted())
+    }
 }

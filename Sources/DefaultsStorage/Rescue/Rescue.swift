@@ -16,6 +16,7 @@ struct Rescue {
     private let backups: [String]
     private let journal: UniqueID?
     private let note: StoreNote?
+    private let progress: Progress?
     private var report: RescueReport
     /// What the rows of the damaged store tell of its domains.
     private var domains: [Domain: SalvagedDomain] = [:]
@@ -38,13 +39,15 @@ struct Rescue {
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     ///   - journal: The identity of the database by its journal; nil where there is none.
     ///   - note: How far the store had come; nil if nothing tells.
+    ///   - progress: Told of each page that is read.
     static func make(
         from path: String, at target: String, because reason: String, backups: [String],
-        mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?
+        mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?, progress: Progress? = nil
     ) throws -> RescueReport {
         var rescue = Rescue(
             store: try RescuedStore(at: target), path: path, backups: backups,
-            journal: journal ?? note?.database, note: note, report: RescueReport(reason: reason))
+            journal: journal ?? note?.database, note: note, progress: progress,
+            report: RescueReport(reason: reason))
         let left = try rescue.takeWhatIsLeft(mayBeTorn: mayBeTorn)
         let filled = try rescue.fillIn(after: left)
         try rescue.finish(left, filled)
@@ -55,7 +58,7 @@ struct Rescue {
     ///
     /// - Returns: Its state, where that can be read.
     private mutating func takeWhatIsLeft(mayBeTorn: Bool) throws -> StoreState? {
-        let pages = try StorePages(of: path, mayBeTorn: mayBeTorn)
+        let pages = try StorePages(of: path, mayBeTorn: mayBeTorn, progress: progress)
         var salvage = try Salvage(of: pages)
         domains = salvage.domains
         for row in domains.values {
@@ -152,7 +155,8 @@ struct Rescue {
     private mutating func fillIn(
         from path: String, after left: StoreState?, isNewest: Bool
     ) throws -> StoreState? {
-        var salvage = try Salvage(of: StorePages(of: path, mayBeTorn: false))
+        var salvage = try Salvage(
+            of: StorePages(of: path, mayBeTorn: false, progress: progress))
         guard let state = salvage.state else { return nil }
         if let expected = left?.uuid ?? journal, state.uuid != expected { return nil }
         for host in salvage.hosts { try store.add(host) }

@@ -183,7 +183,8 @@ struct StoreRescuer {
         try checkLink()
         let made = try file.rescue(
             because: reason, backups: backups, mayBeTorn: mayBeTorn,
-            journal: JournalHistory.database(in: journals), note: note)
+            journal: JournalHistory.database(in: journals), note: note,
+            progress: Progress { [path = file.path, report] in report(.rescuing(path, pages: $0)) })
         report(.rescued(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)

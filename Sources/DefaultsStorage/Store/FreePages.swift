@@ -17,8 +17,8 @@ struct FreePages {
 
     /// How many pages a flush returns itself, which saves a transaction for them: 256 KiB.
     private static let mostInFlush = 64
-    /// How many pages are returned at once: 1 MiB.
-    private static let returnedAtOnce = 256
+    /// How many pages are returned at once: 4 MiB.
+    private static let returnedAtOnce = 1024
     /// From how many free pages on the log is not folded back before they are returned: 4 MiB.
     private static let manyFree = 1024
     /// How many pages may be in use in a store that is rebuilt in one step: 64 MiB.
@@ -55,7 +55,10 @@ struct FreePages {
         if free <= FreePages.mostInFlush {
             try connection.execute("PRAGMA incremental_vacuum")
         } else if free >= FreePages.manyFree {
-            try connection.pragma("wal_autocheckpoint", "0")
+            // Once: where they are not returned before the next flush, the log must not grow on.
+            let isPutOff = try number("wal_autocheckpoint") == 0
+            try connection.pragma(
+                "wal_autocheckpoint", isPutOff ? "\(FreePages.pagesInLog)" : "0")
         }
     }
 
