@@ -12,6 +12,7 @@ extension Contract {
     ///
     /// The facts: `Uptime` (t, seconds), `Changes`, `Flushes` and `FailedFlushes` (t, since the start),
     /// `Rescues` (t, of a damaged database), `PendingBytes`, `JournalBytes` and `DatabaseBytes` (t),
+    /// `ReserveBytes` (t, kept for removals on a full disk; 0 while that is used up),
     /// `Backups` (u, their number) and `NewestBackup` (t, seconds since 1970; 0 where there is none),
     /// `LastRescue` (s, what was kept and what was lost; empty where there was none) and
     /// `LastRescueTime` (t, seconds since 1970), `Calls` (t, since the start), `FileSystem` (s) and `IsNetworkFileSystem` (b) of the
@@ -47,12 +48,16 @@ extension Contract {
 
     /// Lists the backups, the newest first.
     ///
-    /// Each: name, date (seconds since 1970), generation, kind (`daily`, `manual` or `undo`), size in bytes.
+    /// Each: name, date (seconds since 1970), generation, kind (`daily`, `undo`, `manual` if
+    /// the tool has asked for it, or `program` if another program has), size in bytes.
     public static let listBackups = MethodDeclaration(
         "ListBackups", in: [], out: [Argument("backups", "a(sttst)")])
 
     /// Makes a backup of everything that was acknowledged before, and replies with its name when it
     /// is verified and on disk.
+    ///
+    /// Of each kind the newest seven are kept, so a program's backups never replace those that the
+    /// user has made with the tool.
     public static let backUp = MethodDeclaration("BackUp", in: [], out: [Argument("name", "s")])
 
     /// Gives every key the value that it has in a backup, and removes those that it does not have,

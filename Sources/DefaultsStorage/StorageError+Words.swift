@@ -102,6 +102,13 @@ extension StorageError {
                 + "move it away or name another directory.")
     }
 
+    static func linkToForeignFile(_ path: String, target: String) -> StorageError {
+        StorageError(
+            .notOurDatabase,
+            "\(path) is a link to \(target), which is not a database of this program. Nothing was "
+                + "changed. Remove the link, or put the database where it leads.")
+    }
+
     static func newerSchema(_ path: String, version: Int) -> StorageError {
         StorageError(
             .newerSchema,

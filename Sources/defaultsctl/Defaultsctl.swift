@@ -1,4 +1,5 @@
 import ArgumentParser
+import DBus
 import DefaultsProtocol
 @preconcurrency import Glibc
 

@@ -5,6 +5,7 @@ import Logging
 @main
 enum Main {
     static func main() {
+        Daemon.prepareProcess()
         do {
             let options = try CommandLineOptions(CommandLine.arguments.dropFirst())
             switch options.action {

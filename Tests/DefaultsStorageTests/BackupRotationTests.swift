@@ -65,6 +65,16 @@ import Testing
         #expect(BackupRotation(Array(dailies.prefix(6)) + [made]).surplus(after: made) == [])
     }
 
+    @Test("1: backups that programs ask for never replace those that the user has made")
+    func programs() throws {
+        let manuals = try (1...7).map { try backup($0, at: $0, .manual) }
+        let programs = try (11...30).map { try backup($0, at: $0, .program) }
+        let rotation = BackupRotation(manuals + programs)
+        let surplus = rotation.surplus(after: try #require(programs.last))
+        #expect(surplus.count == 13)
+        #expect(surplus.allSatisfy { $0.kind == .program })
+    }
+
     @Test("1: those of another database that stood here before go first, and the new one never")
     func foreignSurplus() throws {
         let foreign = try (1...7).map { try backup(1000 + $0, at: $0) }

@@ -33,6 +33,57 @@ struct FullDiskTests {
         database.close()
     }
 
+    @Test("On a full disk what was removed gets to disk, and gives the disk its space back")
+    func healedByRemoving() async throws {
+        let disk = try SmallFileSystem(mebibytes: 80)
+        let scratch = try Scratch(in: "\(disk.path)/scratch")
+        let runtime = try Scratch()
+        let location = DatabaseLocation(
+            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
+        let database = try Database(at: location) { _ in }
+        for number in 0..<24 {
+            try database.set(
+                ["key\(number)": [UInt8](repeating: 3, count: 1 << 20)], in: "org.example.Greedy")
+            try await database.flush()
+        }
+        let writer = try database.makeWriter()
+        while try await writer.tidy() {}
+        #expect(database.reserveSize == DiskReserve.size)
+        try disk.fill()
+        try database.set(["during": [UInt8](repeating: 3, count: 9_000_000)])
+        let refused = try #require(database.beginFlush())
+        let error = await #expect(throws: StorageError.self) { try await writer.write(refused) }
+        #expect((error?.cause as? SQLiteError)?.code == .full)
+        database.finishFlush(refused, .failure(try #require(error)))
+        // What only adds does not use the reserve up.
+        #expect(database.reserveSize == DiskReserve.size)
+        try database.remove("during")
+        try database.set(["small": [1]])
+        try database.clear("org.example.Greedy")
+        let batch = try #require(database.beginFlush())
+        try await writer.write(batch)
+        database.finishFlush(batch, .success(()))
+        #expect(database.reserveSize == 0)
+        while try await writer.tidy() {}
+        await writer.close()
+        #expect(database.durableGeneration == database.generation)
+        database.close()
+        #expect(try scratch.size(scratch.store) < 1 << 20)
+        try disk.empty()
+        let next = try Database(at: location) { _ in }
+        #expect(try next.keys() == ["small"])
+        #expect(try next.domains().count == 1)
+        try next.set(["later": [1]])
+        let later = try next.makeWriter()
+        let second = try #require(next.beginFlush())
+        #expect(try await later.write(second))
+        next.finishFlush(second, .success(()))
+        while try await later.tidy() {}
+        #expect(next.reserveSize == DiskReserve.size)
+        await later.close()
+        next.close()
+    }
+
     @Test("On a disk too full for the name of the lock's holder the database opens, locked")
     func fullForLockHolder() throws {
         let disk = try SmallFileSystem()

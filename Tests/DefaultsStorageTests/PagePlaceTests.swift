@@ -64,11 +64,11 @@ import Testing
         let client = try leavePage(in: "run")
         var seen: CounterPageClient.Page?
         _ = try open(at: "other") { notice in
-            // The replay comes before the note, which is then refused: that tells the instant.
+            // The replay comes before the note, in whose place is no file then: that tells the instant.
             if notice.description.contains("were taken from the journal") {
                 try? files.removeItem(atPath: note)
                 try? files.createDirectory(atPath: note, withIntermediateDirectories: false)
-            } else if notice.description.contains("It could not be noted") {
+            } else if notice.description.contains("journal-place was not a file") {
                 seen = try? client.look()
             }
         }

@@ -72,4 +72,29 @@ import Testing
         #expect(database.generation > last)
         #expect(scratch.noticed("is damaged at its beginning"))
     }
+
+    @Test(
+        "A header that claims the largest generation leads to nothing that the next start calls damaged",
+        arguments: [0, 1, 1000, 1 << 20] as [UInt64])
+    func largestGeneration(below distance: UInt64) async throws {
+        let (header, rest) = try header(of: segments[1])
+        let largest = Generation.largestInFile.rawValue
+        let claimed = try #require(Generation(rawValue: largest - distance))
+        let forged = JournalHeader(
+            database: header.database, boot: header.boot, sequence: header.sequence,
+            firstNeeded: header.firstNeeded, base: header.base, generation: claimed,
+            ceiling: claimed, salt: header.salt)
+        try (Data(forged.encoded) + rest).write(to: URL(fileURLWithPath: segments[1]))
+        for _ in 1...3 {
+            let database = try scratch.open()
+            // Near the largest number there is none left for a change.
+            _ = try? database.set(["c": [3]])
+            try await database.flush()
+            #expect(try database.keys().starts(with: ["a", "b"]))
+            #expect(database.generation <= .largestInFile)
+            #expect(database.lastRescue == nil)
+            database.close()
+        }
+        #expect(!scratch.noticed("damaged"))
+    }
 }

@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import Testing
 
-/// A file system of 2 MiB, unmounted at the end.
+/// A file system of few MiB, unmounted at the end.
 final class SmallFileSystem {
     let path: String
 
     /// Whether this user may mount one.
     static let isAvailable = (try? SmallFileSystem()) != nil
 
-    init() throws {
+    init(mebibytes size: Int = 2) throws {
         path =
             FileManager.default.temporaryDirectory
             .appendingPathComponent("small-\(UUID().uuidString)").path
@@ -17,7 +17,7 @@ final class SmallFileSystem {
             atPath: path, withIntermediateDirectories: true)
         let status = try Process.run(
             URL(fileURLWithPath: "/usr/bin/env"),
-            arguments: ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", path])
+            arguments: ["mount", "-t", "tmpfs", "-o", "size=\(size)m", "tmpfs", path])
         status.waitUntilExit()
         try #require(status.terminationStatus == 0)
     }

@@ -25,4 +25,116 @@ import Testing
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
         #expect(error?.code == .cannotOpen)
     }
+
+    /// What may stand in the place of a file.
+    enum Kind: CaseIterable {
+        case pipe, directory, danglingLink, linkToVictim, hardLinkOfVictim
+    }
+
+    private static let names = [
+        "config/defaultsd/lock", "config/defaultsd/journal-place",
+        "config/defaultsd/defaults.db-journal", "config/defaultsd/defaults.db.unfinished",
+        "config/defaultsd/defaults.db.renewed", "JOURNAL/00000000000000ff.journal",
+        "JOURNAL/00000000000000ff.late", "JOURNAL/00000000000000ff.journal.unfinished",
+    ]
+
+    @Test(
+        "A pipe, a directory or a link in place of a file keeps nobody waiting, and nothing from starting",
+        arguments: names, Kind.allCases)
+    func setAside(_ name: String, _ kind: Kind) async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        try database.set(["key": [1]])
+        try await database.flush()
+        database.close()
+        let journal = try #require(try scratch.journal().first).split(separator: "/").dropLast()
+        let path =
+            name.hasPrefix("JOURNAL/")
+            ? "/" + journal.joined(separator: "/") + name.dropFirst("JOURNAL".count)
+            : "\(scratch.root)/\(name)"
+        let victim = "\(scratch.root)/victim"
+        try "mine".write(toFile: victim, atomically: false, encoding: .utf8)
+        try #require(chmod(victim, 0o644) == 0)
+        try? FileManager.default.removeItem(atPath: path)
+        switch kind {
+        case .pipe: try #require(mkfifo(path, 0o600) == 0)
+        case .directory: try #require(mkdir(path, 0o700) == 0)
+        case .danglingLink: try #require(symlink("/nonexistent/file", path) == 0)
+        case .linkToVictim: try #require(symlink(victim, path) == 0)
+        case .hardLinkOfVictim: try #require(link(victim, path) == 0)
+        }
+        let next = try scratch.open()
+        #expect(try next.keys() == ["key"])
+        try next.set(["later": [2]])
+        try await next.flush()
+        next.close()
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
+        var status = stat()
+        try #require(stat(victim, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o644)
+        if kind != .hardLinkOfVictim {
+            #expect(scratch.noticed("was not a file of this program"), "\(scratch.notices)")
+        }
+        let last = try scratch.open()
+        #expect(try last.keys() == ["key", "later"])
+        last.close()
+    }
+
+    @Test("A link in place of the store to a file of another kind is refused, and that file kept")
+    func linkToForeignFile() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        try database.set(["key": [1]])
+        try await database.flush()
+        database.close()
+        let victim = "\(scratch.root)/victim"
+        let text = String(repeating: "mine\n", count: 2000)
+        try text.write(toFile: victim, atomically: false, encoding: .utf8)
+        try FileManager.default.removeItem(atPath: scratch.store)
+        try #require(symlink(victim, scratch.store) == 0)
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .notOurDatabase)
+        #expect(error?.description.contains("is a link to \(victim)") == true)
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == text)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: scratch.root).sorted()
+                == ["config", "run", "victim"])
+    }
+
+    @Test("A link of the write-ahead log's name is not followed")
+    func linkedLog() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        try database.set(["key": [1]])
+        try await database.flush()
+        database.close()
+        let victim = "\(scratch.root)/victim"
+        try "mine".write(toFile: victim, atomically: false, encoding: .utf8)
+        try #require(symlink(victim, "\(scratch.store)-wal") == 0)
+        let next = try scratch.open()
+        #expect(try next.keys() == ["key"])
+        try next.set(["later": [2]])
+        try await next.flush()
+        next.close()
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "mine")
+    }
+
+    @Test(
+        "Another user's link in the runtime directory is not followed",
+        .enabled(if: geteuid() == 0, "only root may give files to others"))
+    func linkOfAnotherUser() throws {
+        let scratch = try Scratch()
+        let target = "\(scratch.root)/target"
+        try #require(mkdir(target, 0o755) == 0)
+        let link = "\(scratch.root)/run/defaultsd"
+        try #require(symlink(target, link) == 0 && lchown(link, 65534, 65534) == 0)
+        let database = try scratch.open()
+        try database.set(["key": [1]])
+        #expect(scratch.noticed("another user's link"), "\(scratch.notices)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
+        var status = stat()
+        try #require(stat(target, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o755)
+        database.close()
+    }
 }

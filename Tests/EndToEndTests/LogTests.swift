@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -46,5 +47,58 @@ import Testing
             Desktop.packageDirectory + "Tests/Demo/demo", Desktop.programs)
         #expect(demo.output.hasSuffix("\n== All of it held.\n"), "\(demo.output)\(demo.error)")
         #expect(demo.error.matches(of: /<\d>|The bus has gone/).isEmpty, "\(demo.error)")
+    }
+
+    @Test func `A name of a file cannot move the cursor, nor turn the text round`() throws {
+        let directory = desktop.directory.path + "/layer"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false)
+        let name = "org.example.\u{1B}[31m\r\u{202E}\u{2066}A.json"
+        try "{".write(toFile: "\(directory)/\(name)", atomically: false, encoding: .utf8)
+        let said = desktop.directory.path + "/said"
+        let daemon = try desktop.startDaemon(
+            by: "sh", "-c", "exec \"$0\" --managed \(directory) --priorities 2> \(said)")
+        daemon.send(SIGTERM)
+        #expect(daemon.waitUntilExit() == 0)
+        let log = try String(contentsOfFile: said, encoding: .utf8)
+        #expect(log.contains(#"\u{1b}[31m\u{d}\u{202e}\u{2066}A.json"#), "\(log)")
+        for scalar in log.unicodeScalars where scalar != "\n" {
+            #expect(!scalar.properties.isBidiControl)
+            #expect(scalar.properties.generalCategory != .control)
+        }
+    }
+
+    @Test func `Streams that were closed are not replaced by files of the daemon`() throws {
+        let daemon = try desktop.startDaemon(
+            by: "sh", "-c", "exec \"$0\" <&- >&- 2>&-")
+        #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)
+        let process = try desktop.daemonPID()
+        for number in 0...2 {
+            let target = try FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/\(process)/fd/\(number)")
+            #expect(target == "/dev/null")
+        }
+        daemon.send(SIGTERM)
+        #expect(daemon.waitUntilExit() == 0)
+    }
+
+    @Test func `A limit on the size of files refuses changes, and does not end the daemon`() throws
+    {
+        let daemon = try desktop.startDaemon(by: "prlimit", "--fsize=4194304")
+        #expect(desktop.call("SetValue", "org.example.App", "Before", "<1>").status == 0)
+        let large = try desktop.python(
+            """
+            \(Desktop.pythonEverything)
+            try:
+                service.SetValue("(ssv)", "org.example.App", "Large", GLib.Variant("s", "x" * 15000000))
+            except GLib.Error as error:
+                print(Gio.DBusError.get_remote_error(error))
+            """
+        ).requireOutput()
+        #expect(large == "org.defaultsd.Defaults1.Error.StorageFailed\n")
+        #expect(desktop.call("GetValue", "org.example.App", "Before").status == 0)
+        #expect(desktop.call("SetValue", "org.example.App", "After", "<1>").status == 0)
+        daemon.send(SIGTERM)
+        #expect(daemon.waitUntilExit() == 0)
     }
 }

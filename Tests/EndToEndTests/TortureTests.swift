@@ -31,6 +31,8 @@ import Testing
         ("runtime", "lost-change"), ("backups", "lost-backup-row"), ("backups", "truncated-backup"),
         ("layers", "lost-layer-row"), ("longcalls", "behind-the-long-call"),
         ("longcalls", "half-changes"), ("longcalls", "lost-answer"),
+        ("layers", "lost-layer-row"), ("space", "nothing-returned"), ("space", "no-reserve"),
+        ("space", "row-lost-in-tidying"),
     ])
     func `A break that loses something is found`(campaign: String, fault: String) {
         let result = torture("--inject", fault, "--seed", "1", campaign)

@@ -61,9 +61,9 @@ do {
         try commit(&number, to: database, count: 50)
         guard largestFile == nil, let batch = database.beginFlush() else { continue }
         // Changes are made during the flush, too.
-        async let written: Void = writer.write(batch)
+        async let written: Bool = writer.write(batch)
         try commit(&number, to: database, count: 20)
-        try await written
+        _ = try await written
         database.finishFlush(batch, .success(()))
     }
 } catch let error as StorageError {

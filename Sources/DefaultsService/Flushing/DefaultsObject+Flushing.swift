@@ -104,10 +104,11 @@ extension DefaultsObject {
     private func write(_ batch: FlushBatch) async {
         let began = ContinuousClock.now
         do {
-            try await writer.write(batch)
+            let hasChores = try await writer.write(batch)
             database.finishFlush(batch, .success(()))
             logger.debug("wrote \(batch.rowCount) rows in \(began.duration(to: .now))")
             flushSucceeded()
+            if hasChores { tidyUp() }
         } catch {
             database.finishFlush(batch, .failure(error))
             flushFailed(error)

@@ -81,6 +81,7 @@ extension Daemon {
         while true {
             do throws(StorageError) {
                 return try Database(at: location) { [logger] notice in
+                    if notice.severity == .progress { ServiceManager.notifyProgress("\(notice)") }
                     logger.log(level: notice.severity.logLevel, "\(notice)")
                 }
             } catch {
@@ -110,7 +111,7 @@ extension Daemon {
 extension Notice.Severity {
     fileprivate var logLevel: Logger.Level {
         switch self {
-        case .information: .info
+        case .progress, .information: .info
         case .warning: .warning
         }
     }

@@ -33,6 +33,11 @@ public actor Daemon {
     /// The version of the daemon.
     public static let version = Version.current
 
+    /// Makes the process safe to open files in; to be called before all else.
+    public static func prepareProcess() {
+        StandardDescriptors.fill()
+    }
+
     /// Serves until a signal comes or the bus goes away, and gives the status to exit with.
     ///
     /// To be called once, on the main thread, before any other thread exists.

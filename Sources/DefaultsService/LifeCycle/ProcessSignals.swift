@@ -6,7 +6,7 @@ import Glibc
 ///
 /// They are blocked for the whole process, which has to happen before the first thread is made:
 /// a thread that did not inherit the mask would be ended by them. SIGPIPE is ignored, so that a
-/// closed standard error costs a log line and not the daemon.
+/// closed standard error costs a log line and not the daemon; so is SIGXFSZ.
 struct ProcessSignals: ~Copyable {
     /// What the descriptor tells.
     enum Received {
@@ -24,6 +24,8 @@ struct ProcessSignals: ~Copyable {
         for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&mask, number) }
         pthread_sigmask(SIG_BLOCK, &mask, nil)
         signal(SIGPIPE, SIG_IGN)
+        // A limit on the size of files is an error of the disk like any other.
+        signal(SIGXFSZ, SIG_IGN)
         descriptor = signalfd(-1, &mask, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
         guard descriptor >= 0 else { throw LifeCycleError.signals(errno: errno) }
     }

@@ -11,6 +11,11 @@ enum ServiceManager {
         notify("READY=1\nSTATUS=\(status)")
     }
 
+    /// Start-up goes on and takes long; the manager waits for another minute.
+    static func notifyProgress(_ status: String) {
+        notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=\(status)")
+    }
+
     /// The end has begun.
     ///
     /// - Parameter reason: Why the service cannot go on, which `systemctl --user status` shows and clients

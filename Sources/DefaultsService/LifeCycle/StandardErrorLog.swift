@@ -54,7 +54,8 @@ public struct StandardErrorLog: LogHandler {
 
     /// Writes a line in one piece, so that lines of several processes do not mix.
     ///
-    /// A line break inside would begin another line, of the default priority.
+    /// A line break inside would begin another line, of the default priority. Names of files and what
+    /// callers send may have characters that move the cursor or turn the text round.
     private func write(line: String, level: Logger.Level) {
         let beginning =
             switch form {
@@ -62,9 +63,34 @@ public struct StandardErrorLog: LogHandler {
             case .words: "defaultsd: \(Self.word(for: level))"
             }
         var bytes = Array(beginning.utf8)
-        bytes += line.utf8.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
+        bytes += Self.escaped(line).utf8
         bytes.append(UInt8(ascii: "\n"))
         _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// A line without characters that a terminal obeys: a line break becomes a space, any other is
+    /// spelled as in Swift.
+    static func escaped(_ line: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in line.unicodeScalars {
+            if scalar == "\n" {
+                escaped.append(" ")
+            } else if isObeyed(scalar) {
+                escaped.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            } else {
+                escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+
+    /// Whether a character controls the terminal, ends a line, or turns the direction of the text.
+    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        case .format: scalar.properties.isBidiControl
+        default: false
+        }
     }
 
     /// The syslog priority of a level.

@@ -73,9 +73,12 @@ extension DefaultsObject {
         }
     }
 
+    /// The tool acts for the user; the backups of other programs do not take the place of its own.
     private func backUp(_ call: MethodCall) {
+        let process = call.credentials?.processID
+        let kind: Backup.Kind = process.map(ProgramFile.isTool) == true ? .manual : .program
         request(
-            .backup { outcome in
+            .backup(kind) { outcome in
                 call.answer(with: outcome) { try $0.writeString($1.name) }
             })
     }

@@ -27,6 +27,11 @@ extension DefaultsObject {
         if isDue { request(.daily) }
     }
 
+    /// Has the database tidied up, unless other work is under way; to be called after a flush.
+    func tidyUp() {
+        if !upkeep.isUnderWay, upkeep.waiting.isEmpty { request(.tidying) }
+    }
+
     /// Gives up what is under way, refuses what waits, and returns when that is over.
     func endUpkeep() async {
         upkeep.isEnding = true
@@ -43,11 +48,25 @@ extension DefaultsObject {
         if upkeep.isEnding { throw DefaultsError.isEnding }
     }
 
+    /// Does what keeps the database small, in steps between which flushes go first.
+    private func tidy() async {
+        do {
+            while !upkeep.isEnding, try await writer.tidy() {}
+        } catch {
+            // The next flush has it tried again.
+            logger.debug("The database could not be made smaller: \(error)")
+        }
+    }
+
     private func doUpkeep() async {
         while !upkeep.waiting.isEmpty {
             switch upkeep.waiting.removeFirst() {
             case .daily: await makeDailyBackup()
-            case .backup(let answer): await makeBackup(for: [answer] + takeFurtherBackups())
+            case .tidying:
+                await tidy()
+                continue
+            case .backup(let kind, let answer):
+                await makeBackup(kind, for: [answer] + takeFurtherBackups(kind))
             case .restoration(let restoration, let answer):
                 do {
                     answer(.success(try await restore(restoration)))
@@ -73,11 +92,12 @@ extension DefaultsObject {
     /// - Returns: The backup, or that there is none of a database that is damaged.
     /// - Throws: Where the disk has refused, or the service is to end.
     func makeBackup(
-        _ kind: Backup.Kind = .manual, sparing spared: Backup? = nil
+        _ kind: Backup.Kind, sparing spared: Backup? = nil
     ) async throws -> Result<Backup, DefaultsError> {
         while true {
             try checkNotEnding()
             _ = try await durability().get()
+            await tidy()
             try checkNotEnding()
             switch try await writer.backUp(kind, sparing: spared) {
             case .made(let backup):
@@ -95,20 +115,24 @@ extension DefaultsObject {
 
     /// Several who wait for a backup at the same time get the same one: nothing that was
     /// acknowledged before their calls is not in it.
-    private func takeFurtherBackups() -> [(Result<Backup, any Error>) -> Void] {
+    private func takeFurtherBackups(
+        _ kind: Backup.Kind
+    ) -> [(Result<Backup, any Error>) -> Void] {
         var answers: [(Result<Backup, any Error>) -> Void] = []
         upkeep.waiting.removeAll { request in
-            guard case .backup(let answer) = request else { return false }
+            guard case .backup(kind, let answer) = request else { return false }
             answers.append(answer)
             return true
         }
         return answers
     }
 
-    private func makeBackup(for answers: [(Result<Backup, any Error>) -> Void]) async {
+    private func makeBackup(
+        _ kind: Backup.Kind, for answers: [(Result<Backup, any Error>) -> Void]
+    ) async {
         let outcome: Result<Backup, any Error>
         do {
-            outcome = .success(try await makeBackup().get())
+            outcome = .success(try await makeBackup(kind).get())
         } catch {
             outcome = .failure(error)
         }
@@ -116,6 +140,7 @@ extension DefaultsObject {
     }
 
     private func makeDailyBackup() async {
+        await tidy()
         guard !upkeep.isEnding else { return }
         do {
             switch try await writer.backUp(.daily) {

@@ -21,6 +21,7 @@ struct Statistics {
             ("PendingBytes", UInt64(clamping: database.pendingBytes)),
             ("JournalBytes", UInt64(clamping: database.journalSize)),
             ("DatabaseBytes", UInt64(clamping: database.storeSize)),
+            ("ReserveBytes", UInt64(clamping: database.reserveSize)),
             ("NewestBackup", backups.first?.date ?? 0),
             ("Rescues", rescues),
             ("LastRescueTime", UInt64(clamping: database.lastRescue?.time ?? 0)),

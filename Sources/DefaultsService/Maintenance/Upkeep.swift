@@ -6,8 +6,10 @@ struct Upkeep {
     enum Request {
         /// The daily backup, for which nobody waits.
         case daily
+        /// The work that keeps the database small, for which nobody waits.
+        case tidying
         /// A backup that somebody has asked for.
-        case backup(answer: (Result<Backup, any Error>) -> Void)
+        case backup(Backup.Kind, answer: (Result<Backup, any Error>) -> Void)
         /// A restoration of a backup.
         case restoration(
             Restoration, answer: (Result<RestorationReport, any Error>) -> Void)
@@ -15,8 +17,8 @@ struct Upkeep {
         /// Answers that it is not done.
         func refuse(_ error: any Error) {
             switch self {
-            case .daily: break
-            case .backup(let answer): answer(.failure(error))
+            case .daily, .tidying: break
+            case .backup(_, let answer): answer(.failure(error))
             case .restoration(_, let answer): answer(.failure(error))
             }
         }

@@ -34,7 +34,7 @@ struct WriterLog {
     mutating func meet(_ origin: String, process: UInt32?) {
         guard callers[origin] == nil, let process else { return }
         if callers.count >= Self.mostCallers { callers.removeAll(keepingCapacity: true) }
-        callers[origin] = Writer(executable: Self.executable(of: process), process: process)
+        callers[origin] = Writer(executable: ProgramFile.path(of: process), process: process)
     }
 
     /// Notes a change.
@@ -54,12 +54,26 @@ struct WriterLog {
     func writer(of generation: UInt64) -> Writer? {
         changes.first { $0.generation.rawValue == generation }?.writer
     }
+}
 
+/// The files of programs that call the service.
+enum ProgramFile {
     /// The file of the program that a process runs; empty where the system does not tell.
-    private static func executable(of process: UInt32) -> String {
+    static func path(of process: some BinaryInteger) -> String {
+        target(ofLink: "/proc/\(process)/exe")
+    }
+
+    /// Whether a process runs the tool that was installed with this daemon.
+    static func isTool(_ process: UInt32) -> Bool {
+        let own = target(ofLink: "/proc/self/exe").split(separator: "/")
+        let other = path(of: process).split(separator: "/")
+        return !own.isEmpty && other == own.dropLast() + ["defaultsctl"]
+    }
+
+    private static func target(ofLink link: String) -> String {
         var path = [CChar](repeating: 0, count: 1024)
         // The array is passed for the time of the call.
-        let length = readlink("/proc/\(process)/exe", &path, path.count)
+        let length = readlink(link, &path, path.count)
         guard length > 0 else { return "" }
         return String(decoding: path.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -9,8 +9,10 @@ public struct Backup: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Made by itself, once a day at most.
         case daily
-        /// Made because somebody asked for it.
+        /// Made because the user asked for it, by the project's own tool.
         case manual
+        /// Made because a program asked for it.
+        case program
         /// Made before a restoration, which it can undo.
         case undo
     }

@@ -78,6 +78,9 @@ public final class Database {
     ) throws(StorageError) {
         place = try StorePlace(at: location)
         fileSystem = place.fileSystem
+        if let aside = place.strangeLock {
+            report(.strangeFile(place.directory.file("lock"), setAside: aside))
+        }
         let opening = try DatabaseOpening(
             at: location, boot: boot, in: place,
             damage: damage, report: report)
@@ -134,6 +137,9 @@ public final class Database {
             return stat(path, &status) == 0 ? size + Int(status.st_size) : size
         }
     }
+
+    /// The space that is reserved for removals on a full disk, in bytes; 0 while it is used up.
+    public var reserveSize: Int { DiskReserve(in: directory).isThere ? DiskReserve.size : 0 }
 
     /// Closes the database and gives up its lock.
     ///

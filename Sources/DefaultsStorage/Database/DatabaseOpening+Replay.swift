@@ -15,7 +15,9 @@ extension DatabaseOpening {
     ) throws(StorageError) -> PendingOverlay {
         var count = 0
         var older = PendingOverlay()
+        let progress = Progress { [report] in report(.replaying($0)) }
         try history.replay { (change) throws(StorageError) in
+            progress.step()
             let isOlder = change.generation <= durable && !change.proposal.changesNothing
             if isOlder { older.add(change, totals: KeyTotals()) }
             guard let pending = isOlder ? change.tokenAlone : change else { return }

@@ -16,6 +16,26 @@ extension Notice {
                 + "that stood only there. It was not read and is kept as \(setAside).")
     }
 
+    static func rescuing(_ path: String, pages: Int) -> Notice {
+        Notice(
+            severity: .progress,
+            description: "\(path) is damaged and is being rescued: \(pages) pages were read so far."
+        )
+    }
+
+    static func replaying(_ count: Int) -> Notice {
+        Notice(
+            severity: .progress,
+            description: "The crash journal is being read: \(count) records so far.")
+    }
+
+    static func strangeFile(_ path: String, setAside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "\(path) was not a file of this program but a link, a pipe, a directory, "
+                + "or a file with a second name. It was not opened and is kept as \(setAside).")
+    }
+
     static func unfinishedRecord(_ path: String, offset: Int, length: Int) -> Notice {
         Notice(
             severity: .information,

@@ -2,6 +2,8 @@
 public struct Notice: Hashable, Sendable, CustomStringConvertible {
     /// How much it matters.
     public enum Severity: Hashable, Sendable {
+        /// Work that takes long goes on.
+        case progress
         /// Worth a line.
         case information
         /// Something was lost, or may be.

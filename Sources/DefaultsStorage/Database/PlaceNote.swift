@@ -32,7 +32,7 @@ struct PlaceNote: Equatable {
 
     /// Reads the note; nil where there is none, or none that makes sense.
     init?(in directory: PrivateDirectory) {
-        guard let file = try? File(directory.file(PlaceNote.name), O_RDONLY),
+        guard let file = try? File.regular(directory.file(PlaceNote.name), O_RDONLY | O_NOFOLLOW),
             let bytes = try? file.read(PlaceNote.largestSize, at: 0),
             bytes.last == UInt8(ascii: "\n")
         else { return nil }
@@ -45,15 +45,25 @@ struct PlaceNote: Equatable {
             pages: Array(paths.dropFirst()))
     }
 
+    /// Whether the file has a second name, by which another program may use it.
+    private func isShared(_ directory: PrivateDirectory) -> Bool {
+        var status = stat()
+        return lstat(directory.file(PlaceNote.name), &status) == 0 && status.st_nlink > 1
+    }
+
     /// Writes the note, before the first change stands in that place.
     ///
     /// Where there is no space for it there is no note, and the next process goes on from the
     /// ceiling.
     func write(in directory: PrivateDirectory, report: (Notice) -> Void) {
-        guard PlaceNote(in: directory) != self else { return }
+        guard PlaceNote(in: directory) != self || isShared(directory) else { return }
         let places = ["\(journal.boot) \(journal.path)"] + pages
         do throws(SystemError) {
-            let file = try File(directory.file(PlaceNote.name), O_RDWR | O_CREAT)
+            let path = directory.file(PlaceNote.name)
+            if let aside = try directory.setStrangeAside(PlaceNote.name) {
+                report(.strangeFile(path, setAside: aside))
+            }
+            let file = try File.regular(path, O_RDWR | O_CREAT | O_NOFOLLOW)
             try file.setMode(0o600)
             try file.replaceContents(with: places.joined(separator: "\0") + "\n")
         } catch {

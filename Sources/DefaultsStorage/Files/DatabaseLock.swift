@@ -20,10 +20,15 @@ struct DatabaseLock: ~Copyable {
     let note: StoreNote?
     /// What the second line tells the next process; nil if it is empty.
     private(set) var written: StoreNote?
+    private static let name = "lock"
+    /// How often the file is opened, where somebody replaces it at the same time.
+    private static let mostAttempts = 5
     /// The second line as versions before this one wrote it.
     private static let mark = "written"
     /// The length of the first line, where the second one begins.
     private let noteOffset: Int
+    /// The new path of what had the name of the file and was none of ours; nil if nothing had.
+    let strange: String?
     private let file: File
     /// Which file it is, whatever its name.
     private let identity: FileIdentity
@@ -33,8 +38,10 @@ struct DatabaseLock: ~Copyable {
     }
 
     private init(
-        holding file: consuming File, after lines: [Substring], isSeenFromAfar: Bool
+        holding file: consuming File, after lines: [Substring], isSeenFromAfar: Bool,
+        strange: String?
     ) throws(SystemError) {
+        self.strange = strange
         identity = FileIdentity(try file.status())
         let line = lines.dropFirst().first ?? ""
         note = StoreNote(line: line)
@@ -58,28 +65,43 @@ struct DatabaseLock: ~Copyable {
     static func take(
         in directory: PrivateDirectory, on fileSystem: FileSystem
     ) throws(StorageError) -> DatabaseLock {
-        let file: File
-        do {
-            file = try open(in: directory)
-        } catch {
-            throw .lockFailed(directory.path, error)
+        var strange: String?
+        for _ in 0..<DatabaseLock.mostAttempts {
+            let file: File
+            do {
+                strange = try directory.setStrangeAside(name, mayHaveNames: true) ?? strange
+                file = try open(in: directory)
+            } catch {
+                throw .lockFailed(directory.path, error)
+            }
+            let isOurs: Bool
+            do {
+                isOurs = try file.tryLock()
+            } catch {
+                throw .locksRefused(directory.path, fileSystem, error)
+            }
+            guard isOurs else { throw .inUse(directory.path, holder: holder(in: file)) }
+            do {
+                // A file with a second name may be another program's, and is not written to. One
+                // without any name was removed at this moment, and locks nobody out.
+                guard try file.status().st_nlink == 1 else {
+                    strange = try directory.setStrangeAside(name) ?? strange
+                    continue
+                }
+                try file.setMode(0o600)
+                let left = (try? file.read(512, at: 0)) ?? []
+                let lines = String(decoding: left, as: UTF8.self)
+                    .split(separator: "\n", omittingEmptySubsequences: false)
+                return try DatabaseLock(
+                    holding: file, after: lines, isSeenFromAfar: fileSystem.isNetwork,
+                    strange: strange)
+            } catch {
+                throw .lockFailed(directory.path, error)
+            }
         }
-        let isOurs: Bool
-        do {
-            isOurs = try file.tryLock()
-        } catch {
-            throw .locksRefused(directory.path, fileSystem, error)
-        }
-        guard isOurs else { throw .inUse(directory.path, holder: holder(in: file)) }
-        let left = (try? file.read(512, at: 0)) ?? []
-        let lines = String(decoding: left, as: UTF8.self)
-            .split(separator: "\n", omittingEmptySubsequences: false)
-        do {
-            return try DatabaseLock(
-                holding: file, after: lines, isSeenFromAfar: fileSystem.isNetwork)
-        } catch {
-            throw .lockFailed(directory.path, error)
-        }
+        throw .lockFailed(
+            directory.path,
+            SystemError(call: "lock", path: directory.file(name), number: EMLINK))
     }
 
     /// Checks that the lock can be taken, but for a process that holds it.
@@ -94,9 +116,7 @@ struct DatabaseLock: ~Copyable {
     }
 
     private static func open(in directory: PrivateDirectory) throws(SystemError) -> File {
-        let file = try File(directory.file("lock"), O_RDWR | O_CREAT)
-        try file.setMode(0o600)
-        return file
+        try File.regular(directory.file(name), O_RDWR | O_CREAT | O_NOFOLLOW)
     }
 
     /// Notes how far the store has come, on disk.

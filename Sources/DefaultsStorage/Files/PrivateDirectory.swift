@@ -27,6 +27,12 @@ struct PrivateDirectory {
     ///
     /// - Returns: Its permissions after that.
     private static func restrict(_ path: String, mayClose: Bool) throws(SystemError) -> mode_t {
+        // In a directory that is shared, somebody else may have put a link there.
+        var link = stat()
+        guard lstat(path, &link) == 0 else { throw .last("lstat", path) }
+        guard link.st_mode & S_IFMT != S_IFLNK || [0, geteuid()].contains(link.st_uid) else {
+            throw SystemError(call: "follow another user's link", path: path, number: EACCES)
+        }
         let directory = try File(path, O_RDONLY | O_DIRECTORY)
         let status = try directory.status()
         guard status.st_uid == geteuid() else {
@@ -83,6 +89,26 @@ struct PrivateDirectory {
         while access(file("\(name).\(number)\(ending)"), F_OK) == 0 { number += 1 }
         try rename(name, to: "\(name).\(number)\(ending)")
         return file("\(name).\(number)\(ending)")
+    }
+
+    /// Gives another name to what has the name of a file of ours and is not one: a link, a pipe, a
+    /// directory, or a file that has a second name, so that it may be another program's.
+    ///
+    /// Nothing of it is opened, so nobody is waited for and nothing is written to a file elsewhere.
+    ///
+    /// - Parameter mayHaveNames: Whether a file with a second name is left, as it is only read, or
+    ///   its contents are proven.
+    /// - Returns: The new path; nil if there is nothing, or an ordinary file.
+    func setStrangeAside(
+        _ name: String, mayHaveNames: Bool = false
+    ) throws(SystemError) -> String? {
+        var status = stat()
+        guard lstat(file(name), &status) == 0 else {
+            guard errno == ENOENT else { throw .last("lstat", file(name)) }
+            return nil
+        }
+        if status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 || mayHaveNames { return nil }
+        return try setAside(name, as: ".aside")
     }
 
     /// Waits until the names in it are on the medium.

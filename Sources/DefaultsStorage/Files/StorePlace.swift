@@ -12,6 +12,8 @@ final class StorePlace: Sendable {
     let wasLeftOpen: Bool
     /// As of `DatabaseLock`.
     let note: StoreNote?
+    /// As of `DatabaseLock`.
+    let strangeLock: String?
     private let isStandard: Bool
     /// Nil when the directory was given up.
     private let lock: Mutex<DatabaseLock?>
@@ -27,6 +29,7 @@ final class StorePlace: Sendable {
         let lock = try DatabaseLock.take(in: directory, on: fileSystem)
         wasLeftOpen = lock.wasLeftOpen
         note = lock.note
+        strangeLock = lock.strange
         self.lock = Mutex(lock)
     }
 

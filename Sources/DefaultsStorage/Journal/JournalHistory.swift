@@ -79,7 +79,7 @@ struct JournalHistory {
             return (proven, false)
         }
         let ceiling = segments.map(\.header.ceiling).reduce(max(proven, store.ceiling), max)
-        let landing = max(ceiling.advanced(by: 1), .now)
+        let landing = Generation.landing(above: ceiling)
         report(.jumped(from: proven, to: landing))
         return (landing, true)
     }
@@ -98,11 +98,18 @@ struct JournalHistory {
     private mutating func collect(in directory: PrivateDirectory) throws(SystemError) {
         var found: [SealedSegment] = []
         for name in try directory.names().sorted() {
-            if name.hasSuffix(JournalSegment.unfinishedSuffix) {
+            let isUnfinished = name.hasSuffix(JournalSegment.unfinishedSuffix)
+            guard
+                isUnfinished || name.hasSuffix(JournalSegment.suffix)
+                    || name.hasSuffix(JournalSegment.putOffSuffix)
+            else { continue }
+            if let aside = try directory.setStrangeAside(name, mayHaveNames: true) {
+                // It may stand in the place of ours, with the last numbers that were given.
+                if !isUnfinished { isDamaged = true }
+                report(.strangeFile(directory.file(name), setAside: aside))
+            } else if isUnfinished {
                 try directory.remove(name)
-            } else if name.hasSuffix(JournalSegment.suffix)
-                || name.hasSuffix(JournalSegment.putOffSuffix)
-            {
+            } else {
                 if let segment = try examine(name, in: directory) { found.append(segment) }
             }
         }

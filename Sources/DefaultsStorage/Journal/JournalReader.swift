@@ -28,7 +28,7 @@ struct JournalReader: ~Copyable {
 
     /// Opens a segment; nil where its header is none, or damaged.
     init?(_ path: String) throws(SystemError) {
-        let file = try File(path, O_RDONLY)
+        let file = try File.regular(path, O_RDONLY | O_NOFOLLOW)
         let bytes = try file.read(JournalHeader.size, at: 0)
         guard let header = JournalHeader(decoding: bytes) else { return nil }
         size = try file.size()

@@ -37,7 +37,12 @@ struct JournalSegment: ~Copyable {
         _ header: JournalHeader, as unfinished: String, in directory: PrivateDirectory,
         _ changes: [ChangeSet]
     ) throws(SystemError) -> JournalSegment {
-        let file = try File(directory.file(unfinished), O_RDWR | O_CREAT | O_TRUNC)
+        // A name that is taken would have the segment written elsewhere, or never get its own.
+        for name in [unfinished, name(header.sequence)] {
+            _ = try directory.setStrangeAside(name)
+        }
+        let file = try File.regular(
+            directory.file(unfinished), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
         try file.setMode(0o600)
         try file.write(header.encoded, at: 0)
         var segment = try JournalSegment(header, in: file)

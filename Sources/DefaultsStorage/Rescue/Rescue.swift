@@ -16,6 +16,7 @@ struct Rescue {
     private let backups: [String]
     private let journal: UniqueID?
     private let note: StoreNote?
+    private let progress: Progress?
     private var report: RescueReport
     /// What the rows of the damaged store tell of its domains.
     private var domains: [Domain: SalvagedDomain] = [:]
@@ -38,13 +39,15 @@ struct Rescue {
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     ///   - journal: The identity of the database by its journal; nil where there is none.
     ///   - note: How far the store had come; nil if nothing tells.
+    ///   - progress: Told of each page that is read.
     static func make(
         from path: String, at target: String, because reason: String, backups: [String],
-        mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?
+        mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?, progress: Progress? = nil
     ) throws -> RescueReport {
         var rescue = Rescue(
             store: try RescuedStore(at: target), path: path, backups: backups,
-            journal: journal ?? note?.database, note: note, report: RescueReport(reason: reason))
+            journal: journal ?? note?.database, note: note, progress: progress,
+            report: RescueReport(reason: reason))
         let left = try rescue.takeWhatIsLeft(mayBeTorn: mayBeTorn)
         let filled = try rescue.fillIn(after: left)
         try rescue.finish(left, filled)
@@ -55,7 +58,7 @@ struct Rescue {
     ///
     /// - Returns: Its state, where that can be read.
     private mutating func takeWhatIsLeft(mayBeTorn: Bool) throws -> StoreState? {
-        let pages = try StorePages(of: path, mayBeTorn: mayBeTorn)
+        let pages = try StorePages(of: path, mayBeTorn: mayBeTorn, progress: progress)
         var salvage = try Salvage(of: pages)
         domains = salvage.domains
         for row in domains.values {
@@ -64,7 +67,8 @@ struct Rescue {
         for host in salvage.hosts { try store.add(host) }
         try salvage.forEachFinding { finding in
             switch finding {
-            case .entry(let domain, let entry): try store.add(entry, to: domain)
+            case .entry(let domain, let entry):
+                if !isCleared(entry, in: domain) { try store.add(entry, to: domain) }
             case .earlier(let domain, let entry): try addEarlier(entry, to: domain)
             case .token(let domain, let token): try store.add(token, to: domain)
             case .damaged(let domain?, let key): note(EntryName(domain: domain, key: key))
@@ -85,6 +89,15 @@ struct Rescue {
             }
         }
         return salvage.state
+    }
+
+    /// Whether an entry stands on a page that is free since its whole domain was removed, and was not
+    /// returned to the disk yet.
+    private func isCleared(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
+        guard entry.archive != nil, let row = domains[domain], row.keyCount == 0 else {
+            return false
+        }
+        return row.horizon.map { entry.generation <= $0 } ?? false
     }
 
     /// Notes what the index of keys names and has no row.
@@ -142,7 +155,8 @@ struct Rescue {
     private mutating func fillIn(
         from path: String, after left: StoreState?, isNewest: Bool
     ) throws -> StoreState? {
-        var salvage = try Salvage(of: StorePages(of: path, mayBeTorn: false))
+        var salvage = try Salvage(
+            of: StorePages(of: path, mayBeTorn: false, progress: progress))
         guard let state = salvage.state else { return nil }
         if let expected = left?.uuid ?? journal, state.uuid != expected { return nil }
         for host in salvage.hosts { try store.add(host) }
@@ -203,8 +217,8 @@ extension Rescue {
         let last = max(try store.lastGeneration() ?? .first, noted ?? .first)
         let generation = max(left?.generation ?? last, last)
         let ceiling = states.map(\.ceiling)
-            .reduce(generation.advanced(by: Generation.ceilingDistance), max)
-        let landing = max(ceiling.advanced(by: 1), .now)
+            .reduce(generation.ceiling, max)
+        let landing = Generation.landing(above: ceiling)
         try noteLoss(at: landing)
         try store.finish(
             StoreState(

@@ -20,9 +20,13 @@ final class RescuedStore {
     init(at path: String) throws(SQLiteError) {
         connection = try Connection(path: path, flags: .readWrite)
         try connection.pragma("page_size", "\(PageSize.ours.whole)")
+        try FreePages(of: connection).beReturnable()
         try connection.pragma("journal_mode", "OFF")
         try connection.pragma("synchronous", "OFF")
         for step in Schema.migrations { try connection.execute(step) }
+        // Made when all rows are there, they cost a fraction.
+        try connection.execute(RescuedStore.dropIndexes)
+        try connection.pragma("cache_size", "-\(RescuedStore.cacheKiB)")
         try connection.pragma("application_id", "\(Schema.applicationID)")
         try connection.pragma("user_version", "\(Schema.version)")
         upsertDomain = try connection.prepare(RescuedStore.upsertDomain)
@@ -32,6 +36,14 @@ final class RescuedStore {
         countKeys = try connection.prepare(RescuedStore.countKeys)
         try connection.execute("BEGIN")
     }
+
+    /// Memory for pages, in KiB: rows come in the order of the pages, and their keys do not.
+    private static let cacheKiB = 32 << 10
+
+    private static let dropIndexes = """
+        DROP INDEX entries_by_generation; DROP INDEX removals; DROP INDEX tokens_by_age;
+        DROP INDEX present;
+        """
 
     private static let upsertDomain = """
         INSERT INTO domains (name, host, key_count, key_bytes, last_change, horizon)
@@ -168,6 +180,7 @@ final class RescuedStore {
         try insert.bind(state.recordStart.column, at: 4)
         try insert.run(withBlob: state.uuid.bytes, at: 1)
         try RescueRecord(report.description).write(on: connection)
+        try connection.execute(Schema.indexes)
         try connection.execute("COMMIT")
     }
 

@@ -59,9 +59,12 @@ struct Salvage {
     mutating func forEachFinding(_ body: (Finding) throws -> Void) throws {
         var unknown: [Int] = []
         for number in 1...max(1, pages.count) {
-            guard let read = try pages.read(number) else { continue }
+            guard let read = try pages.read(number),
+                !PointerMap.isPage(read.bytes, number: number, size: pages.pageSize)
+            else { continue }
             guard let page = TreePage(read.bytes, number: number, size: pages.pageSize) else {
-                unknown.append(number)
+                // A page that was erased has nothing, and there may be very many.
+                if read.bytes.contains(where: { $0 != 0 }) { unknown.append(number) }
                 continue
             }
             let isSound = try forEachFinding(on: page, body)
@@ -118,7 +121,9 @@ struct Salvage {
     ///
     /// - Returns: Whether the page is what it says.
     private mutating func noteRows(of bytes: [UInt8], _ number: Int) throws(SystemError) -> Bool {
-        guard let page = TreePage(bytes, number: number, size: pages.pageSize) else { return true }
+        guard !PointerMap.isPage(bytes, number: number, size: pages.pageSize),
+            let page = TreePage(bytes, number: number, size: pages.pageSize)
+        else { return true }
         guard page.kind != .tableInterior else { return true }
         var isSound = true
         for place in page.pointers {
@@ -247,11 +252,12 @@ extension Salvage {
 extension Salvage {
     /// Finds the names of entries in the index of keys, whether there are rows for them or not.
     ///
-    /// - Parameter root: The page that the index begins at.
+    /// - Parameter root: The page that the index begins at in a store with a pointer map. In one
+    ///   without it that is the page before; what is there in the other kind is no index.
     func forEachIndexedName(
         from root: Int, _ body: (Domain, Key) throws -> Void
     ) throws {
-        var next = [root]
+        var next = [root - 1, root]
         var isSeen = Array(repeating: false, count: pages.count + 1)
         while let number = next.popLast() {
             guard isSeen.indices.contains(number), !isSeen[number] else { continue }

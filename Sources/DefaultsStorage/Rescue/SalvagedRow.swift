@@ -20,7 +20,7 @@ enum SalvagedRow {
         // The first column of each other is its number, which stands beside the record.
         guard record.columns.first == .null else { return nil }
         switch (record.columns.count, record.columns.dropFirst().first) {
-        case (4...5, .blob):
+        case (4...6, .blob):
             guard let state = StoreState(record.columns) else { return nil }
             self = .state(state)
         case (5...7, .text):
@@ -78,7 +78,9 @@ struct SalvagedEntry {
 
     fileprivate init?(_ columns: [StoreRecord.Column]) {
         guard case .integer(let domain) = columns[1], case .text(let name) = columns[2],
-            let key = try? Key(stored: name), let generation = columns.generation(at: 3),
+            let key = try? Key(stored: name), case .integer(let number) = columns[3],
+            // Its checksum speaks for it, whatever it claims.
+            let generation = Generation(column: number),
             case .integer(let checksum) = columns[4]
         else { return nil }
         switch columns[5] {

@@ -1,9 +1,11 @@
 internal import DefaultsModel
+internal import Glibc
 internal import SQLite
 
 /// Opens a store, and where it is damaged makes it anew first.
 struct StoreRescuer {
     private let file: StoreFile
+    private let directory: PrivateDirectory
     private let journals: [PrivateDirectory]
     private let folder: BackupFolder
     private let wasLeftOpen: Bool
@@ -23,6 +25,7 @@ struct StoreRescuer {
     ) {
         self.file = file
         self.journals = journals
+        directory = place.directory
         folder = BackupFolder(of: place.directory)
         wasLeftOpen = place.wasLeftOpen
         note = place.note
@@ -41,6 +44,7 @@ struct StoreRescuer {
     /// - Parameter damage: What was found to be wrong with it before; nil where nothing was.
     /// - Returns: The store, and whether it was made anew.
     func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+        try setStrangeFilesAside()
         if try putInPlace() { return (try OpenStore(file, report: report), true) }
         let aside = try setForeignLogAside()
         let condition = try StoreCondition(
@@ -65,6 +69,42 @@ struct StoreRescuer {
             guard error.code == .damagedDatabase else { throw error }
             return try openRescued(because: error.description, mayBeTorn: mayBeTorn)
         }
+    }
+
+    /// Sets aside what has the name of a file that is made beside the store, and is not one.
+    ///
+    /// A log that has a second name is not: a copy of the directory by links has the same log.
+    private func setStrangeFilesAside() throws(StorageError) {
+        var names = ["-journal", ".unfinished", ".renewed"].map { file.name + $0 }
+        var status = stat()
+        if lstat(file.logPath, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+            names.append(file.name + "-wal")
+        }
+        do throws(SystemError) {
+            for name in names {
+                let aside = try file.directory.setStrangeAside(
+                    name, mayHaveNames: name.hasSuffix("-journal"))
+                if let aside {
+                    report(.strangeFile(file.directory.file(name), setAside: aside))
+                }
+            }
+        } catch {
+            throw .cannotOpen(file.path, error)
+        }
+    }
+
+    /// Refuses a link in the place of the store that leads to another program's file, which a rescue
+    /// would take away from there.
+    private func checkLink() throws(StorageError) {
+        var status = stat()
+        let path = directory.file(StoreFile.name)
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
+            access(file.path, F_OK) == 0, (try? StoreHeader(inFile: file.path)) == nil,
+            let size = try? StoreCondition.size(of: file.path), size > 0,
+            let pages = try? StorePages(of: file.path, mayBeTorn: false),
+            let salvage = try? Salvage(of: pages), salvage.state == nil
+        else { return }
+        throw .linkToForeignFile(path, target: file.path)
     }
 
     /// Sets aside a log that stands beside a store which was closed in order, and which it would take
@@ -140,9 +180,11 @@ struct StoreRescuer {
     private func openRescued(
         because reason: String, mayBeTorn: Bool
     ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+        try checkLink()
         let made = try file.rescue(
             because: reason, backups: backups, mayBeTorn: mayBeTorn,
-            journal: JournalHistory.database(in: journals), note: note)
+            journal: JournalHistory.database(in: journals), note: note,
+            progress: Progress { [path = file.path, report] in report(.rescuing(path, pages: $0)) })
         report(.rescued(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)

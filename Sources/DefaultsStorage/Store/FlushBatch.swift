@@ -14,7 +14,17 @@ public struct FlushBatch: Sendable {
     let host: Host?
 
     /// The number up to which generations may be given when the batch is written.
-    var ceiling: Generation { generation.advanced(by: Generation.ceilingDistance) }
+    var ceiling: Generation { generation.ceiling }
+
+    /// Whether something is removed by it.
+    var removes: Bool {
+        changes.domains.values.contains { domain in
+            domain.cleared != nil || domain.entries.values.contains { $0.archive == nil }
+        }
+    }
+
+    /// How many of its domains may be left without a key.
+    var emptyDomains: Int { changes.domains.values.count { $0.totals.keys <= 0 } }
 
     /// The rows that it writes: one for each key that changed, however often.
     public var rowCount: Int { changes.domains.values.reduce(0) { $0 + $1.entries.count } }

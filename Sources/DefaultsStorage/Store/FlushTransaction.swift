@@ -38,15 +38,18 @@ struct FlushTransaction {
             }
             if let host = batch.host { try HostTable(connection: connection).write(host) }
             try writeState(batch)
+            try FreePages(of: connection).prepareCommit()
         }
     }
 
+    /// A domain that had a row before may have been forgotten since: nothing is known of the time
+    /// before that.
     private static let upsertDomain = """
-        INSERT INTO domains (name, host, key_count, key_bytes, last_change)
-            VALUES (?1, ?2, ?3, ?4, ?5)
+        INSERT INTO domains (name, host, key_count, key_bytes, last_change, horizon)
+            SELECT ?1, ?2, ?3, ?4, max(?5, forgotten), forgotten FROM state WHERE true
         ON CONFLICT (name, host) DO UPDATE
             SET key_count = excluded.key_count, key_bytes = excluded.key_bytes,
-                last_change = max(last_change, excluded.last_change)
+                last_change = max(last_change, ?5)
         RETURNING id
         """
 
@@ -133,11 +136,16 @@ extension FlushTransaction {
         _ tokens: PendingTokens, of domain: Int64
     ) throws(SQLiteError) {
         let insert = try connection.prepare(
-            "INSERT OR REPLACE INTO tokens (domain, token, generation) VALUES (?1, ?2, ?3)")
+            """
+            INSERT OR REPLACE INTO tokens (id, domain, token, generation)
+                SELECT max(coalesce(max(id), 0) + 1, ?4), ?1, ?2, ?3 FROM tokens
+            """)
+        let number = TokenNumber.first(at: Timestamp.now)
         for (token, generation) in tokens.inOrder {
             try insert.bind(domain, at: 1)
             try insert.bind(token.name, at: 2)
             try insert.bind(generation.column, at: 3)
+            try insert.bind(number, at: 4)
             try insert.run()
         }
         try run(

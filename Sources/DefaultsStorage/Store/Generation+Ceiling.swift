@@ -11,6 +11,18 @@ extension Generation {
     /// second it takes 70 000 years.
     static let largestInFile = Generation.first.advanced(by: (1 << 61) - 1)
 
+    /// The number up to which generations may be given once this one is on disk.
+    ///
+    /// A crafted file may claim the largest one. Then no more are given, as no file could keep them.
+    var ceiling: Generation {
+        min(advanced(by: Generation.ceilingDistance), .largestInFile)
+    }
+
+    /// The number to go on from after a ceiling: above it and above all that were ever given.
+    static func landing(above ceiling: Generation) -> Generation {
+        min(max(ceiling.advanced(by: 1), .now), .largestInFile)
+    }
+
     /// The time in microseconds since 1970, as a number above all that were ever given.
     ///
     /// A clock that is far off is taken for one that stands still.

@@ -71,6 +71,12 @@ enum Schema {
             name TEXT NOT NULL
         ) STRICT;
         """,
+        """
+        -- Empty domains may have no row: of these, changes up to this generation are forgotten.
+        ALTER TABLE state ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
+        -- The number of a token tells its age: see TokenNumber. Older numbers count from now on.
+        UPDATE tokens SET id = id + (CAST(strftime('%s', 'now') AS INTEGER) << 20);
+        """,
     ]
 
     /// What makes changes, removals, tokens and values be found without a search.

@@ -11,6 +11,7 @@ extension StoreFile {
         let version = try migrations(of: connection)
         let isNew = version == 0
         do throws(SQLiteError) {
+            if isNew { try FreePages(of: connection).beReturnable() }
             try connection.pragma("journal_mode", "WAL")
             guard version < Schema.version else { return isNew }
             try connection.transaction { () throws(SQLiteError) in
@@ -120,7 +121,7 @@ extension StoreFile {
         let insert = try connection.prepare(
             "INSERT INTO state (id, uuid, generation, ceiling) VALUES (1, ?1, ?2, ?3)")
         try insert.bind(Generation.first.column, at: 2)
-        try insert.bind(Generation.first.advanced(by: Generation.ceilingDistance).column, at: 3)
+        try insert.bind(Generation.first.ceiling.column, at: 3)
         try insert.run(withBlob: UniqueID.random().bytes, at: 1)
     }
 }

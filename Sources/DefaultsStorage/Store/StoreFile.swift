@@ -36,7 +36,7 @@ struct StoreFile: Sendable {
     func make() throws(StorageError) {
         do throws(SystemError) {
             let isNew = access(path, F_OK) != 0
-            let file = try File(path, O_RDWR | O_CREAT)
+            let file = try File.regular(path, O_RDWR | O_CREAT)
             try file.setMode(0o600)
             if isNew { try directory.synchronize() }
         } catch {
@@ -56,8 +56,7 @@ struct StoreFile: Sendable {
         do throws(SQLiteError) {
             let connection = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")
             try connection.pragma("page_size", "\(PageSize.ours.whole)")
-            // What was removed is gone, and cannot come back by a rescue.
-            try connection.pragma("secure_delete", "ON")
+            try FreePages(of: connection).chooseErasure()
             try connection.pragma("trusted_schema", "OFF")
             try connection.pragma("cache_size", "-\(StoreFile.cacheKiB)")
             try connection.pragma("synchronous", "FULL")

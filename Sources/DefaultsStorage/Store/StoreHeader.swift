@@ -26,7 +26,7 @@ struct StoreHeader {
     init?(inFile path: String) throws(StorageError) {
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try File(path, O_RDWR).read(StoreHeader.size, at: 0)
+            bytes = try File.regular(path, O_RDWR).read(StoreHeader.size, at: 0)
         } catch {
             if error.number == ENOENT { return nil }
             throw .cannotOpen(path, error)

@@ -19,18 +19,22 @@ enum StoreQuery {
     static let summaries = "SELECT \(summary) \(entries) AND \(isPresent)"
     /// A domain with nothing newer gives one row, without a key, for the sake of its horizon.
     static let changes = """
-        SELECT \(summary), horizon FROM domains
-            LEFT JOIN entries ON entries.domain = domains.id AND generation > ?3
-        WHERE name = ?1 AND host = ?2
+        SELECT key, entries.generation, length(archive), coalesce(horizon, forgotten)
+        FROM \(domainOrNone)
+            LEFT JOIN entries ON entries.domain = domains.id AND entries.generation > ?3
+        """
+    static let record = """
+        SELECT coalesce(last_change, forgotten), coalesce(horizon, forgotten) FROM \(domainOrNone)
         """
     /// The fourth parameter is how many are counted at most; the index has all that it takes.
     static let changeCount = """
         SELECT count(*) FROM (SELECT 1 \(entries) AND generation > ?3 LIMIT ?4)
         """
-    static let record = "SELECT last_change, horizon FROM domains WHERE name = ?1 AND host = ?2"
     static let token = "SELECT generation FROM tokens WHERE domain = \(domain) AND token = ?3"
 
     private static let entries = "FROM entries WHERE domain = \(domain)"
+    /// A domain that has no row may be a forgotten one.
+    private static let domainOrNone = "state LEFT JOIN domains ON name = ?1 AND host = ?2"
     private static let domain = "(SELECT id FROM domains WHERE name = ?1 AND host = ?2)"
     /// SQLite has the length of a blob from the row's head, and does not load the blob for it.
     private static let summary = "key, generation, length(archive)"

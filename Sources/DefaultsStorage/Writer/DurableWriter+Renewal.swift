@@ -51,6 +51,7 @@ extension Connection {
     ///
     /// See [VACUUM INTO](https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause).
     func copy(to path: String) throws(SQLiteError) {
+        try FreePages(of: self).beReturnable()
         let vacuum = try prepare("VACUUM INTO ?1")
         try vacuum.bind(path, at: 1)
         try vacuum.run()

@@ -36,6 +36,8 @@ public actor DurableWriter {
     var mayHaveLeftovers = true
     /// The files that stood, or were to stand, for the store before these.
     var earlier: [FileIdentity] = []
+    /// What is to be done in a quiet moment.
+    var chores = Chores()
 
     /// Starts the thread and opens a second connection to the store of an open database.
     ///
@@ -68,19 +70,36 @@ public actor DurableWriter {
     /// A store that somebody has removed or replaced is made anew before, or, where that happens
     /// meanwhile, with the batch in it.
     ///
+    /// On a full disk a batch that removes something gets the space of the ``DiskReserve``.
+    ///
+    /// - Returns: Whether there is something for ``tidy()`` to do.
     /// - Throws: The disk's refusal. The batch stays pending then, and the next process finds nothing
     ///   of it in the store, or all.
-    public func write(_ batch: FlushBatch) throws(StorageError) {
+    @discardableResult
+    public func write(_ batch: FlushBatch) throws(StorageError) -> Bool {
         try renewStoreIfLost()
         do {
-            if mayHaveLeftovers { try openConnection.beginLogAnew() }
-            mayHaveLeftovers = true
-            try FlushTransaction(on: openConnection).write(batch)
-            mayHaveLeftovers = false
+            try commit(batch)
         } catch {
-            throw .storeFailure(file.path, error, .cannotWrite)
+            guard error.isOfFullDisk, batch.removes, reserve.release() else {
+                throw .storeFailure(file.path, error, .cannotWrite)
+            }
+            do {
+                try commit(batch)
+            } catch {
+                throw .storeFailure(file.path, error, .cannotWrite)
+            }
         }
         try renewStoreIfLost()
+        chores.note(batch)
+        return hasChores
+    }
+
+    private func commit(_ batch: FlushBatch) throws(SQLiteError) {
+        if mayHaveLeftovers { try openConnection.beginLogAnew() }
+        mayHaveLeftovers = true
+        try FlushTransaction(on: openConnection).write(batch)
+        mayHaveLeftovers = false
     }
 
     /// Has the next batch begin the write-ahead log, so that it need not wait for a long read that begins

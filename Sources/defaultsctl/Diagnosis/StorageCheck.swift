@@ -151,7 +151,7 @@ struct StorageCheck {
         if room < Self.scarce {
             return .problem(
                 "disk", "Only \(Amount.bytes(room)) are free; no backup is made any more.",
-                "Make room on the file system of \(directory).")
+                "Make room on the file system of \(directory). \(reserve(in: directory))")
         }
         if room < Self.little {
             return .warning(
@@ -159,6 +159,13 @@ struct StorageCheck {
                 "Make room on the file system of \(directory).")
         }
         return .ok("disk", "\(Amount.bytes(room)) are free.")
+    }
+
+    /// Whether removing values works on a disk that is full.
+    private func reserve(in directory: String) -> String {
+        SystemFile.status(of: "\(directory)/reserve") == nil
+            ? "The space that is reserved for removing values is used up, or was never made."
+            : "Removing values works, too: space is reserved for that."
     }
 
     // MARK: Lock

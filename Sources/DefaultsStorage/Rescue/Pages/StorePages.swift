@@ -11,13 +11,19 @@ final class StorePages {
     private let file: File?
     private let log: WriteAheadLog?
     private var overflowLeft: Int
+    private let progress: Progress?
     /// How often the medium did not give a page.
     private(set) var unreadable = 0
 
     /// Opens what there is of a store.
     ///
-    /// - Parameter mayBeTorn: As `WriteAheadLog` takes it.
-    init(of path: String, mayBeTorn: Bool) throws(SystemError) {
+    /// - Parameters:
+    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    ///   - progress: Told of each page that is read.
+    init(
+        of path: String, mayBeTorn: Bool, progress: Progress? = nil
+    ) throws(SystemError) {
+        self.progress = progress
         log = try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn)
         file = access(path, F_OK) == 0 ? try File.regular(path, O_RDONLY) : nil
         let claimed = try file?.read(18, at: 0).uint16(at: 16) ?? 0
@@ -51,6 +57,7 @@ final class StorePages {
     ///   - page: Its number; the first is 1.
     ///   - age: 0 for the newest version, 1 for the one before it, and so on.
     func read(_ page: Int, age: Int = 0) throws(SystemError) -> Version? {
+        progress?.step()
         if let frames = log?.versions(of: page), frames.count > age {
             let frame = frames[frames.count - 1 - age]
             guard let bytes = try log?.read(frame) else { return noteUnreadable() }

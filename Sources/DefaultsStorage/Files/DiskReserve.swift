@@ -1,0 +1,59 @@
+internal import Glibc
+
+/// Space that is kept beside the store for the time when the disk is full.
+///
+/// What is removed has to be written to the log before anything is given back to the disk: without
+/// such space a full disk could not be healed by removing. So a flush that removes something gets it,
+/// where the disk is full, and it is made again when there is room. A flush that only adds does not
+/// get it: it would be full again, and the reserve gone.
+///
+/// The size is more than the removal of 200 MiB of values of a page and more each writes, which is
+/// 3 MiB. Small values need more: there each page that held several of them is written once.
+struct DiskReserve {
+    private static let name = "reserve"
+    /// What it takes up, in bytes: 4 MiB.
+    static let size = 4 << 20
+    /// What the disk must have for it to be made, in bytes: 32 MiB.
+    static let room = 8 * size
+
+    private let directory: PrivateDirectory
+    private var path: String { directory.file(DiskReserve.name) }
+
+    init(in directory: PrivateDirectory) {
+        self.directory = directory
+    }
+
+    /// Whether it is there.
+    var isThere: Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && status.st_size == off_t(DiskReserve.size)
+    }
+
+    /// Makes it, where it is missing and the disk has room.
+    func make() {
+        guard !isThere, let free = try? directory.freeSpace(), free >= DiskReserve.room else {
+            return
+        }
+        // What else bears its name is somebody's, unless it is the beginning of one.
+        try? allocate()
+    }
+
+    private func allocate() throws(SystemError) {
+        let file = try File.regular(path, O_RDWR | O_CREAT | O_NOFOLLOW)
+        try file.setMode(0o600)
+        let code = posix_fallocate(file.descriptor, 0, off_t(DiskReserve.size))
+        guard code == 0 else {
+            try? directory.remove(DiskReserve.name)
+            throw SystemError(call: "posix_fallocate", path: path, number: code)
+        }
+    }
+
+    /// Gives its space to the disk.
+    ///
+    /// - Returns: Whether there was some.
+    func release() -> Bool {
+        guard isThere else { return false }
+        return (try? directory.remove(DiskReserve.name)) != nil
+    }
+}

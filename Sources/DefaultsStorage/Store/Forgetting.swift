@@ -1,0 +1,97 @@
+internal import DefaultsModel
+internal import SQLite
+
+/// What a store forgets in a quiet moment: old tokens, and the rows of empty domains.
+///
+/// Each step is a transaction that takes some tenths of a second at most.
+struct Forgetting {
+    /// How many empty domains keep their rows at least, and half as many as may have some.
+    ///
+    /// Those with the oldest last changes are forgotten first.
+    static let emptyDomainsKept = 1024
+    /// How many rows a step removes.
+    private static let rowsAtOnce: Int64 = 1024
+
+    private let connection: Connection
+
+    init(on connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Forgets some.
+    ///
+    /// - Parameter date: Now, in seconds since 1970.
+    /// - Returns: Whether something was forgotten; there may be more.
+    func forgetSome(at date: UInt64) throws(SQLiteError) -> Bool {
+        try connection.transaction { () throws(SQLiteError) in
+            if try forgetTokens(at: date) { return true }
+            return try forgetDomains()
+        }
+    }
+
+    /// Forgets tokens that are too old, or too many.
+    private func forgetTokens(at date: UInt64) throws(SQLiteError) -> Bool {
+        let delete = try connection.prepare(
+            """
+            DELETE FROM tokens WHERE id IN (SELECT id FROM tokens
+                WHERE id < ?1
+                    OR id <= (SELECT id FROM tokens ORDER BY id DESC LIMIT 1 OFFSET ?2)
+                ORDER BY id LIMIT \(Forgetting.rowsAtOnce))
+            """)
+        let oldest = date - min(date, Token.longestMemory)
+        try delete.bind(TokenNumber.first(at: oldest), at: 1)
+        try delete.bind(Int64(Token.rememberedInAll), at: 2)
+        try delete.run()
+        return connection.changedRows > 0
+    }
+
+    /// Forgets empty domains where there are too many, the oldest first.
+    private func forgetDomains() throws(SQLiteError) -> Bool {
+        let kept = Forgetting.emptyDomainsKept
+        let count = try connection.prepare("SELECT count(*) \(Forgetting.emptyDomains)")
+        guard try count.step() else { return false }
+        let surplus = count.integer(at: 0) - Int64(kept)
+        guard surplus >= Int64(kept) else { return false }
+        let select = try connection.prepare(
+            "SELECT id, last_change \(Forgetting.emptyDomains) ORDER BY last_change, id LIMIT ?1")
+        try select.bind(min(surplus, Forgetting.rowsAtOnce), at: 1)
+        var (rows, newest) = ([Int64](), Int64(0))
+        while try select.step() {
+            rows.append(select.integer(at: 0))
+            newest = max(newest, select.integer(at: 1))
+        }
+        try remove(rows)
+        let raise = try connection.prepare("UPDATE state SET forgotten = max(forgotten, ?1)")
+        try raise.bind(newest, at: 1)
+        try raise.run()
+        return true
+    }
+
+    private func remove(_ domains: [Int64]) throws(SQLiteError) {
+        let entries = try connection.prepare("DELETE FROM entries WHERE domain = ?1")
+        let domain = try connection.prepare("DELETE FROM domains WHERE id = ?1")
+        for row in domains {
+            try entries.bind(row, at: 1)
+            try entries.run()
+            try domain.bind(row, at: 1)
+            try domain.run()
+        }
+    }
+
+    /// A domain whose count is wrong may have values, and one with tokens may be asked for them.
+    private static let emptyDomains = """
+        FROM domains WHERE key_count <= 0
+            AND NOT EXISTS (SELECT 1 FROM tokens WHERE domain = domains.id)
+            AND NOT EXISTS
+                (SELECT 1 FROM entries WHERE domain = domains.id AND archive IS NOT NULL)
+        """
+}
+
+/// The number of a token's row: the second in which it was remembered, in units of 2^-20 seconds.
+///
+/// Later tokens have higher numbers. Those of the same second, or of a clock that was set back, get
+/// the next number each.
+enum TokenNumber {
+    /// The lowest number of a second, counted since 1970.
+    static func first(at second: UInt64) -> Int64 { Int64(second) << 20 }
+}

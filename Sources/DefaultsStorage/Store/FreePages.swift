@@ -1,0 +1,105 @@
+internal import SQLite
+
+/// The pages of a store in which nothing stands any more, and how the disk gets them back.
+///
+/// A store of this program has a pointer map, so that its last page can be moved into a free one and
+/// the file be cut: a little at a time, at the cost of what is moved. A store that was made without
+/// such a map gets one when most of it is free.
+///
+/// See [PRAGMA auto_vacuum](https://www.sqlite.org/pragma.html#pragma_auto_vacuum).
+///
+/// Invariants:
+/// 1. What was removed does not stay in the file. With a pointer map the free pages are returned to
+///    the disk; without one they are overwritten, which writes as much again as was removed.
+/// 2. No step takes long, so that a flush waits for one step at most.
+struct FreePages {
+    private let connection: Connection
+
+    /// How many pages a flush returns itself, which saves a transaction for them: 256 KiB.
+    private static let mostInFlush = 64
+    /// How many pages are returned at once: 4 MiB.
+    private static let returnedAtOnce = 1024
+    /// From how many free pages on the log is not folded back before they are returned: 4 MiB.
+    private static let manyFree = 1024
+    /// How many pages may be in use in a store that is rebuilt in one step: 64 MiB.
+    private static let mostRebuilt = 16_384
+    /// How many pages SQLite lets the log have before it folds it back, which is its own number.
+    private static let pagesInLog = 1000
+
+    init(of connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Has the pages of a new store, or of a copy that is made of one, be returnable.
+    func beReturnable() throws(SQLiteError) {
+        try connection.pragma("auto_vacuum", "INCREMENTAL")
+    }
+
+    /// Chooses how what is removed is erased (invariant 1).
+    ///
+    /// See [PRAGMA secure_delete](https://www.sqlite.org/pragma.html#pragma_secure_delete).
+    func chooseErasure() throws(SQLiteError) {
+        try connection.pragma("secure_delete", try areReturnable() ? "FAST" : "ON")
+    }
+
+    /// How many there are.
+    func count() throws(SQLiteError) -> Int {
+        try number("freelist_count")
+    }
+
+    /// Returns a few in the transaction of a flush; where there are many, keeps these from being
+    /// written into the file before they are returned.
+    func prepareCommit() throws(SQLiteError) {
+        let free = try count()
+        guard free > 0, try areReturnable() else { return }
+        if free <= FreePages.mostInFlush {
+            try connection.execute("PRAGMA incremental_vacuum")
+        } else if free >= FreePages.manyFree {
+            // Once: where they are not returned before the next flush, the log must not grow on.
+            let isPutOff = try number("wal_autocheckpoint") == 0
+            try connection.pragma(
+                "wal_autocheckpoint", isPutOff ? "\(FreePages.pagesInLog)" : "0")
+        }
+    }
+
+    /// Returns some.
+    ///
+    /// - Parameter space: The bytes that the disk has for us.
+    /// - Returns: Whether some were returned; there may be more.
+    func returnSome(space: () -> Int) throws(SQLiteError) -> Bool {
+        let free = try count()
+        guard free > 0 else { return false }
+        guard try areReturnable() else { return try rebuild(free: free, space: space) }
+        // Or pages that are about to be cut off would be written to the log first.
+        try connection.pragma("cache_spill", "OFF")
+        defer { _ = try? connection.pragma("cache_spill", "ON") }
+        try connection.execute("PRAGMA incremental_vacuum(\(FreePages.returnedAtOnce))")
+        return true
+    }
+
+    /// Folds the log back, by which the file gets its new size.
+    func finish() throws(SQLiteError) {
+        try connection.pragma("wal_autocheckpoint", "\(FreePages.pagesInLog)")
+        try connection.pragma("wal_checkpoint", "PASSIVE")
+    }
+
+    /// Gives a store a pointer map, where most of it is free and the rest is small.
+    private func rebuild(free: Int, space: () -> Int) throws(SQLiteError) -> Bool {
+        let used = try number("page_count") - free
+        guard free >= FreePages.returnedAtOnce, free >= used, used <= FreePages.mostRebuilt,
+            space() / PageSize.ours.whole > 2 * used + FreePages.manyFree
+        else { return false }
+        try beReturnable()
+        try connection.execute("VACUUM")
+        try chooseErasure()
+        return true
+    }
+
+    private func areReturnable() throws(SQLiteError) -> Bool {
+        try number("auto_vacuum") == 2
+    }
+
+    private func number(_ pragma: String) throws(SQLiteError) -> Int {
+        try connection.pragma(pragma).flatMap { Int($0) } ?? 0
+    }
+}

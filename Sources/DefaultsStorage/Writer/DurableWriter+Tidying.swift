@@ -1,0 +1,96 @@
+internal import Glibc
+internal import SQLite
+
+/// What is to be done in a quiet moment after a flush.
+struct Chores {
+    /// From how many empty domains on it is looked whether there are too many.
+    private static let fewEmptyDomains = 256
+
+    /// Empty domains, and domains with tokens alone, that flushes have written since the last look;
+    /// a process looks at its first flush.
+    private var emptyDomains = fewEmptyDomains
+    /// Whether old tokens and empty domains are to be looked for.
+    var isForgettingDue: Bool { emptyDomains >= Chores.fewEmptyDomains }
+    /// Whether nothing could be done about the free pages, so that the next flush is waited for.
+    var isStuck = false
+    /// Whether a step has failed since the last flush.
+    var hasFailed = false
+    /// Whether the log is to be folded back when the rest is done.
+    var isFoldingDue = false
+
+    mutating func note(_ batch: FlushBatch) {
+        emptyDomains += batch.emptyDomains
+        (isStuck, hasFailed) = (false, false)
+    }
+
+    mutating func noteForgotten() {
+        emptyDomains = 0
+    }
+}
+
+/// The work that keeps the store small, step by step between flushes.
+///
+/// What is free is returned first: before the row of a domain is forgotten, nothing that it had
+/// stands in the file any more, where a rescue would find it.
+extension DurableWriter {
+    /// Space for removals on a full disk.
+    nonisolated var reserve: DiskReserve { DiskReserve(in: place.directory) }
+
+    /// Whether there is something to do.
+    var hasChores: Bool {
+        if chores.isForgettingDue || chores.isFoldingDue || !reserve.isThere { return true }
+        guard !chores.isStuck, let connection else { return false }
+        return (try? FreePages(of: connection).count()) ?? 0 > 0
+    }
+
+    /// Does one step: returns free pages to the disk, forgets old tokens and empty domains, and makes
+    /// the reserve.
+    ///
+    /// - Returns: Whether there is more to do.
+    /// - Throws: `.cannotWrite` if the disk refuses; it is tried again after the next flush.
+    public func tidy() throws(StorageError) -> Bool {
+        // What is written to a store that is lost is lost.
+        guard let connection, backup == nil, !identity.isLost(from: file) else { return false }
+        do throws(SQLiteError) {
+            if try tidySome(connection) { return true }
+        } catch {
+            try? FreePages(of: connection).finish()
+            // Once the log is folded back, it may have space for what the disk has none for.
+            let isFirst = !chores.hasFailed
+            (chores.hasFailed, chores.isStuck) = (true, !isFirst)
+            if isFirst { return true }
+            throw .storeFailure(file.path, error, .cannotWrite)
+        }
+        reserve.make()
+        return false
+    }
+
+    private func tidySome(_ connection: Connection) throws(SQLiteError) -> Bool {
+        let pages = FreePages(of: connection)
+        let place = place.directory
+        if !chores.isStuck, try pages.returnSome(space: { (try? place.freeSpace()) ?? 0 }) {
+            chores.isFoldingDue = true
+            return true
+        }
+        chores.isStuck = true
+        if chores.isForgettingDue {
+            if try Forgetting(on: connection).forgetSome(at: Timestamp.now) {
+                chores.isStuck = false
+                return true
+            }
+            chores.noteForgotten()
+        }
+        if chores.isFoldingDue {
+            try pages.finish()
+            chores.isFoldingDue = false
+        }
+        return false
+    }
+}
+
+extension SQLiteError {
+    /// Whether the disk, or the user's quota of it, has no space left.
+    var isOfFullDisk: Bool {
+        code == .full || message.hasSuffix(String(cString: strerror(EDQUOT)))
+    }
+}
