@@ -11,7 +11,7 @@
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
 #include <sys/statfs.h>   /* the type of a file system */
-#include <sys/syscall.h>  /* dup3 and memfd_create, below */
+#include <sys/syscall.h>  /* dup3, memfd_create and pidfd_open, below */
 #include <sys/sysmacros.h> /* the parts of a device's number */
 #include <stdint.h>
 #include <unistd.h>
@@ -26,6 +26,12 @@ static inline void clinux_name_this_thread(const char *name) {
  * header also has struct stat, and then Swift cannot tell whether that is Glibc's or ours. */
 static inline int clinux_dup3(int descriptor, int number) {
     return (int)syscall(SYS_dup3, descriptor, number, EFD_CLOEXEC);
+}
+
+/* pidfd_open(2) is declared in a header that older C libraries do not have. With close-on-exec set, as
+ * always. */
+static inline int clinux_open_process(int process) {
+    return (int)syscall(SYS_pidfd_open, process, 0U);
 }
 
 /* memfd_create(2) is declared for _GNU_SOURCE only. With close-on-exec set. */

@@ -18,7 +18,7 @@ extension Daemon {
             // A peer calls as soon as it is connected, and whoever sees a name as soon as it is seen.
             connection.holdCalls()
             // Nor is one of whom nobody has asked who it is ever known.
-            connection.identifyCallers()
+            connection.admitOwnUser()
             connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
             connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
         }
@@ -55,7 +55,7 @@ extension Daemon {
             logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
-        if callers == .bus { try await connection.takeName(from: .nobody) }
+        if callers == .bus { try await connection.takeName() }
         await connection.releaseCalls()
         isServing = true
         guard !isReplaced else { return await end(with: .success) }
