@@ -79,7 +79,7 @@ extension Daemon {
         let deadline = ContinuousClock.now + Self.longestWait
         while true {
             do throws(StorageError) {
-                return try Database(at: location) { [logger] notice in
+                return try Database(at: location, pageKeeper: pageKeeper) { [logger] notice in
                     logger.log(level: notice.severity.logLevel, "\(notice)")
                 }
             } catch {

@@ -14,7 +14,8 @@ public struct LifeCycleError: Error, CustomStringConvertible {
     /// - Parameter reason: What the one that has the name says.
     static func handOverRefused(_ reason: String) -> LifeCycleError {
         LifeCycleError(
-            description: "Cannot take over: another process owns org.defaultsd.Defaults1 on this bus "
+            description:
+                "Cannot take over: another process owns org.defaultsd.Defaults1 on this bus "
                 + "and keeps it. It says: \(reason)")
     }
 
