@@ -40,6 +40,12 @@ static inline int clinux_make_memory_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 1U /* MFD_CLOEXEC */);
 }
 
+/* pipe2(2) is declared for _GNU_SOURCE only. With close-on-exec set, and neither end blocks: the flags of
+ * eventfd(2) are the same numbers. */
+static inline int clinux_make_pipe(int *ends) {
+    return (int)syscall(SYS_pipe2, ends, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
 /* The header of fcntl(2) has struct stat, as is told above. */
 extern int fcntl(int descriptor, int command, ...);
 
