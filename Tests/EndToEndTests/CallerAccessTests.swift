@@ -143,8 +143,9 @@ import Testing
         #expect(answers(desktop, in: way) == [Self.denied, Self.denied, nil, nil])
     }
 
-    /// A Python program that connects by libdbus in a sandbox, forks, and lets the parent end. The child
-    /// prints the parent's number, and calls `Attach` and `GetStatistics` for each line that it reads.
+    /// A Python program that connects by libdbus in a sandbox, forks, and lets the parent end.
+    ///
+    /// The child prints the parent's number, and calls `Attach` and `GetStatistics` for each line that it reads.
     private static let fork = """
         import ctypes, os, sys
         dbus = ctypes.CDLL("libdbus-1.so.3")

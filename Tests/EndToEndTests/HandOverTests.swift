@@ -108,7 +108,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: desktop.databasePath))
     }
 
-    @Test func `A daemon of an earlier version, which lets the name be taken, is replaced`() throws {
+    @Test func `A daemon of an earlier version, which lets the name be taken, is replaced`() throws
+    {
         let output = try desktop.python(
             """
             \(Desktop.pythonHandOver)

@@ -29,7 +29,7 @@ import Testing
         ("load", "nothing-expected"), ("load", "lost-journal"), ("abuse", "killed-under-abuse"),
         ("soak", "growing"), ("damage", "silent-loss"), ("disk", "lost-database"),
         ("runtime", "lost-change"), ("backups", "lost-backup-row"), ("backups", "truncated-backup"),
-        ("layers", "lost-layer-row"),
+        ("layers", "lost-layer-row"), ("walls", "name-for-taking"), ("walls", "same-user"),
     ])
     func `A break that loses something is found`(campaign: String, fault: String) {
         let result = torture("--inject", fault, "--seed", "1", campaign)

@@ -36,8 +36,10 @@ extension PeerCredentials {
     /// What a bus says of a connection, and what was seen of its process at once.
     struct Answer {
         var credentials: PeerCredentials
-        /// Whether the process is certain to be the one that connected: the bus handed over a
-        /// reference to it. Without one it is only the process that has the number now.
+        /// Whether the process is certain to be the one that connected.
+        ///
+        /// The bus has handed over a reference to it. Without one, the process is only the one that has
+        /// the number now.
         let isProcessCertain: Bool
     }
 }

@@ -16,8 +16,9 @@ public struct Events: OptionSet, Sendable {
     public static let writable = Events(rawValue: Int16(POLLOUT))
     /// The descriptor has failed; reported unasked.
     public static let error = Events(rawValue: Int16(POLLERR) | Int16(POLLNVAL))
-    /// The number is not that of the descriptor any more which was given: the application has closed that.
-    /// Nothing may be done by it. Reported unasked.
+    /// The application has closed the descriptor; reported unasked.
+    ///
+    /// Nothing may be done by its number, which may be another file's.
     public static let lost = Events(rawValue: Int16(POLLNVAL))
     /// The other end has hung up; reported unasked.
     public static let hangUp = Events(rawValue: Int16(POLLHUP))

@@ -46,10 +46,10 @@ extension BusService {
                 outcome.resume(Self.orNil($0))
             }
         }
-        guard let found = try await reaching({ try await outcome.value(within: .seconds(30), on: loop) })
-        else {
-            return (nil, 0)
+        let answer = try await reaching {
+            try await outcome.value(within: .seconds(30), on: loop)
         }
+        guard let found = answer else { return (nil, 0) }
         return (found.bytes, found.generation)
     }
 

@@ -26,7 +26,8 @@ extension BusService {
             connection.onDisconnect { [weak self] in self?.disconnected() }
             try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
             try connection.onSignal(
-                Self.changeRule, isAsked: false, isWanted: { [weak self] in self?.isNews($0) ?? false }
+                Self.changeRule, isAsked: false,
+                isWanted: { [weak self] in self?.isNews($0) ?? false }
             ) { [weak self] in
                 self?.changed($0)
             }

@@ -9,7 +9,7 @@ import Glibc
 //    since, and another process have its number.
 // 2. What is not known closes: no user, no call; no place, no page.
 
-/// What a caller may do, by who it is:
+/// What a caller may do, by who it is.
 ///
 /// | caller | may |
 /// |---|---|

@@ -141,8 +141,9 @@ extension DefaultsObject {
         }
     }
 
-    /// Gives the name up when all is written, so that little is left to do while callers wait for the
-    /// next daemon. What the disk refuses is in the journal for that one.
+    /// Gives the name up when all is written, so that callers do not wait long for the next daemon.
+    ///
+    /// What the disk refuses is in the journal for that one.
     private func giveName(to heir: BusName) async throws {
         try await checkQueue(for: heir)
         _ = await durability()
