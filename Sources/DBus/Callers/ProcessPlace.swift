@@ -51,7 +51,8 @@ public struct ProcessPlace: Sendable, Hashable {
         return Identity(device: UInt64(status.st_dev), node: UInt64(status.st_ino))
     }
 
-    private static func reference(to number: Int32) -> FileDescriptor? {
+    /// A reference to the process that has a number now; nil if there is none.
+    static func reference(to number: Int32) -> FileDescriptor? {
         let descriptor = clinux_open_process(number)
         return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
     }
