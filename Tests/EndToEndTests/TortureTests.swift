@@ -30,6 +30,7 @@ import Testing
         ("soak", "growing"), ("damage", "silent-loss"), ("disk", "lost-database"),
         ("runtime", "lost-change"), ("backups", "lost-backup-row"), ("backups", "truncated-backup"),
         ("layers", "lost-layer-row"), ("walls", "name-for-taking"), ("walls", "same-user"),
+        ("walls", "page-as-file"),
     ])
     func `A break that loses something is found`(campaign: String, fault: String) {
         let result = torture("--inject", fault, "--seed", "1", campaign)

@@ -1,26 +1,31 @@
-"""Strangers at the service: other users, sandboxes, and programs that want its name."""
+"""Strangers at the service: other users, sandboxes, programs that want its name or cut its files."""
 
 import contextlib
 import json
 import os
+import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
-from desktop import BUS, BUS_OBJECT, MAINTENANCE, NAME as SERVICE, Client, Desktop, Ended, \
-    Refused
+from gi.repository import GLib
+
+from activation import UserManager, runs
+from desktop import BUS, BUS_OBJECT, MAINTENANCE, NAME as SERVICE, Client, Desktop, Ended, Refused
 from ground import Ground, Outcome
-from ledger import Found
+from ledger import Found, Ledger
 from life import Life
 
 NAME = "walls"
-FAULTS = "other users, sandboxes with the host's root, and programs that take the service's name"
-INJECTIONS = ("name-for-taking", "same-user")
+FAULTS = "other users, sandboxes with the host's root, programs that want the name or cut the page"
+INJECTIONS = ("name-for-taking", "same-user", "page-as-file")
 
 DENIED = "org.freedesktop.DBus.Error.AccessDenied"
 CONFLICT = "org.defaultsd.Defaults1.Error.Conflict"
 ALLOW_REPLACEMENT, REPLACE_EXISTING, DO_NOT_QUEUE = 1, 2, 4
 NOBODY = 65534
+PAGE_SIZE = 32768
 CALLS = (
     (SERVICE, "Get", "org.example.Torture", "key"), (SERVICE, "ListDomains"),
     (SERVICE, "SetValue"), (SERVICE, "Apply"), (SERVICE, "Attach"), (SERVICE, "Synchronize"),
@@ -36,6 +41,7 @@ def run(ground: Ground) -> list[Outcome]:
         thieves(ground, "programs that want the name, amid hand-overs", 4, 100),
         other_users(ground, "another user's program", 10, 300),
         sandboxes(ground, "a sandbox with the host's root", 3, 40),
+        cutters(ground, "files of the runtime directory cut, and the daemon killed", 4, 60),
     ]
 
 
@@ -182,6 +188,51 @@ def sandboxes(ground: Ground, fault: str, short: int, long: int) -> Outcome:
                     outcome.findings.append(f"{' '.join(way)}: expected {expected}, got {answers}")
                     return outcome
     return outcome
+
+
+# The page
+
+
+def cutters(ground: Ground, fault: str, short: int, long: int) -> Outcome:
+    """Whatever is cut, a page that was mapped under a service manager is whole, and serves on."""
+    outcome = Outcome(fault, 0, skipped=UserManager.reason_to_skip())
+    if outcome.skipped:
+        return outcome
+    manager = UserManager(ground)
+    if ground.inject == "page-as-file":
+        settings = manager.desktop.config / "systemd/user/defaultsd.service.d/page.conf"
+        settings.parent.mkdir(parents=True)
+        settings.write_text("[Service]\nFileDescriptorStoreMax=0\nEnvironment=FDSTORE=0\n")
+    manager.start()
+    try:
+        ledger, process, domain = Ledger(ground.random), manager.activate(), "org.example.Torture"
+        client = manager.connect()
+        client.call("Attach", "(as)", [])
+        page = client.descriptors[0]
+        for outcome.trials in range(1, ground.scale(short, long) + 1):
+            ledger.attach(client)
+            generation, = client.call(
+                "SetValue", "(ssv)", domain, "key", GLib.Variant("i", outcome.trials))
+            cut_all(manager.runtime, page)
+            if os.fstat(page).st_size != PAGE_SIZE:
+                raise Found("the page was cut, and ends each client at its next read")
+            ledger.look_at_page(domain, generation)
+            os.kill(process, signal.SIGKILL)
+            manager.wait_until(lambda: not runs(process))
+            process = manager.activate()
+            ledger.look_at_page(domain, generation)
+    except (Found, TimeoutError) as found:
+        outcome.findings.append(f"trial {outcome.trials}: {found}")
+    finally:
+        manager.close()
+    return outcome
+
+
+def cut_all(runtime: pathlib.Path, page: int) -> None:
+    """Cuts every page that there is a way to."""
+    for file in [*runtime.rglob("counters"), pathlib.Path(f"/proc/self/fd/{page}")]:
+        with contextlib.suppress(OSError):
+            os.truncate(file, 0)
 
 
 def available_ways():
