@@ -1,6 +1,8 @@
 import DBus
 import DefaultsProtocol
 import Glibc
+import Logging
+import Synchronization
 
 // Invariants
 //
@@ -48,11 +50,22 @@ enum CallerAccess {
 
 extension Connection {
     /// Has callers identified, and those refused who may not call at all.
-    func admitOwnUser() {
+    ///
+    /// The log says so once of a caller that had left: nobody else would ever tell its user.
+    func admitOwnUser(logger: Logger) {
         let isBusPrivate = isBusPrivate
+        let isTold = Atomic(false)
         identifyCallers { credentials in
             let access = CallerAccess(of: credentials, isBusPrivate: isBusPrivate)
-            return access == .none ? DBusError(replying: DefaultsError.otherUser) : nil
+            guard access == .none else { return nil }
+            if credentials == nil, !isTold.exchange(true, ordering: .relaxed) {
+                logger.notice(
+                    """
+                    A program sent a call and left the bus before it was known whose it is, and was \
+                    refused. Wait for the reply, as 'dbus-send --print-reply' does.
+                    """)
+            }
+            return DBusError(replying: DefaultsError.otherUser)
         }
     }
 }

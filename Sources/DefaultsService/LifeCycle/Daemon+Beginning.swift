@@ -18,7 +18,7 @@ extension Daemon {
             // A peer calls as soon as it is connected, and whoever sees a name as soon as it is seen.
             connection.holdCalls()
             // Nor is one of whom nobody has asked who it is ever known.
-            connection.admitOwnUser()
+            connection.admitOwnUser(logger: self.logger)
             connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
             connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
         }
