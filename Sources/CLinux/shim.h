@@ -9,9 +9,10 @@
 #include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
 #include <sys/inotify.h> /* changes of directories as a descriptor */
 #include <sys/prctl.h>    /* the name of a thread, below */
+#include <sys/socket.h>   /* sending a descriptor, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
 #include <sys/statfs.h>   /* the type of a file system */
-#include <sys/syscall.h>  /* dup3 and memfd_create, below */
+#include <sys/syscall.h>  /* dup3, memfd_create and pidfd_open, below */
 #include <sys/sysmacros.h> /* the parts of a device's number */
 #include <stdint.h>
 #include <unistd.h>
@@ -28,9 +29,69 @@ static inline int clinux_dup3(int descriptor, int number) {
     return (int)syscall(SYS_dup3, descriptor, number, EFD_CLOEXEC);
 }
 
+/* pidfd_open(2) is declared in a header that older C libraries do not have. With close-on-exec set, as
+ * always. */
+static inline int clinux_open_process(int process) {
+    return (int)syscall(SYS_pidfd_open, process, 0U);
+}
+
 /* memfd_create(2) is declared for _GNU_SOURCE only. With close-on-exec set. */
 static inline int clinux_make_memory_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 1U /* MFD_CLOEXEC */);
+}
+
+/* pipe2(2) is declared for _GNU_SOURCE only. With close-on-exec set, and neither end blocks: the flags of
+ * eventfd(2) are the same numbers. */
+static inline int clinux_make_pipe(int *ends) {
+    return (int)syscall(SYS_pipe2, ends, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+/* The header of fcntl(2) has struct stat, as is told above. */
+extern int fcntl(int descriptor, int command, ...);
+
+/* The same, of a file whose size can be sealed, see fcntl(2): the names of the seals are declared for
+ * _GNU_SOURCE only. */
+static inline int clinux_make_sealable_file(const char *name) {
+    return (int)syscall(SYS_memfd_create, name, 3U /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
+}
+
+/* Fixes the size of such a file for as long as it lives. Gives 0, or -1 and errno. */
+static inline int clinux_seal_size(int descriptor) {
+    return fcntl(descriptor, 1033 /* F_ADD_SEALS */,
+                 7 /* F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW */);
+}
+
+/* Whether nobody can cut a file. */
+static inline int clinux_is_size_sealed(int descriptor) {
+    int seals = fcntl(descriptor, 1034 /* F_GET_SEALS */);
+    return seals >= 0 && (seals & 6) == 6;
+}
+
+/* Sends bytes to an address, and a descriptor with them if it is not -1: the macros of cmsg(3) are
+ * none that Swift imports. */
+static inline ssize_t clinux_send(int socket, const void *address, socklen_t address_size,
+                                  const void *bytes, size_t size, int descriptor) {
+    struct iovec part = {(void *)bytes, size};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message;
+    __builtin_memset(&message, 0, sizeof message);
+    message.msg_name = (void *)address;
+    message.msg_namelen = address_size;
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+        __builtin_memset(&control, 0, sizeof control);
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(sizeof(int));
+        __builtin_memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
 /* Linux's number for the type of a file system, see statfs(2); 0 where it cannot be had. The field's

@@ -41,6 +41,13 @@ extension Contract {
             Argument("largest", "a(st)"),
         ])
 
+    /// Gives the name of the service to the caller, which waits for it in the bus's queue, and ends.
+    ///
+    /// Before that everything is written to disk, and after it every call that came to the old owner is
+    /// answered. The reply comes when the name has been given up. Error.Conflict if another connection
+    /// is first in the queue: nothing is given up then.
+    public static let handOver = MethodDeclaration("HandOver", in: [], out: [])
+
     /// Lists the machines of which the database knows, this one first: each with its ID, and its host
     /// name, which is empty where it is not known.
     public static let listHosts = MethodDeclaration(

@@ -44,6 +44,7 @@ extension DefaultsObject {
     func abandon(because error: StorageError) {
         lastOutcome = .failure(error)
         connection.assumeIsolated { $0.refuseCalls(with: Self.hasEnded) }
+        database.leavePage()
         abandon(error)
     }
 

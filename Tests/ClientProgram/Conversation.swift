@@ -49,7 +49,19 @@ struct Conversation {
         if let answer = try reading(command, words) { return answer }
         if let answer = try await writing(command, words) { return answer }
         if let answer = await watching(command, words) { return answer }
+        if let answer = Self.misusing(command, words) { return answer }
         stop("No such command: \(command)")
+    }
+
+    // MARK: Bad manners
+
+    /// Commands that do what an application should not.
+    private static func misusing(_ command: String, _ words: [String]) -> String? {
+        guard command == "close-all" else { return nil }
+        // As daemons do when they begin, whoever has opened them; then files of its own take the numbers.
+        for number in 3..<Int32(256) { close(number) }
+        for _ in 0..<(Int(words[1]) ?? 0) { _ = open(words[0], O_RDWR | O_CREAT, 0o600) }
+        return "done"
     }
 
     // MARK: Slow consumers

@@ -72,6 +72,86 @@ import TestSupport
         #expect(try await other == [.string(":1.8 - -")])
     }
 
+    // MARK: Where a caller is
+
+    /// A reference to a process of its own that sleeps, or has ended.
+    private static func reference(hasEnded: Bool) throws -> (FileDescriptor, ChildProcess) {
+        let child = try ChildProcess(["sleep", "1000"])
+        let reference = try #require(ProcessPlace.reference(to: child.processIdentifier))
+        if hasEnded {
+            child.send(SIGKILL)
+            child.waitUntilExit()
+        }
+        return (reference, child)
+    }
+
+    /// Serves a method that says whether its caller is in our own place.
+    private static func servePlaces(on connection: Connection) async {
+        let method = Method("Note", out: [Argument("isHere", "b")]) { call in
+            let place = call.credentials?.place
+            try call.reply { try $0.writeBool(place != nil && place == ProcessPlace.own) }
+        }
+        await connection.export([Interface("a.Service", methods: [method])], at: "/")
+    }
+
+    /// The number may be another process's by now, so the reference alone says who it was.
+    @Test(arguments: [false, true])
+    func `A caller is where the process is that the bus refers to, unless that has ended`(
+        hasEnded: Bool
+    ) async throws {
+        let fake = try await FakeBus()
+        await Self.servePlaces(on: fake.service)
+        await fake.service.identifyCallers()
+        var questions = fake.questions.makeAsyncIterator()
+        let (reference, child) = try Self.reference(hasEnded: hasEnded)
+        async let reply = fake.call(from: ":1.7", "Note")
+        #expect(await questions.next() == "credentials :1.7")
+        try await fake.answer(
+            "credentials :1.7",
+            [
+                ("UnixUserID", .uint32(geteuid())), ("ProcessID", .uint32(UInt32(getpid()))),
+                ("ProcessFD", .unixFD(reference)),
+            ])
+        #expect(try await reply == [.boolean(!hasEnded)])
+        child.send(SIGKILL)
+    }
+
+    /// This bus does not say that the name is there still.
+    @Test func `A process known by its number alone is nowhere if its connection has gone`()
+        async throws
+    {
+        let fake = try await FakeBus()
+        await Self.servePlaces(on: fake.service)
+        await fake.service.identifyCallers()
+        var questions = fake.questions.makeAsyncIterator()
+        async let reply = fake.call(from: ":1.7", "Note")
+        #expect(await questions.next() == "credentials :1.7")
+        try await fake.answer(
+            "credentials :1.7",
+            [("UnixUserID", .uint32(geteuid())), ("ProcessID", .uint32(UInt32(getpid())))])
+        #expect(try await reply == [.boolean(false)])
+    }
+
+    @Test func `Who may not call gets the error for every call, and is judged once`() async throws {
+        let fake = try await FakeBus()
+        let (calls, judged) = (await Self.serve(on: fake.service), Log<UInt32?>())
+        let refusal = DBusError("a.Service.Error.Refused", "No.")
+        await fake.service.identifyCallers { credentials in
+            judged.append(credentials?.userID)
+            return credentials?.userID == 3 ? refusal : nil
+        }
+        var questions = fake.questions.makeAsyncIterator()
+        for number in 1...2 {
+            let call = try await fake.send(from: ":1.7", "Note")
+            if number == 1 {
+                #expect(await questions.next() == "credentials :1.7")
+                try await fake.answer("credentials :1.7", [("UnixUserID", .uint32(3))])
+            }
+            await #expect(throws: refusal) { try await call.reply() }
+        }
+        #expect(judged.entries == [3] && calls.entries == [])
+    }
+
     @Test func `The end of the connection drops what waits`()
         async throws
     {

@@ -100,6 +100,9 @@ final class ClientProcess {
         return process.waitUntilExit()
     }
 
+    /// Sends it a signal.
+    func send(_ signal: Int32) { process.send(signal) }
+
     func waitUntilExit() -> Int32 { process.waitUntilExit() }
 }
 

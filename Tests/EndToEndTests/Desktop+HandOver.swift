@@ -1,9 +1,10 @@
 extension Desktop {
-    /// Begins a Python program about daemons that take over, with `connect`, `call`, `ask`, `owner` and
-    /// `replace`.
+    /// Begins a Python program about daemons that take over, with `connect`, `call`, `ask`, `request`,
+    /// `owner`, `queue`, `replace` and `wait_in_line`.
     ///
-    /// `replace` starts a daemon that takes over, and waits until it has the name. The program's
-    /// arguments are the path of the daemon and the address of the bus.
+    /// `replace` starts a daemon that takes over, and waits until it has the name; `wait_in_line`
+    /// starts one, and waits until it waits for the name. `queue` has the owner and those who wait.
+    /// The program's arguments are the path of the daemon and the address of the bus.
     static let pythonHandOver = """
         import os, signal, subprocess, sys, threading
         from gi.repository import Gio, GLib
@@ -20,11 +21,22 @@ extension Desktop {
             return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
                 "org.freedesktop.DBus", method, GLib.Variant(signature, arguments), None, 0, -1,
                 None).unpack()[0]
+        def request(bus, flags):
+            return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
+                "org.freedesktop.DBus", "RequestName", GLib.Variant("(su)", (name, flags)), None, 0,
+                -1, None).unpack()[0]
+        ALLOW_REPLACEMENT, REPLACE_EXISTING, DO_NOT_QUEUE = 1, 2, 4
         def owner(bus): return ask(bus, "GetNameOwner", name)
+        def queue(bus): return ask(bus, "ListQueuedOwners", name)
         def replace(bus):
             before = owner(bus)
             daemon = subprocess.Popen([sys.argv[1], "--replace"])
             while owner(bus) == before: pass
+            return daemon
+        def wait_in_line(bus):
+            before = len(queue(bus))
+            daemon = subprocess.Popen([sys.argv[1], "--replace"])
+            while len(queue(bus)) == before: pass
             return daemon
         """
 }

@@ -24,8 +24,10 @@ final class Desktop {
 
     var databasePath: String { directory.path + "/config/defaultsd/defaults.db" }
 
-    /// - Parameter daemonOptions: For the command line of the daemon that the bus starts.
-    init(daemonOptions: String = "") throws {
+    /// - Parameters:
+    ///   - daemonOptions: For the command line of the daemon that the bus starts.
+    ///   - busIsOpenToAll: Whether other users may connect to the bus.
+    init(daemonOptions: String = "", busIsOpenToAll: Bool = false) throws {
         directory = try TemporaryDirectory()
         for folder in ["config", "runtime", "services"] {
             try FileManager.default.createDirectory(
@@ -48,7 +50,8 @@ final class Desktop {
             toFile: directory.path + "/services/org.defaultsd.Defaults1.service",
             atomically: true, encoding: .utf8)
         bus = try PrivateBus(
-            serviceDirectory: directory.path + "/services", environment: environment)
+            serviceDirectory: directory.path + "/services", isOpenToAll: busIsOpenToAll,
+            environment: environment)
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
         self.environment = environment
     }

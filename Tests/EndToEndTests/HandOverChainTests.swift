@@ -9,17 +9,19 @@ import Testing
 
     init() throws { desktop = try Desktop() }
 
-    /// Begins a Python program with `first`, a daemon that serves and is then stopped, as a slow disk
-    /// would, and with `send` and `answers`.
+    /// Begins a Python program with `first`, a connection that has the name as a daemon of an earlier
+    /// version does, `second`, a daemon that took the name from it and waits for its end, `third`, one
+    /// that waits for the name, and with `send` and `answers`.
     ///
     /// `send` sends some changes, as a group, and waits until the bus has passed them on; `answers` has
     /// the generations or the errors of each group.
     private static let python = """
         \(Desktop.pythonHandOver)
         bus, loop, answers, sent = connect(), GLib.MainLoop(), {}, 0
-        call(bus, "SetValue", "(ssv)", "org.example.App", "key", GLib.Variant("i", 0))
-        first = ask(bus, "GetConnectionUnixProcessID", name)
-        os.kill(first, signal.SIGSTOP)
+        first = connect()
+        assert request(first, ALLOW_REPLACEMENT | DO_NOT_QUEUE) == 1
+        second = replace(bus)
+        third = wait_in_line(bus)
         def send(group):
             global sent
             for number in range(4):
@@ -35,27 +37,26 @@ import Testing
             ask(bus, "GetId")
         """
 
-    @Test func `One that is replaced before it serves answers what came, and then the next does`()
+    @Test func `One that is asked for the name before it serves answers what came, then the next`()
         throws
     {
         let output = try desktop.python(
             """
             \(HandOverChainTests.python)
-            second = replace(bus)
             send("to the second")
-            third = replace(bus)
+            first.close_sync()
+            loop.run()
+            assert second.wait() == 0
             send("to the third")
-            os.kill(first, signal.SIGCONT)
             loop.run()
             print(answers)
-            assert second.wait() == 0
             assert ask(bus, "GetConnectionUnixProcessID", name) == third.pid
             third.terminate()
             assert third.wait() == 0
             """, Desktop.programs + "/defaultsd", desktop.bus.address
         ).requireOutput()
         #expect(
-            output == "{'to the second': [3, 4, 5, 6], 'to the third': [7, 8, 9, 10]}\n")
+            output == "{'to the second': [2, 3, 4, 5], 'to the third': [6, 7, 8, 9]}\n")
     }
 
     @Test func `One that dies before it serves is waited for no longer, and the next serves`()
@@ -64,20 +65,18 @@ import Testing
         let output = try desktop.python(
             """
             \(HandOverChainTests.python)
-            second = replace(bus)
             send("to the second")
-            third = replace(bus)
-            send("to the third")
             second.kill()
             second.wait()
-            os.kill(first, signal.SIGCONT)
+            while ask(bus, "GetConnectionUnixProcessID", name) != third.pid: pass
+            send("to the third")
             loop.run()
             print(answers["to the third"], set(answers["to the second"]))
             third.terminate()
             assert third.wait() == 0
             """, Desktop.programs + "/defaultsd", desktop.bus.address
         ).requireOutput()
-        #expect(output == "[3, 4, 5, 6] {'org.freedesktop.DBus.Error.NoReply'}\n")
+        #expect(output == "[2, 3, 4, 5] {'org.freedesktop.DBus.Error.NoReply'}\n")
     }
 
     @Test func `Of three that take over at once each has its turn, and writers notice nothing`()
@@ -123,7 +122,6 @@ import Testing
     {
         let first = try desktop.startDaemon()
         #expect(desktop.call("SetValue", "a.b", "key", "<1>").status == 0)
-        let owner = try desktop.askBus("GetNameOwner", "org.defaultsd.Defaults1")
         first.send(SIGSTOP)
         let trace = desktop.directory.path + "/trace"
         let second = try ChildProcess(
@@ -131,7 +129,10 @@ import Testing
                 "strace", "-f", "-e", "trace=flock", "-o", trace,
                 Desktop.programs + "/defaultsd", "--replace",
             ], environment: desktop.environment)
-        try wait { try desktop.askBus("GetNameOwner", "org.defaultsd.Defaults1") != owner }
+        // The owner, and the one that waits for the name.
+        try wait {
+            try desktop.askBus("ListQueuedOwners", "org.defaultsd.Defaults1").contains(",")
+        }
         first.send(SIGCONT)
         #expect(first.waitUntilExit() == 0)
         #expect(desktop.call("SetValue", "a.b", "key", "<2>").output == "(uint64 3,)\n")

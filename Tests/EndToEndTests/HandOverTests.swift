@@ -53,12 +53,9 @@ import Testing
         let output = try desktop.python(
             """
             \(Desktop.pythonHandOver)
-            bus = connect()
-            call(bus, "SetValue", "(ssv)", "org.example.App", "key", GLib.Variant("i", 1))
-            old = replace(bus)
-            call(bus, "GetValue", "(ss)", "org.example.App", "key")
-            # The next one has the name, and not the database as long as this one is stopped.
-            os.kill(old.pid, signal.SIGSTOP)
+            bus, old = connect(), connect()
+            assert request(old, ALLOW_REPLACEMENT | DO_NOT_QUEUE) == 1
+            # It has the name, and waits for the end of the one that had it.
             new = replace(bus)
             loop, early = GLib.MainLoop(), connect()
             def answered(bus, result):
@@ -71,9 +68,8 @@ import Testing
             early.flush_sync()
             # A round trip, after which the bus has passed it on.
             owner(early)
-            os.kill(old.pid, signal.SIGCONT)
+            old.close_sync()
             loop.run()
-            assert old.wait() == 0
             new.terminate()
             assert new.wait() == 0
             """, Desktop.programs + "/defaultsd", desktop.bus.address
@@ -110,5 +106,56 @@ import Testing
         #expect(daemon.status == 69)
         #expect(daemon.error.contains("another process owns org.defaultsd.Defaults1"))
         #expect(!FileManager.default.fileExists(atPath: desktop.databasePath))
+    }
+
+    @Test func `A daemon of an earlier version, which lets the name be taken, is replaced`() throws
+    {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonHandOver)
+            bus, earlier = connect(), connect()
+            assert request(earlier, ALLOW_REPLACEMENT | DO_NOT_QUEUE) == 1
+            daemon = replace(bus)
+            earlier.close_sync()
+            print(call(bus, "SetValue", "(ssv)", "org.example.App", "key", GLib.Variant("i", 1))[0])
+            daemon.terminate()
+            assert daemon.wait() == 0
+            """, Desktop.programs + "/defaultsd", desktop.bus.address
+        ).requireOutput()
+        #expect(output == "2\n")
+    }
+
+    @Test func `A stranger takes the name neither by force nor by asking, and is sent no password`()
+        throws
+    {
+        let output = try desktop.python(
+            """
+            \(Desktop.pythonHandOver)
+            bus, stranger, heir = connect(), connect(), connect()
+            call(bus, "SetValue", "(ssv)", "org.example.Bank", "password", GLib.Variant("s", "a"))
+            daemon = owner(bus)
+            print(request(stranger, REPLACE_EXISTING | DO_NOT_QUEUE), owner(bus) == daemon)
+            def hand_over(to):
+                try:
+                    to.call_sync(name, path, "org.defaultsd.Maintenance1", "HandOver", None, None, 0,
+                                 -1, None)
+                    return "given up"
+                except GLib.Error as error: return Gio.DBusError.get_remote_error(error)
+            print(hand_over(stranger))
+            # It waits in the queue before the one that asks.
+            print(request(stranger, 0), request(heir, 0), hand_over(heir), owner(bus) == daemon)
+            value = GLib.Variant("s", "hunter2")
+            print(call(bus, "SetValue", "(ssv)", "org.example.Bank", "password", value)[0])
+            """, Desktop.programs + "/defaultsd", desktop.bus.address
+        ).requireOutput()
+        let conflict = "org.defaultsd.Defaults1.Error.Conflict"
+        #expect(output == "3 True\n\(conflict)\n2 2 \(conflict) True\n3\n")
+    }
+
+    @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
+    func `A sandboxed caller cannot ask for the name`() throws {
+        #expect(desktop.call("SetValue", "a.b", "key", "<1>").status == 0)
+        let refused = try desktop.callFromSandbox("org.defaultsd.Maintenance1.HandOver")
+        #expect(refused.errorName == "org.freedesktop.DBus.Error.AccessDenied", "\(refused)")
     }
 }

@@ -30,9 +30,10 @@ import Testing
         ("soak", "growing"), ("damage", "silent-loss"), ("disk", "lost-database"),
         ("runtime", "lost-change"), ("backups", "lost-backup-row"), ("backups", "truncated-backup"),
         ("layers", "lost-layer-row"), ("longcalls", "behind-the-long-call"),
-        ("longcalls", "half-changes"), ("longcalls", "lost-answer"),
-        ("layers", "lost-layer-row"), ("space", "nothing-returned"), ("space", "no-reserve"),
-        ("space", "row-lost-in-tidying"),
+        ("longcalls", "half-changes"), ("longcalls", "lost-answer"), ("space", "nothing-returned"),
+        ("space", "no-reserve"),
+        ("space", "row-lost-in-tidying"), ("walls", "name-for-taking"), ("walls", "same-user"),
+        ("walls", "page-as-file"),
     ])
     func `A break that loses something is found`(campaign: String, fault: String) {
         let result = torture("--inject", fault, "--seed", "1", campaign)

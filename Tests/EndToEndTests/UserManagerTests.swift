@@ -56,6 +56,63 @@ struct UserManagerTests {
         #expect(answer.hasSuffix("@as [], @as [])], uint64 2)\n"))
     }
 
+    @Test func `A mapped page goes on over a daemon that is killed, and nobody can cut it`() throws
+    {
+        let output = manager.python(
+            """
+            import errno, fcntl, mmap, os, signal, struct, subprocess
+            from gi.repository import Gio, GLib
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+            def call(method, signature, *arguments):
+                return bus.call_sync(name, path, name, method, GLib.Variant(signature, arguments), None,
+                                     0, -1, None).unpack()
+            def attach():
+                answer, files = bus.call_with_unix_fd_list_sync(
+                    name, path, name, "Attach", GLib.Variant("(as)", (["org.example.App"],)), None, 0,
+                    -1, None, None)
+                index, entries, generation = answer.unpack()
+                file = files.steal_fds()[index]
+                return file, mmap.mmap(file, 32768, mmap.MAP_SHARED, mmap.PROT_READ), entries[0][1]
+            def word(words, number): return struct.unpack_from("=Q", words, 8 * number)[0]
+            def set_value(number):
+                while True:
+                    try:
+                        return call("SetValue", "(ssv)", "org.example.App", "Key",
+                                    GLib.Variant("i", number))[0]
+                    # It was killed a moment ago, and the bus has not seen it yet.
+                    except GLib.Error as error: assert "NoReply" in error.message, error
+            def daemon():
+                return int(subprocess.check_output(
+                    ["systemctl", "--user", "show", "--property=MainPID", "--value",
+                     "defaultsd.service"]))
+            set_value(0)
+            file, words, slot = attach()
+            for attempt in range(3):
+                killed = daemon()
+                os.kill(killed, signal.SIGKILL)
+                generation = set_value(attempt + 1)
+                assert word(words, slot) == generation and daemon() != killed
+            assert os.fstat(attach()[0]).st_ino == os.fstat(file).st_ino
+            # F_GET_SEALS: it can neither shrink nor grow.
+            assert fcntl.fcntl(file, 1034) & 6 == 6
+            try:
+                os.truncate(f"/proc/self/fd/{file}", 0)
+                print("was cut")
+            except OSError as error: assert error.errno in (errno.EPERM, errno.EACCES), error
+            runtime = os.environ["XDG_RUNTIME_DIR"]
+            assert "counters" not in sum((names for _, _, names in os.walk(runtime)), [])
+            # An end in order leaves nobody who would go on with it.
+            subprocess.check_call(["systemctl", "--user", "stop", "defaultsd.service"])
+            assert word(words, slot) == 2**64 - 1
+            generation = set_value(100)
+            file, words, slot = attach()
+            assert word(words, slot) == generation
+            print("done")
+            """)
+        #expect(output.output == "done\n", "\(output)")
+    }
+
     @Test func `A reload leaves it running`() throws {
         _ = try manager.set("Key", "<1>")
         let daemon = manager.unit("show", "--property=MainPID", "--value")
@@ -169,6 +226,8 @@ extension UserManager {
     }
 
     func tool(_ words: String...) -> ProgramResult { tool(words) }
+
+    func python(_ program: String) -> ProgramResult { run("/usr/bin/python3", "-c", program) }
 
     /// Runs one of the example programs.
     func example(_ name: String) -> ProgramResult { run(Desktop.builtProgram(name)) }

@@ -17,12 +17,15 @@ public final class PrivateBus: Sendable {
     ///   - serviceDirectory: Where it finds activation files.
     ///   - limits: Names and values of `<limit>` elements, where they are to be others than
     ///     those of a session's bus.
+    ///   - isOpenToAll: Whether every user may connect, and also one who does not say who it is.
     ///   - environment: What it and the services that it starts see; nil for that of the tests.
     public init(
-        serviceDirectory: String? = nil, limits: [String: Int] = [:],
+        serviceDirectory: String? = nil, limits: [String: Int] = [:], isOpenToAll: Bool = false,
         environment: [String: String]? = nil
     ) throws {
         directory = try TemporaryDirectory()
+        if isOpenToAll { chmod(directory.path, 0o755) }
+        let admission = isOpenToAll ? Self.admissionOfAll : ("", "")
         let services = serviceDirectory.map { "<servicedir>\($0)</servicedir>" } ?? ""
         let bounds = Self.sessionLimits.merging(limits) { $1 }
             .map { "<limit name=\"\($0.key)\">\($0.value)</limit>" }.joined()
@@ -33,11 +36,13 @@ public final class PrivateBus: Sendable {
             <busconfig>
               <type>session</type>
               <listen>unix:dir=\(directory.path)</listen>
+              \(admission.0)
               \(services)
               <policy context="default">
                 <allow send_destination="*" eavesdrop="true"/>
                 <allow eavesdrop="true"/>
                 <allow own="*"/>
+                \(admission.1)
               </policy>
               \(bounds)
             </busconfig>
@@ -52,6 +57,11 @@ public final class PrivateBus: Sendable {
         self.address = address
         guardian = try Guardian(of: daemon.processIdentifier, in: directory)
     }
+
+    /// What lets everybody in, in the configuration and in its policy.
+    private static let admissionOfAll = (
+        "<auth>EXTERNAL</auth><auth>ANONYMOUS</auth><allow_anonymous/>", "<allow user=\"*\"/>"
+    )
 
     /// Those of a session's bus; a bus without a word on it has far lower ones.
     private static let sessionLimits = [

@@ -114,13 +114,27 @@ class Pending:
         self.answer: tuple | Refused | None = None
 
 
+@contextlib.contextmanager
+def acting_as(user: int | None):
+    """Makes root another user for a moment, as whom a connection is made; None changes nothing."""
+    if user is None:
+        yield
+        return
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
 class Client:
     """A connection to the bus, with a unique name of its own."""
 
-    def __init__(self, address: str):
-        self.connection = Gio.DBusConnection.new_for_address_sync(
-            address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
-            | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+    def __init__(self, address: str, user: int | None = None):
+        with acting_as(user):
+            self.connection = Gio.DBusConnection.new_for_address_sync(
+                address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+                | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
         self.connection.set_exit_on_close(False)
         self.name = self.connection.get_unique_name()
         self.descriptors: list[int] = []
@@ -189,8 +203,11 @@ class Client:
 class Desktop:
     """A desktop in a directory of its own; it ends only what it started.
 
-    `directory` holds config, runtime and home, the bus's socket and the daemons' logs.
+    `directory` holds config, runtime and home, the bus's socket and the daemons' logs. `user` is who
+    calls the daemon, which answers its own user alone; None is the one that runs this.
     """
+
+    user: int | None = None
 
     def __init__(
         self, ground: Ground, limits: dict[str, int] = LIMITS, is_in_memory: bool = False
@@ -245,7 +262,7 @@ class Desktop:
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             process_group=0)
         self.bus.stdout.readline()
-        self.watcher = Client(self.address)
+        self.watcher = Client(self.address, self.user)
         self.owner = ""
         self.watcher.listen(
             "NameOwnerChanged", self._note_owner, interface=BUS, sender=BUS)
@@ -264,7 +281,7 @@ class Desktop:
 
     def connect(self) -> Client:
         """A new client."""
-        client = Client(self.address)
+        client = Client(self.address, self.user)
         self.clients.append(client)
         return client
 

@@ -90,6 +90,8 @@ class UnprivilegedDesktop(Desktop):
     """A desktop of a user who is not root, whose daemon has faults."""
 
     def __init__(self, ground: Ground, faults: Faults):
+        if os.geteuid() == 0:
+            self.user = NOBODY
         super().__init__(ground)
         self.faults = faults
         self.wrapper: list[str] = []

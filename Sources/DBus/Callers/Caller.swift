@@ -12,7 +12,9 @@ final class Caller<Call> {
     /// Its unique name; nil for the peer of a connection without a bus.
     let name: BusName?
 
-    var identity: Identity
+    private(set) var identity: Identity
+    /// What each of its calls gets, if it may not call at all.
+    private(set) var refusal: DBusError?
     /// Whose connection it is: one of its own as long as that is not known.
     var process = CallerProcess<Call>()
     /// What it has been sent and may not have read.
@@ -34,6 +36,22 @@ final class Caller<Call> {
         self.name = name
         self.replies = replies
         self.identity = identity
+    }
+
+    /// Notes who it is, and whether it may call.
+    func identify(as credentials: PeerCredentials?, refusal: DBusError?) {
+        identity = .known(credentials)
+        self.refusal = refusal
+    }
+
+    /// Whether it can be forgotten while it is connected, and identified again at its next call.
+    ///
+    /// One in another place than ours can not: its process may end, and a process of ours get its
+    /// number, while the connection lives on in a child.
+    var isForgettable: Bool {
+        guard !place.hasCalls else { return false }
+        guard let credentials else { return true }
+        return credentials.place == ProcessPlace.own
     }
 
     /// Whether its calls may be carried out.

@@ -1,3 +1,5 @@
+import Glibc
+
 // Invariants
 //
 // 1. Every call that comes in is carried out or refused, or dropped with the connection, and what
@@ -19,17 +21,42 @@ extension Connection {
     ///
     /// Without a bus that is the other end of the socket. Where the bus does not tell, the calls are
     /// carried out, and it is for the handler to decide what an unknown caller may do.
-    public func identifyCallers() {
+    ///
+    /// - Parameter judge: Says why somebody may not call at all; nil where it may. It is asked once a
+    ///   connection, on the loop's thread, before the first call. Every call of one that may not gets
+    ///   the error, whatever the object and the method.
+    public func identifyCallers(
+        refusing judge: @escaping @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
+    ) {
+        calls.judge = judge
         if let peer = calls.peer {
-            peer.identity = .known(link.socketCredentials)
+            identify(peer, as: link.socketCredentials)
         } else {
             calls.areIdentified = true
         }
     }
 
+    func identify(_ caller: Caller<WaitingCall>, as credentials: PeerCredentials?) {
+        caller.identify(as: credentials, refusal: calls.judge(credentials))
+    }
+
+    /// Whether nobody but this user, and root, can reach the bus: its socket is in a directory that is
+    /// closed to all others.
+    public var isBusPrivate: Bool {
+        guard var path = link.peerPath?[...] else { return false }
+        while let slash = path.lastIndex(of: "/") {
+            path = path[..<slash]
+            var status = stat()
+            guard stat(path.isEmpty ? "/" : String(path), &status) == 0 else { return false }
+            if status.st_uid == geteuid(), status.st_mode & 0o077 == 0 { return true }
+        }
+        return false
+    }
+
     /// Takes a call that came in.
     func admit(_ message: borrowing Message) {
         guard let caller = calls.caller(of: message) else { return }
+        if calls.table.takeRollCall() { askWhoIsThere() }
         if calls.schedule.isDue(caller, at: calls.now()) {
             carryOut(message, of: caller, inTurn: false)
         } else {

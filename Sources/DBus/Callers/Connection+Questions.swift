@@ -40,28 +40,66 @@ extension Connection {
     // MARK: Who it is
 
     private func askWhoIs(_ caller: Caller<WaitingCall>, _ name: BusName) {
-        askBus("org.freedesktop.DBus", "GetConnectionCredentials", about: name) {
-            try PeerCredentials(reading: &$0)
-        } then: { answer in
-            caller.isInQuestion = false
-            switch answer {
+        askBus(Self.busInterface, "GetConnectionCredentials", about: name, replying: "a{sv}") {
+            try PeerCredentials.Answer(reading: &$0)
+        } then: { result in
+            switch result {
             case .failure(let error) where error.isPassing:
+                caller.isInQuestion = false
                 self.askAgain(about: caller, in: .seconds(1))
-            // One who has sent a call and left, as a shell's one-liner does, is served all the same.
-            case .success, .failure:
-                caller.identity = .known(try? answer.get())
-                if let process = caller.credentials?.processID {
-                    self.calls.schedule.note(self.calls.table.process(process), of: caller)
+            // One who has sent a call and left, as a shell's one-liner does, is not known.
+            case .failure: self.conclude(nil, about: caller)
+            case .success(let answer):
+                if answer.isProcessCertain || answer.credentials.place == nil {
+                    self.conclude(answer.credentials, about: caller)
+                } else {
+                    self.askWhetherThere(caller, name, answer.credentials)
                 }
-                self.proceed(with: caller)
             }
+        }
+    }
+
+    /// Asks once more about a connection whose process was looked at by its number alone.
+    ///
+    /// Another process may have had that number by then: the one that connected had ended. Its
+    /// connection has ended with it, unless a child holds it.
+    private func askWhetherThere(
+        _ caller: Caller<WaitingCall>, _ name: BusName, _ credentials: PeerCredentials
+    ) {
+        askBus(Self.busInterface, "NameHasOwner", about: name, replying: "b") {
+            try $0.readBool()
+        } then: { answer in
+            var credentials = credentials
+            if (try? answer.get()) != true { credentials.place = nil }
+            self.conclude(credentials, about: caller)
+        }
+    }
+
+    private func conclude(_ credentials: PeerCredentials?, about caller: Caller<WaitingCall>) {
+        caller.isInQuestion = false
+        identify(caller, as: credentials)
+        if let process = credentials?.processID {
+            calls.schedule.note(calls.table.process(process), of: caller)
+        }
+        proceed(with: caller)
+    }
+
+    /// Asks who is connected, so that callers that have left are forgotten.
+    func askWhoIsThere() {
+        askBus(Self.busInterface, "ListNames", about: nil, replying: "as") {
+            try $0.readArray { try $0.readString() }
+        } then: { answer in
+            if let names = try? answer.get() { self.calls.table.forget(allBut: Set(names)) }
         }
     }
 
     // MARK: What it has not read
 
     private func askWhatIsUnread(by caller: Caller<WaitingCall>, _ name: BusName) {
-        askBus("org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name) {
+        askBus(
+            "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name,
+            replying: "a{sv}"
+        ) {
             try Self.readUnread(&$0, "Outgoing")
         } then: { answer in
             caller.isInQuestion = false
@@ -79,7 +117,10 @@ extension Connection {
     private func askWhatIsUnreadOfAll() {
         guard let name = uniqueName else { return }
         calls.unreadTotal.noteQuestion()
-        askBus("org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name) {
+        askBus(
+            "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name,
+            replying: "a{sv}"
+        ) {
             try Self.readUnread(&$0, "Incoming")
         } then: { answer in
             let now = self.calls.now()
@@ -139,10 +180,13 @@ extension Connection {
         }
     }
 
-    /// Asks the bus for facts about a connection, and calls a closure with them unless our own
-    /// connection has ended.
+    private static var busInterface: InterfaceName { "org.freedesktop.DBus" }
+
+    /// Asks the bus for facts, about a connection or about all, and calls a closure with them unless
+    /// our own connection has ended.
     private func askBus<Answer>(
-        _ interface: InterfaceName, _ member: MemberName, about name: BusName,
+        _ interface: InterfaceName, _ member: MemberName, about name: BusName?,
+        replying signature: Signature,
         read: @escaping (inout MessageReader) throws -> Answer,
         then take: @escaping (Result<Answer, DBusError>) -> Void
     ) {
@@ -154,8 +198,8 @@ extension Connection {
         }
         post(
             target, number: pendingCalls.makeNumber(), timeout: calls.questionTimeout,
-            write: { try $0.writeString(name.string) },
-            succeed: { reply in end(Result { try reply.read(as: "a{sv}", read) }) },
+            write: { if let name { try $0.writeString(name.string) } },
+            succeed: { reply in end(Result { try reply.read(as: signature, read) }) },
             fail: { end(.failure($0)) })
     }
 }

@@ -11,6 +11,34 @@ extension Connection {
         }
     }
 
+    /// The unique name of the connection that has a name; nil where nobody has it.
+    ///
+    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    public func owner(of name: BusName) async throws -> BusName? {
+        do {
+            let owner = try await callBus("GetNameOwner") {
+                try $0.writeString(name.string)
+            } read: {
+                try $0.readString()
+            }
+            return try BusName(owner)
+        } catch let error as DBusError where error.name == .nameHasNoOwner {
+            return nil
+        }
+    }
+
+    /// The unique names of those who have a name or wait for it: its owner, then the one who gets the
+    /// name after it, and so on.
+    ///
+    /// - Throws: ``DBusError`` where the bus cannot be asked, or nobody has the name.
+    public func queuedOwners(of name: BusName) async throws -> [String] {
+        try await callBus("ListQueuedOwners") {
+            try $0.writeString(name.string)
+        } read: {
+            try $0.readArray { try $0.readString() }
+        }
+    }
+
     /// Whether the bus knows of a program to start for a name that nobody has.
     ///
     /// - Throws: ``DBusError`` where the bus cannot be asked.

@@ -67,7 +67,7 @@ extension Connection {
     func serve(_ message: borrowing Message, from caller: Caller<WaitingCall>) {
         guard let path = message.path, let member = message.member else { return }
         do {
-            if let refusal { throw refusal }
+            if let refusal = refusal ?? caller.refusal { throw refusal }
             let (interface, method) = try objects.method(member, of: message.interface, at: path)
             guard message.hasSignature(method.inputSignature) else {
                 throw DBusError.wrongArguments(

@@ -159,6 +159,9 @@ public actor Connection {
         link.receive = { [weak self] message in
             self?.assumeIsolated { $0.receive(message) }
         }
+        link.lost = { [weak self] in
+            self?.assumeIsolated { $0.disconnected() }
+        }
         link.dispatched = { [weak self] in
             self?.assumeIsolated { $0.noteDispatched() }
         }

@@ -47,5 +47,5 @@ extension Link {
     /// Whether the other end has authenticated; also true when the connection has ended since.
     var isAuthenticated: Bool { dbus_connection_get_is_authenticated(connection) != 0 }
 
-    var isConnected: Bool { dbus_connection_get_is_connected(connection) != 0 }
+    var isConnected: Bool { !isLost && dbus_connection_get_is_connected(connection) != 0 }
 }

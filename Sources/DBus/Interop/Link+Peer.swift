@@ -63,7 +63,35 @@ extension Link {
         }
         // Process 0 is one that has no number in our namespace of processes.
         let process = credentials.process > 0 ? UInt32(credentials.process) : nil
-        return PeerCredentials(userID: credentials.user, processID: process)
+        let reference = Self.peerReference(of: descriptor)
+        return PeerCredentials(
+            userID: credentials.user, processID: process,
+            place: process.flatMap { ProcessPlace(ofProcess: $0, reference: reference) })
+    }
+
+    /// A reference to the process that connected, which Linux hands out since version 6.5.
+    private static func peerReference(of socket: Int32) -> FileDescriptor? {
+        // SO_PEERPIDFD, which the C library does not name yet.
+        guard let descriptor = option(77, of: socket), descriptor >= 0 else { return nil }
+        return FileDescriptor(owning: descriptor)
+    }
+
+    /// Where the socket of the other end is in the file system; nil where it has no name there.
+    var peerPath: String? {
+        var descriptor: Int32 = -1
+        guard dbus_connection_get_socket(connection, &descriptor) != 0 else { return nil }
+        var address = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getpeername(descriptor, $0, &size)
+            }
+        }
+        guard result == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        let path = withUnsafeBytes(of: address.sun_path) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        return path.hasPrefix("/") ? path : nil
     }
 
     private static func checkPeer(of descriptor: Int32) throws(DBusError) {

@@ -43,6 +43,7 @@ extension Link {
     private func handle(_ watch: OpaquePointer, _ events: Events) {
         // Handling may end in a disconnect, whose consequences may let go of this object.
         withExtendedLifetime(self) {
+            guard !events.contains(.lost) else { return lose() }
             // What is read here is dispatched right after, without a turn of the loop.
             isDispatching = true
             handleAll(watch, events)

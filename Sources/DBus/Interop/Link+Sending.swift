@@ -16,6 +16,10 @@ extension Link {
     func send(_ message: borrowing Message) throws(DBusError) -> UInt32 {
         // libdbus says TRUE to a send after a disconnect, and nothing ever comes of it.
         guard isConnected else { throw .disconnected }
+        guard isIntact else {
+            loseSoon()
+            throw .disconnected
+        }
         guard dbus_message_contains_unix_fds(message.pointer) == 0 || canSendDescriptors else {
             throw .noDescriptors
         }
@@ -25,6 +29,13 @@ extension Link {
         if releaseIfWritten() { dispatchSoon() }
         noteDrained()
         return serial
+    }
+
+    /// Gives the connection up when the caller of this has come to its end.
+    private func loseSoon() {
+        // Sendable is promised unchecked: the closure runs on the loop's thread, as this does.
+        nonisolated(unsafe) let link = self
+        loop.perform { link.lose() }
     }
 
     func noteDrained() {

@@ -35,6 +35,10 @@ final class Link {
     /// Whether the message that is being dispatched may be a call (7).
     var isCallDispatched = false
     var isClosed = false
+    /// Whether the application has closed the socket under us.
+    private(set) var isLost = false
+    /// Which socket it is.
+    private var identity: DescriptorIdentity?
     private var isStarted = false
 
     /// Called with each message that comes, but for calls to the interface
@@ -46,6 +50,9 @@ final class Link {
     /// Called each time when the last message that waited to be written is; nil while nobody waits
     /// for that.
     var drained: (() -> Void)?
+
+    /// Called once when the application has closed the socket under us.
+    var lost: (() -> Void)?
 
     /// Called when all that libdbus has read has been handed on.
     var dispatched: (() -> Void)?
@@ -100,6 +107,8 @@ final class Link {
         // go away on another one.
         close()
         nonisolated(unsafe) let connection = connection
+        // libdbus would close the number, which is another file's by now. So it is left as it is.
+        guard !isLost else { return }
         if loop.isCurrent {
             dbus_connection_unref(connection)
         } else {
@@ -123,6 +132,7 @@ final class Link {
         dbus_connection_set_dispatch_status_function(
             connection, { _, status, context in Link.from(context).dispatchStatusChanged(status) },
             context, nil)
+        identity = socket.flatMap { DescriptorIdentity(of: $0) }
         isStarted = true
         // The greeting may have brought messages along.
         dispatchStatusChanged(dbus_connection_get_dispatch_status(connection))
@@ -132,14 +142,40 @@ final class Link {
     ///
     /// What has not been written is lost.
     func close() {
-        guard !isClosed else { return }
+        guard !isClosed, isIntact else { return lose() }
         isClosed = true
-        (receive, drained, dispatched) = (nil, nil, nil)
+        (receive, drained, dispatched, lost) = (nil, nil, nil, nil)
         let context = Unmanaged.passUnretained(self).toOpaque()
         if isStarted { dbus_connection_remove_filter(connection, Self.filter, context) }
         dbus_connection_set_dispatch_status_function(connection, nil, nil, nil)
         _ = dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
         dbus_connection_close(connection)
+    }
+
+    private var socket: Int32? {
+        var number: Int32 = -1
+        return dbus_connection_get_socket(connection, &number) != 0 ? number : nil
+    }
+
+    /// Whether the socket is still ours, as far as it has one.
+    ///
+    /// An application that closes all descriptors may open a file of its own under the number. libdbus
+    /// must not write there what is meant for the bus.
+    var isIntact: Bool {
+        guard !isLost, let identity, let socket else { return !isLost }
+        return identity.isHeld(by: socket)
+    }
+
+    /// Gives the connection up, whose socket is not ours any more, without touching the number.
+    func lose() {
+        guard !isClosed else { return }
+        (isClosed, isLost) = (true, true)
+        let tell = lost
+        (receive, drained, dispatched, lost) = (nil, nil, nil, nil)
+        for watch in watches.values { watch.cancel() }
+        watches = [:]
+        // What others do now may let go of this object.
+        tell?()
     }
 
     /// Whether nothing is read and nothing dispatched.

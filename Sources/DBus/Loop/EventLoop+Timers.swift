@@ -99,7 +99,7 @@ extension EventLoop {
     /// A timer that is set meanwhile waits for the next round.
     func fireTimers() {
         for timer in timers.due() {
-            // Invariant 4: one before it may have cancelled it.
+            // Invariant 5: one before it may have cancelled it.
             guard let body = timer.body else { continue }
             timer.cancel()
             body()

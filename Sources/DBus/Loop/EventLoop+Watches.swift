@@ -5,6 +5,8 @@ extension EventLoop {
     /// A descriptor that the loop waits for, until it is cancelled.
     public final class Watch {
         let descriptor: Int32
+        /// What the number stood for when it was given.
+        private let identity: DescriptorIdentity?
         /// Until the end of the wait: the loop keeps a watch until it polls again, and a loop that has
         /// ended never does.
         private var loop: EventLoop?
@@ -22,10 +24,14 @@ extension EventLoop {
             handler: @escaping (Events) -> Void
         ) {
             self.descriptor = descriptor
+            identity = DescriptorIdentity(of: descriptor)
             self.events = events
             self.loop = loop
             self.handler = handler
         }
+
+        /// Whether the application has closed the descriptor under us.
+        var isLost: Bool { !(identity?.isHeld(by: descriptor) ?? true) }
 
         /// Ends the wait and lets go of the handler.
         ///
@@ -76,6 +82,9 @@ struct WatchTable {
         isOutdated = true
     }
 
+    /// Those whose descriptors the application has closed.
+    var lost: [EventLoop.Watch] { watches.filter(\.isLost) }
+
     /// Waits for events; -1 milliseconds is without end.
     mutating func poll(timeout: Int32) -> [(EventLoop.Watch, Events)] {
         if isOutdated { makeList() }
@@ -84,7 +93,7 @@ struct WatchTable {
         guard count > 0 else { return [] }
         var ready: [(EventLoop.Watch, Events)] = []
         for (watch, entry) in zip(active, list) where entry.revents != 0 {
-            ready.append((watch, Events(rawValue: entry.revents)))
+            ready.append((watch, watch.isLost ? .lost : Events(rawValue: entry.revents)))
         }
         return ready
     }

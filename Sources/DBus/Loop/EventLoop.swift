@@ -9,7 +9,9 @@ import Synchronization
 //    descriptor, a timer that somebody set, or work handed over by another thread.
 // 3. Work that is handed over is never lost, and wakes the thread at most once for each sleep: the
 //    decision to sleep and the hand-over are made under one lock.
-// 4. A handler that is cancelled is not called any more, also where its event has arrived already.
+// 4. Where the application closes descriptors that it does not own, ours among them, the loop goes on: it
+//    makes another wake-up, and tells the handlers of those that are lost.
+// 5. A handler that is cancelled is not called any more, also where its event has arrived already.
 
 /// A thread's loop over poll(2) that descriptors, timers and actors share.
 ///
@@ -44,6 +46,7 @@ public final class EventLoop: @unchecked Sendable {
     private let inbox = Mutex(Inbox())
     private let owner: Atomic<UInt>
     private let wakeUp: WakeUp
+    private var wakeUpWatch: Watch?
     var timers = TimerQueue()
     var watches = WatchTable()
 
@@ -57,9 +60,13 @@ public final class EventLoop: @unchecked Sendable {
     init(ownedBy thread: UInt) throws(DBusError) {
         owner = Atomic(thread)
         wakeUp = try WakeUp()
+        watchWakeUp()
+    }
+
+    private func watchWakeUp() {
         // The wake-up carries no news of its own: the inbox is looked at in every round.
         let wakeUp = wakeUp
-        _ = watches.add(wakeUp.descriptor, .readable) { _ in wakeUp.clear() }
+        wakeUpWatch = watches.add(wakeUp.descriptor, .readable) { _ in wakeUp.clear() }
     }
 
     /// Whether the calling code runs on the loop's thread.
@@ -120,15 +127,36 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
+    /// Goes on after the application has closed descriptors of ours (4).
+    ///
+    /// - Returns: How long to sleep at most, in milliseconds: without a wake-up others must be looked for.
+    private func repairDescriptors() -> Int32 {
+        if wakeUp.isIntact { return .max }
+        // It belongs to nobody: the number may be another file's by now.
+        if let wakeUpWatch { watches.remove(wakeUpWatch) }
+        wakeUpWatch = nil
+        for watch in watches.lost { watch.handler?(.lost) }
+        do {
+            try wakeUp.renew()
+            watchWakeUp()
+            return .max
+        } catch {
+            return 100
+        }
+    }
+
     private func waitForEvents() {
+        let longest = repairDescriptors()
         let maySleep = inbox.withLock { inbox in
             inbox.isSleeping = inbox.work.isEmpty && !inbox.isStopRequested
             return inbox.isSleeping
         }
-        let ready = watches.poll(timeout: maySleep ? timers.millisecondsToNext : 0)
+        let next = timers.millisecondsToNext
+        let limited = longest == .max ? next : min(next < 0 ? longest : next, longest)
+        let ready = watches.poll(timeout: maySleep ? limited : 0)
         inbox.withLock { $0.isSleeping = false }
         for (watch, events) in ready {
-            // Invariant 4: a handler before this one may have cancelled it.
+            // Invariant 5: a handler before this one may have cancelled it.
             watch.handler?(events)
         }
     }

@@ -16,6 +16,10 @@ public struct Events: OptionSet, Sendable {
     public static let writable = Events(rawValue: Int16(POLLOUT))
     /// The descriptor has failed; reported unasked.
     public static let error = Events(rawValue: Int16(POLLERR) | Int16(POLLNVAL))
+    /// The application has closed the descriptor; reported unasked.
+    ///
+    /// Nothing may be done by its number, which may be another file's.
+    public static let lost = Events(rawValue: Int16(POLLNVAL))
     /// The other end has hung up; reported unasked.
     public static let hangUp = Events(rawValue: Int16(POLLHUP))
 }

@@ -1,28 +1,97 @@
 import CLinux
 import Glibc
+import Synchronization
 
-/// An eventfd(2): a descriptor that one thread makes readable to wake another from poll(2).
-struct WakeUp: Sendable {
-    private let owned: FileDescriptor
+// Invariants
+//
+// 1. Nothing is written, read or closed by a number that stands for another file by now.
+// 2. When the application closes the pipe under us, a thread that sleeps in poll(2) wakes: its end of the
+//    pipe has no other end any more. An eventfd would let it sleep for ever.
 
-    init() throws(DBusError) {
-        let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard descriptor >= 0 else { throw .systemCall("Making an eventfd", error: errno) }
-        owned = FileDescriptor(owning: descriptor)
+/// A pipe(7) by which one thread wakes another from poll(2).
+final class WakeUp: Sendable {
+    /// An end of the pipe.
+    private struct End {
+        let number: Int32
+        let identity: DescriptorIdentity?
+
+        init(_ number: Int32) {
+            self.number = number
+            identity = DescriptorIdentity(of: number)
+        }
+
+        var isIntact: Bool { identity?.isHeld(by: number) ?? false }
+
+        func closeIfOurs() {
+            if isIntact { close(number) }
+        }
     }
 
-    var descriptor: Int32 { owned.number }
+    private struct Pipe {
+        let reading: End
+        let writing: End
+
+        init() throws(DBusError) {
+            var numbers: (Int32, Int32) = (-1, -1)
+            let result = withUnsafeMutableBytes(of: &numbers) { bytes in
+                clinux_make_pipe(bytes.bindMemory(to: Int32.self).baseAddress)
+            }
+            guard result == 0 else { throw .systemCall("Making a pipe", error: errno) }
+            (reading, writing) = (End(numbers.0), End(numbers.1))
+        }
+
+        func closeIfOurs() {
+            reading.closeIfOurs()
+            writing.closeIfOurs()
+        }
+    }
+
+    private let pipe: Mutex<Pipe>
+
+    init() throws(DBusError) {
+        pipe = Mutex(try Pipe())
+    }
+
+    deinit {
+        pipe.withLock { $0.closeIfOurs() }
+    }
+
+    /// What becomes readable.
+    var descriptor: Int32 { pipe.withLock { $0.reading.number } }
+
+    /// Whether both ends are still ours.
+    var isIntact: Bool { pipe.withLock { $0.reading.isIntact && $0.writing.isIntact } }
+
+    /// Makes another pipe in the place of one that the application has closed.
+    ///
+    /// - Throws: ``DBusError`` where the process has no descriptor to spare.
+    func renew() throws(DBusError) {
+        let new = try Pipe()
+        pipe.withLock { pipe in
+            pipe.closeIfOurs()
+            pipe = new
+        }
+    }
 
     /// Makes the descriptor readable.
     ///
-    /// It cannot fail: the counter is cleared at each wake-up, and far from full where it is not.
+    /// A pipe that is full is readable already. One that is not ours wakes nobody; the thread that
+    /// sleeps has been woken by its end.
     func signal() {
-        eventfd_write(owned.number, 1)
+        pipe.withLock { pipe in
+            guard pipe.writing.isIntact else { return }
+            var byte: UInt8 = 1
+            _ = write(pipe.writing.number, &byte, 1)
+        }
     }
 
     /// Makes the descriptor wait for the next signal.
     func clear() {
-        var count = eventfd_t()
-        eventfd_read(owned.number, &count)
+        pipe.withLock { pipe in
+            guard pipe.reading.isIntact else { return }
+            withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { bytes in
+                while read(pipe.reading.number, bytes.baseAddress, bytes.count) == bytes.count {}
+            }
+        }
     }
 }

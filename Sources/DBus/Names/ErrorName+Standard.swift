@@ -8,6 +8,8 @@ extension ErrorName {
     public static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"
     /// A unique name that has left the bus, or a name without an owner.
     public static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
+    /// The one who was called has left before it answered.
+    public static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
     /// We waited in vain for the reply of the peer.
     public static let timeout: ErrorName = "org.freedesktop.DBus.Error.Timeout"
     /// The connection to the bus is gone.

@@ -60,7 +60,7 @@ public final class MethodCall {
     /// The unique name of the caller; nil only on a connection without a bus.
     public var sender: BusName? { caller.name }
 
-    /// Who the caller is; nil where that is not asked for (``Connection/identifyCallers()``) or could
+    /// Who the caller is; nil where that is not asked for (``Connection/identifyCallers(refusing:)``) or could
     /// not be learned.
     public var credentials: PeerCredentials? { caller.credentials }
 
@@ -281,7 +281,7 @@ public final class DetachedCall: @unchecked Sendable {
 
 extension DBusError {
     /// What a caller is told of an error.
-    init(replying error: any Error) {
+    public init(replying error: any Error) {
         let reply = error as? any ErrorReply ?? DBusError.unexplained
         self.init(reply.errorName, reply.errorMessage)
     }

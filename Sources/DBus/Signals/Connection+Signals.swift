@@ -40,16 +40,19 @@ extension Connection {
     /// - Parameters:
     ///   - rule: Which signals. Without a bus its sender is not looked at.
     ///   - isAsked: Whether the bus is asked for all of them, or ``ask(for:)`` asks for some.
+    ///   - isWanted: Whether a signal is to be read at all. It is given the signal with those arguments
+    ///     alone that stand before the first which is no string: the others cost more to read.
     ///   - handler: Called with each; it may call this connection.
     /// - Throws: ``DBusError``, of the name `Disconnected`.
     /// - Precondition: The rule's sender is nil, unique, or the bus: no other's owner is looked up.
     public func onSignal(
-        _ rule: MatchRule, isAsked: Bool = true, _ handler: @escaping (Signal) -> Void
+        _ rule: MatchRule, isAsked: Bool = true, isWanted: ((Signal) -> Bool)? = nil,
+        _ handler: @escaping (Signal) -> Void
     ) throws {
         precondition(rule.followedSender == nil, "Only a stream follows a name's owner.")
         var rule = rule
         if link.isDirect { rule.sender = nil }
-        _ = subscriptions.add(rule, .handler(handler))
+        _ = subscriptions.add(rule, .handler(isWanted: isWanted, handler))
         if isAsked { try ask(for: rule) }
     }
 
@@ -106,6 +109,15 @@ extension Connection {
         try link.send(message)
     }
 
+    private static func firstStrings(of message: borrowing Message) -> [Value] {
+        var reader = MessageReader(message)
+        var strings: [Value] = []
+        while reader.nextType == .string, let string = try? reader.readString() {
+            strings.append(.string(string))
+        }
+        return strings
+    }
+
     /// Gives a signal to the streams that want it.
     func deliver(_ message: borrowing Message) {
         guard let path = message.path, let interface = message.interface,
@@ -113,8 +125,12 @@ extension Connection {
         else { return }
         let header = Signal(
             sender: message.sender, path: path, interface: interface, member: member, arguments: [])
-        var reader = MessageReader(message)
-        let (signal, handlers) = subscriptions.deliver(header) { try reader.readValues() }
+        let (signal, handlers) = subscriptions.deliver(
+            header, peek: { Self.firstStrings(of: message) }
+        ) {
+            var reader = MessageReader(message)
+            return try reader.readValues()
+        }
         for handler in handlers { handler(signal) }
     }
 }

@@ -5,7 +5,10 @@ struct Subscriptions {
         /// A stream, whose consumer fetches them when it comes to it.
         case buffer(SignalBuffer)
         /// A closure, which is called in the pass that reads them.
-        case handler((Signal) -> Void)
+        ///
+        /// - Parameter isWanted: Whether a signal is to be read at all, by its sender and the first of
+        ///   its arguments that are strings.
+        case handler(isWanted: ((Signal) -> Bool)?, (Signal) -> Void)
     }
 
     private struct Entry {
@@ -55,14 +58,20 @@ struct Subscriptions {
 
     /// Gives a signal to each stream whose rule it matches.
     ///
-    /// - Parameter read: Reads the arguments, once, and only where somebody may want them.
+    /// - Parameters:
+    ///   - peek: Reads the first arguments, as far as they are strings.
+    ///   - read: Reads the arguments, once, and only where somebody may want them.
     /// - Returns: The signal, and the handlers to be called with it when nobody is in the middle of
     ///   this table any more.
     mutating func deliver(
-        _ header: Signal, read: () throws -> [Value]
+        _ header: Signal, peek: () -> [Value], read: () throws -> [Value]
     ) -> (signal: Signal, handlers: [(Signal) -> Void]) {
         let wanting = entries.values.filter { entry in
-            entry.rule.matchesHeader(of: header, sentBy: owner(of: entry.rule.sender))
+            guard entry.rule.matchesHeader(of: header, sentBy: owner(of: entry.rule.sender)) else {
+                return false
+            }
+            guard case .handler(let isWanted?, _) = entry.receiver else { return true }
+            return isWanted(header.with(peek()))
         }
         let isOwnerChange = Self.isOwnerChange(header)
         guard !wanting.isEmpty || isOwnerChange else { return (header, []) }
@@ -77,7 +86,7 @@ struct Subscriptions {
         for entry in wanting where entry.rule.matchesArguments(of: signal) {
             switch entry.receiver {
             case .buffer(let buffer): buffer.add(signal)
-            case .handler(let handler): handlers.append(handler)
+            case .handler(_, let handler): handlers.append(handler)
             }
         }
         return (signal, handlers)

@@ -113,6 +113,21 @@ extension DomainCopy {
         foreign[layer, default: ForeignChanges()].add(change)
     }
 
+    /// Notes that a layer has changed, if the page tells already that the copy is outdated: which keys
+    /// have, the service will be asked.
+    ///
+    /// A process that was stopped for a while finds many signals. To read each would keep it from the
+    /// answer to its question, which comes behind them.
+    ///
+    /// - Returns: Whether that is all there is to do. Observers have somebody ask first.
+    func noteUnread(layer name: String) -> Bool {
+        guard isOutdated, let counter, !isObserved || questions.isUnderWay,
+            let layer = CopyLayer.allCases.first(where: { "\($0)" == name })
+        else { return false }
+        foreign[layer, default: ForeignChanges()].addUnread(by: counter.value)
+        return true
+    }
+
     /// Notes that the service has gone, or that another one has come.
     ///
     /// The counter stays until there is another one: it tells that there was something to be read.

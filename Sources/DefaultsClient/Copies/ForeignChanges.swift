@@ -16,6 +16,12 @@ struct ForeignChanges {
         names = known.union(added)
     }
 
+    /// Notes a change of which nothing is known but that it came by a generation.
+    mutating func addUnread(by generation: UInt64) {
+        self.generation = max(self.generation, generation)
+        names = nil
+    }
+
     func mayHave(_ name: KeyName) -> Bool {
         names?.contains(name) ?? true
     }

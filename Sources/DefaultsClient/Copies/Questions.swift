@@ -9,6 +9,9 @@ struct Questions {
     /// Those who wait, each for the answer to a question after the one that was the last when they came.
     private var waiting: [(last: UInt64, resume: () -> Void)] = []
 
+    /// Whether the service is being asked.
+    var isUnderWay: Bool { isAsked }
+
     /// Whether anybody waits.
     var isAwaited: Bool { !waiting.isEmpty }
 

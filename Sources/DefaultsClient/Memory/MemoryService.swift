@@ -1,3 +1,4 @@
+import DBus
 import DefaultsProtocol
 
 /// A service in the memory of one process, for the tests of applications.
@@ -9,6 +10,7 @@ final class MemoryService: Service, @unchecked Sendable {
     let lock = Guard()
     let states = Broadcast<DefaultsState>()
     var state: DefaultsState { .inMemory }
+    var loop: EventLoop? { nil }
 
     // Under the lock.
     private var table = StoreTable(holdsLarge: true)

@@ -46,10 +46,10 @@ extension BusService {
                 outcome.resume(Self.orNil($0))
             }
         }
-        guard let found = try await reaching({ try await outcome.value(within: .seconds(30)) })
-        else {
-            return (nil, 0)
+        let answer = try await reaching {
+            try await outcome.value(within: .seconds(30), on: loop)
         }
+        guard let found = answer else { return (nil, 0) }
         return (found.bytes, found.generation)
     }
 
@@ -64,7 +64,7 @@ extension BusService {
                 outcome.resume($0)
             }
         }
-        return try await reaching { try await outcome.value(within: bound) }
+        return try await reaching { try await outcome.value(within: bound, on: loop) }
     }
 
     /// Calls a method that changes nothing, and does so again where the call was lost: with a daemon that
@@ -155,11 +155,9 @@ extension BusService {
                 answered.signal()
             }
         }
-        let bound = lock.reading { waitBound }
-        _ = answered.wait(timeout: .now() + .seconds(Int(bound.components.seconds)))
-        guard let outcome = answer.outcome else {
+        guard wait(for: answered), let outcome = answer.outcome else {
             noteSilence()
-            throw ClientError.noAnswer(after: bound)
+            throw ClientError.noAnswer(after: lock.reading { waitBound })
         }
         do {
             return try outcome.get()

@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import Synchronization
 
 /// The way to the bus and to the daemon; on the loop's thread.
 extension BusService {
@@ -24,14 +25,19 @@ extension BusService {
         try new.assumeIsolated { connection in
             connection.onDisconnect { [weak self] in self?.disconnected() }
             try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
-            try connection.onSignal(Self.changeRule, isAsked: false) { [weak self] in
+            try connection.onSignal(
+                Self.changeRule, isAsked: false,
+                isWanted: { [weak self] in self?.isNews($0) ?? false }
+            ) { [weak self] in
                 self?.changed($0)
             }
         }
+        owner = nil
         close()
         connection = new
         isOnNamedBus = false
         rules = 0
+        learnOwner()
         // A private daemon has not answered before it has answered.
         if privateDaemon == nil { noteAnswer() }
         detach()
@@ -117,16 +123,35 @@ extension BusService {
     ///
     /// The bus is asked for those of each domain.
     ///
-    /// The sender is not part of the rule here, as its owner may be another in a moment: what somebody
-    /// else might send in its name is a reason to ask the service, and nothing more.
+    /// The sender is not part of the rule here, as its owner may be another in a moment: who it is, is
+    /// looked at when a signal has come.
     private static let changeRule = MatchRule(
         path: Contract.objectPath, interface: Contract.interface, member: Contract.changed.name)
+
+    /// Asks who the service is, so that nobody else's signals are believed.
+    ///
+    /// From then on the bus tells of every change.
+    private func learnOwner() {
+        guard let connection, connection.uniqueName != nil else { return }
+        connection.assumeIsolated { connection in
+            connection.call(
+                .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner",
+                write: { try $0.writeString(Contract.busName.string) },
+                read: { try BusName(try $0.readString()) },
+                completion: { [weak self] outcome in
+                    guard let self, self.connection === connection else { return }
+                    // Nobody: the bus will tell when there is somebody.
+                    owner = (try? outcome.get()) ?? owner
+                })
+        }
+    }
 
     private func ownerChanged(_ signal: Signal) {
         // While nobody serves, nobody changes anything: what is held stays current.
         guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2],
             !owner.isEmpty
         else { return }
+        self.owner = try? BusName(owner)
         detach()
         noteAnswer()
         if case .unreachable = lock.reading({ state }) { enter(.connecting) }
@@ -167,6 +192,21 @@ extension BusService {
         }
         attach(copies)
         for copy in copies { sendNext(of: copy) }
+    }
+
+    /// Whether a signal says more than is known of its domain, and comes from the service.
+    ///
+    /// What is noted of the others is what their first arguments tell: the domain and the layer.
+    private func isNews(_ signal: Signal) -> Bool {
+        progress.add(1, ordering: .relaxed)
+        guard owner == nil || signal.sender == owner, signal.arguments.count >= 2,
+            case .string(let domain) = signal.arguments[0],
+            case .string(let layer) = signal.arguments[1]
+        else { return false }
+        return lock.reading {
+            guard let copy = table.copies[domain] else { return false }
+            return !copy.noteUnread(layer: layer)
+        }
     }
 
     private func changed(_ signal: Signal) {

@@ -1,6 +1,7 @@
 import DBus
 import DefaultsProtocol
 import Dispatch
+import Synchronization
 
 /// How copies become current.
 extension BusService {
@@ -19,11 +20,32 @@ extension BusService {
         }
         guard !asked.isEmpty else { return }
         onLoop { $0.refresh(asked) }
-        let bound = lock.reading { waitBound }
-        let end = DispatchTime.now() + .seconds(Int(bound.components.seconds))
-        for _ in asked where answered.wait(timeout: end) == .timedOut {
-            return noteSilence()
+        guard wait(for: answered, count: asked.count) else { return noteSilence() }
+    }
+
+    /// Waits for a semaphore, as long as there may be an answer.
+    ///
+    /// While something comes from the bus, the answer may stand behind it: a process that was stopped
+    /// for a while has all signals of that time before it. Where the wait ends much too late, this
+    /// process was stopped meanwhile, or had no processor.
+    ///
+    /// - Returns: Whether it was signalled that often.
+    func wait(for answered: DispatchSemaphore, count: Int = 1) -> Bool {
+        let patience = DispatchTimeInterval.seconds(
+            Int(lock.reading { waitBound }.components.seconds))
+        var waits = 0
+        for _ in 0..<count {
+            while true {
+                let seen = progress.load(ordering: .relaxed)
+                let end = DispatchTime.now() + patience
+                if answered.wait(timeout: end) == .success { break }
+                waits += 1
+                let isMoving =
+                    progress.load(ordering: .relaxed) != seen || DispatchTime.now() > end + patience
+                guard isMoving, waits < Self.mostWaits else { return false }
+            }
         }
+        return true
     }
 
     // MARK: On the loop's thread
@@ -162,6 +184,7 @@ extension BusService {
                 timeout: timeout, mayStart: false, replying: method.outputSignature, write: write,
                 read: read,
                 completion: { [weak self] outcome in
+                    self?.progress.add(1, ordering: .relaxed)
                     completion(
                         outcome.mapError { ($0 as? DBusError).flatMap(DefaultsError.init) ?? $0 })
                     self?.noteCallEnded()

@@ -29,6 +29,9 @@ final class BusService: Service, @unchecked Sendable {
     /// Nil where the process has no thread or descriptor to spare.
     let loop: EventLoop?
 
+    /// How much has come from the bus: signals, and ends of calls.
+    let progress = Atomic<UInt64>(0)
+
     // Under the lock.
     private(set) var table = StoreTable(holdsLarge: false)
     private(set) var state = DefaultsState.connecting
@@ -49,6 +52,8 @@ final class BusService: Service, @unchecked Sendable {
     var privateReason: String?
     /// Whether the service is being searched for.
     var isSearching = false
+    /// The unique name of the service; nil while it is not known, and without a bus.
+    var owner: BusName?
     /// How many calls wait for their answer.
     var callsInFlight = 0
     /// The number of the attachment; see the invariants.
@@ -75,6 +80,9 @@ final class BusService: Service, @unchecked Sendable {
     static let mostRules = 64
     /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
+    /// How often it waits so long while something comes from the bus: the answer may stand behind much
+    /// else.
+    static let mostWaits = 15
     /// How long a thread waits for a private daemon, which may have to wait for others at the database.
     static let privatePatience = Duration.seconds(6)
     /// How long until a bus that is not there is tried again, at first and at last.

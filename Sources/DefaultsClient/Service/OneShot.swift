@@ -1,3 +1,4 @@
+import DBus
 import Synchronization
 
 /// An outcome that one task waits for, and that comes once.
@@ -39,15 +40,71 @@ final class OneShot<Value: Sendable>: Sendable {
 
     /// Waits for the outcome, though not for longer than a time, which begins now unless told otherwise.
     ///
+    /// - Parameter loop: What measures the time; nil leaves it to Swift's own timers, which stand still
+    ///   if the application has closed all descriptors.
     /// - Throws: As ``value()``, and ``ClientError`` with `unreachable` when the time is over.
     func value(
-        within bound: Duration, since start: ContinuousClock.Instant = .now
+        within bound: Duration, since start: ContinuousClock.Instant = .now, on loop: EventLoop?
     ) async throws -> Value {
-        let timer = Task {
-            try await Task.sleep(until: start + bound, clock: .continuous)
-            resume(.failure(ClientError.noAnswer(after: bound)))
+        let timer = Alarm(after: start + bound - .now, on: loop) {
+            self.resume(.failure(ClientError.noAnswer(after: bound)))
         }
         defer { timer.cancel() }
         return try await value()
+    }
+}
+
+/// Something that is done after a time, unless it is cancelled.
+struct Alarm: Sendable {
+    private enum Clock {
+        case loop(EventLoop, LoopTimer)
+        case task(Task<Void, any Error>)
+    }
+
+    /// A timer, used on the thread of its loop only.
+    private final class LoopTimer: @unchecked Sendable {
+        var timer: EventLoop.Timer?
+        var isCancelled = false
+    }
+
+    private let clock: Clock
+
+    /// - Parameter loop: What measures the time; nil for Swift's own timers.
+    init(
+        after delay: Duration, on loop: EventLoop?, _ body: @escaping @Sendable () -> Void
+    ) {
+        guard let loop else {
+            clock = .task(
+                Task {
+                    try await Task.sleep(for: delay)
+                    body()
+                })
+            return
+        }
+        let held = LoopTimer()
+        clock = .loop(loop, held)
+        loop.perform {
+            if !held.isCancelled { held.timer = loop.schedule(after: max(delay, .zero), body) }
+        }
+    }
+
+    func cancel() {
+        switch clock {
+        case .task(let task): task.cancel()
+        case .loop(let loop, let held):
+            loop.perform {
+                held.isCancelled = true
+                held.timer?.cancel()
+                held.timer = nil
+            }
+        }
+    }
+
+    /// Waits for a time.
+    static func pause(for delay: Duration, on loop: EventLoop?) async throws {
+        let end = OneShot<Void>()
+        let alarm = Alarm(after: delay, on: loop) { end.resume(.success(())) }
+        defer { alarm.cancel() }
+        try await end.value()
     }
 }

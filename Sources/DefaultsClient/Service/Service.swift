@@ -9,6 +9,8 @@ protocol Service: AnyObject, Sendable {
     /// How it is with the service now; under the lock.
     var state: DefaultsState { get }
     var states: Broadcast<DefaultsState> { get }
+    /// What measures the time of waits; nil where there is none.
+    var loop: EventLoop? { get }
 
     /// The store of a domain, the same for all who ask.
     func store(of domain: String, arguments: [String]) -> Store

@@ -103,7 +103,7 @@ extension Store {
     ) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
         try apply(entries, expected: expected, in: layer) { outcome.resume($0) }
-        return try await outcome.value(within: Self.patience)
+        return try await outcome.value(within: Self.patience, on: service.loop)
     }
 
     nonisolated(nonsending) func update<Value>(
@@ -121,7 +121,10 @@ extension Store {
         let attempts = 100
         for attempt in 0..<attempts {
             // Processes that came in between each other often are to meet less often.
-            if attempt > 10 { try await Task.sleep(for: .milliseconds(.random(in: 1...5))) }
+            if attempt > 10 {
+                try await Alarm.pause(
+                    for: .milliseconds(.random(in: 1...5)), on: service.loop)
+            }
             // Our own changes that are on their way come first, or they would be a conflict.
             try await flush(within: Self.patience)
             let (bytes, generation) = try await service.read(key.id, in: spelling)
@@ -169,7 +172,7 @@ extension Store {
         }
         let start = ContinuousClock.now
         for outcome in outcomes {
-            _ = try await outcome.value(within: bound, since: start)
+            _ = try await outcome.value(within: bound, since: start, on: service.loop)
         }
     }
 }

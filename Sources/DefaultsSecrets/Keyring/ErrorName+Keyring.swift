@@ -7,7 +7,6 @@ extension ErrorName {
     static let locked: ErrorName = "org.freedesktop.Secret.Error.IsLocked"
     static let noSession: ErrorName = "org.freedesktop.Secret.Error.NoSession"
     static let noSuchObject: ErrorName = "org.freedesktop.Secret.Error.NoSuchObject"
-    static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
     static let accessDenied: ErrorName = "org.freedesktop.DBus.Error.AccessDenied"
 
     /// Whether the session, an object, the service or the bus has gone since it was last used, so

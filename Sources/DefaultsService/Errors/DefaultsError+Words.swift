@@ -98,11 +98,28 @@ extension DefaultsError {
                 + "\(Limits.maximumReplySize >> 20) MiB. Attach fewer at a time.")
     }
 
+    static let otherUser = DefaultsError(
+        .accessDenied,
+        "This service answers programs of its own user only, and the caller belongs to another user "
+            + "or to none. Call the service on that user's own bus.")
+
     init(confined method: String) {
         self.init(
             .accessDenied,
             "\(method) is not for programs in a sandbox. Call Get and GetAll, and follow the signal "
                 + "Changed.")
+    }
+
+    static let noNameToHandOver = DefaultsError(
+        .invalidArguments, "Without a bus there is no name to hand over. Close the connection.")
+
+    /// A caller of HandOver that would not get the name.
+    init(notNext caller: BusName, waiting: [String]) {
+        let next = waiting.first.map { "\($0) waits for it" } ?? "nobody waits for it"
+        self.init(
+            .conflict,
+            "The name \(Contract.busName) would not go to the caller, \(caller): \(next). Request the "
+                + "name, and ask again when you are the first in its queue.")
     }
 
     init(noBackup name: String) {

@@ -18,23 +18,19 @@ extension Connection {
         }
     }
 
-    /// From whom the name may be taken.
-    enum PreviousOwner {
-        case nobody, anybody
+    /// Takes the name of the service, which nobody can take away again: it is given up only by this
+    /// process, see ``HandOver``.
+    ///
+    /// - Throws: ``LifeCycleError`` where another program has the name.
+    func takeName() async throws {
+        guard try await takesName([.doNotQueue]) else { throw LifeCycleError.nameTaken }
     }
 
-    /// Takes the name of the service, which a later daemon may take over in its turn.
+    /// Asks for the name.
     ///
-    /// - Throws: ``LifeCycleError`` where another program has the name and keeps it.
-    func takeName(from previous: PreviousOwner) async throws {
-        let flags: NameFlags =
-            switch previous {
-            case .nobody: [.doNotQueue, .allowReplacement]
-            case .anybody: [.doNotQueue, .allowReplacement, .replaceExisting]
-            }
+    /// - Returns: Whether it is ours.
+    func takesName(_ flags: NameFlags) async throws -> Bool {
         let reply = try await requestName(Contract.busName, flags)
-        guard reply == .primaryOwner || reply == .alreadyOwner else {
-            throw LifeCycleError.nameTaken
-        }
+        return reply == .primaryOwner || reply == .alreadyOwner
     }
 }

@@ -18,7 +18,7 @@ extension Daemon {
             // A peer calls as soon as it is connected, and whoever sees a name as soon as it is seen.
             connection.holdCalls()
             // Nor is one of whom nobody has asked who it is ever known.
-            connection.identifyCallers()
+            connection.admitOwnUser(logger: self.logger)
             connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
             connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
         }
@@ -55,7 +55,7 @@ extension Daemon {
             logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
-        if callers == .bus { try await connection.takeName(from: .nobody) }
+        if callers == .bus { try await connection.takeName() }
         if callers.areOnBus { await object.announceRecovered() }
         await connection.releaseCalls()
         isServing = true
@@ -80,7 +80,7 @@ extension Daemon {
         let deadline = ContinuousClock.now + Self.longestWait
         while true {
             do throws(StorageError) {
-                return try Database(at: location) { [logger] notice in
+                return try Database(at: location, pageKeeper: pageKeeper) { [logger] notice in
                     if notice.severity == .progress { ServiceManager.notifyProgress("\(notice)") }
                     logger.log(level: notice.severity.logLevel, "\(notice)")
                 }

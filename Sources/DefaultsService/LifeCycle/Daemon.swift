@@ -21,6 +21,8 @@ public actor Daemon {
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
     let logger: Logger
+    /// Who keeps the page of counters when the process dies; nil where it is a file.
+    let pageKeeper: PageKeeper?
     /// What is served, once the database is open.
     var object: DefaultsObject?
     /// Whether calls are carried out.
@@ -47,13 +49,16 @@ public actor Daemon {
     ///   - logger: Where the daemon says what it does.
     public static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
+        let pageKeeper = makePageKeeper(for: options)
+        // The page must not be believed when nobody shows changes there.
+        defer { pageKeeper?.voidInherited() }
         do {
             let location = try DatabaseLocation.fromEnvironment(
                 directory: options.databaseDirectory)
             let signals = try ProcessSignals()
             let loop = try EventLoop()
             let connection = try Connection(to: options.callers, on: loop)
-            let daemon = Daemon(connection, options, logger: logger)
+            let daemon = Daemon(connection, options, pageKeeper, logger: logger)
             signals.deliver(on: loop) { received in
                 daemon.assumeIsolated { $0.receive(received) }
             }
@@ -68,12 +73,24 @@ public actor Daemon {
     }
 
     private init(
-        _ connection: Connection, _ options: DaemonOptions, logger: Logger
+        _ connection: Connection, _ options: DaemonOptions, _ pageKeeper: PageKeeper?,
+        logger: Logger
     ) {
+        self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
         places = options.places
         self.logger = logger
         loop = connection.loop
+    }
+
+    /// The service manager keeps the page if it can, and if this is the service that it has started: a
+    /// daemon for one program has that program's environment.
+    private static func makePageKeeper(for options: DaemonOptions) -> PageKeeper? {
+        let name = "counters"
+        guard options.callers.areOnBus, ServiceManager.keepsDescriptors else { return nil }
+        return PageKeeper(inheriting: ServiceManager.takeDescriptor(named: name)) {
+            ServiceManager.keep($0, named: name)
+        }
     }
 }

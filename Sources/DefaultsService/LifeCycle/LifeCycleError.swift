@@ -11,6 +11,14 @@ public struct LifeCycleError: Error, CustomStringConvertible {
             "The service runs already: another process owns org.defaultsd.Defaults1 on this "
             + "bus. Nothing has to be started.")
 
+    /// - Parameter reason: What the one that has the name says.
+    static func handOverRefused(_ reason: String) -> LifeCycleError {
+        LifeCycleError(
+            description:
+                "Cannot take over: another process owns org.defaultsd.Defaults1 on this bus "
+                + "and keeps it. It says: \(reason)")
+    }
+
     /// - Parameter cause: What libdbus says of a bus, and this program of a peer.
     static func nobodyToServe(
         _ callers: DaemonOptions.Callers, _ cause: DBusError

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The service manager that started this process, told of its state.
@@ -25,23 +26,72 @@ enum ServiceManager {
         notify("STOPPING=1\nSTATUS=\(reason ?? "Writing the last changes to disk")")
     }
 
-    /// Nobody is told where no manager asked to be; a datagram that is refused changes nothing
-    /// for the service, so its failure is not looked at.
-    private static func notify(_ state: String) {
-        guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }),
-            var address = socketAddress(path)
-        else { return }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.utf8.count)
-        var bytes = Array(state.utf8)
-        // The socket API takes any family's address through the type of none of them.
-        withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = sendto(descriptor, &bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)
+    // MARK: Descriptors
+
+    /// Whether the manager keeps descriptors for the next process of the service when this one dies.
+    ///
+    /// systemd sets `FDSTORE` since version 254, and our unit for earlier ones.
+    static var keepsDescriptors: Bool {
+        guard getenv("NOTIFY_SOCKET") != nil, let bound = getenv("FDSTORE") else { return false }
+        return (Int32(String(cString: bound)) ?? 0) > 0
+    }
+
+    /// Gives the manager a duplicate of a descriptor, in the place of any before of that name.
+    ///
+    /// - Returns: Whether it was sent.
+    static func keep(_ descriptor: Int32, named name: String) -> Bool {
+        notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
+            && notify("FDSTORE=1\nFDNAME=\(name)", descriptor)
+    }
+
+    /// The descriptor of a name that the manager has kept for this process, which is the caller's from
+    /// now on; all others are closed.
+    ///
+    /// To be called once, before any other descriptor is opened. The protocol is that of
+    /// <https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html>.
+    static func takeDescriptor(named name: String) -> Int32? {
+        defer {
+            for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(variable) }
+        }
+        guard variable("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
+            let count = variable("LISTEN_FDS").flatMap({ Int32($0) }), count > 0
+        else { return nil }
+        let names = (variable("LISTEN_FDNAMES") ?? "").split(
+            separator: ":", omittingEmptySubsequences: false)
+        var found: Int32?
+        // The first descriptor after standard error.
+        for (descriptor, given) in zip(3..<3 + count, names) {
+            if given == name, found == nil, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 {
+                found = descriptor
+            } else {
+                close(descriptor)
             }
         }
+        return found
+    }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    // MARK: The socket
+
+    /// Nobody is told where no manager asked to be; a datagram that is refused changes nothing for the
+    /// service.
+    ///
+    /// - Parameter descriptor: What goes with it; -1 for nothing.
+    /// - Returns: Whether it was sent.
+    @discardableResult
+    private static func notify(_ state: String, _ descriptor: Int32 = -1) -> Bool {
+        guard let path = variable("NOTIFY_SOCKET"), var address = socketAddress(path) else {
+            return false
+        }
+        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return false }
+        defer { close(socket) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.utf8.count)
+        let bytes = Array(state.utf8)
+        return clinux_send(socket, &address, length, bytes, bytes.count, descriptor) == bytes.count
     }
 
     /// A path, or with a leading `@` a name in the abstract namespace.

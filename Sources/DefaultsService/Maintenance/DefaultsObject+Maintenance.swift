@@ -21,6 +21,7 @@ extension DefaultsObject {
                 closedMethod(Contract.backUp) { $0.backUp($1) },
                 closedMethod(Contract.restoreBackup) { try $0.restoreBackup($1) },
                 closedMethod(Contract.restore) { try $0.restore($1) },
+                closedMethod(Contract.handOver) { try $0.handOver($1) },
             ])
     }
 

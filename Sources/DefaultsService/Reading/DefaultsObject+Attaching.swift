@@ -40,11 +40,4 @@ extension DefaultsObject {
             .filter { $0.utf8.last != UInt8(ascii: "*") }
         return try (fileRecord(of: managed)?.locks.map(\.pattern) ?? []) + values
     }
-
-    /// Refuses a caller who is confined, or of whom nobody knows.
-    func checkUnconfined(_ call: MethodCall) throws {
-        guard !Confinement.holds(call.credentials) else {
-            throw DefaultsError(confined: call.member.string)
-        }
-    }
 }

@@ -13,7 +13,8 @@ extension Database {
     public func reopened(after rescue: CompletedRescue) throws(StorageError) -> Database {
         report(.rescued(rescue.report))
         close()
-        return try Database(at: location, boot: boot, machine: machine, report: report)
+        return try Database(
+            at: location, boot: boot, machine: machine, pageKeeper: pageKeeper, report: report)
     }
 }
 

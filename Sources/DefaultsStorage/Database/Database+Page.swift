@@ -21,6 +21,12 @@ extension Database {
         }
     }
 
+    /// Makes the page void where the next process may not find it: this one ends without closing the
+    /// database.
+    public func leavePage() {
+        if pages.current?.hasNoName == true { pages.giveUp() }
+    }
+
     /// The number of the word on that page which is a domain's, whatever its layer.
     public static func counterSlot(of domain: Domain) -> UInt32 {
         CounterPage.slot(of: domain)

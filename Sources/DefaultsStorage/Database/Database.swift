@@ -44,6 +44,8 @@ public final class Database {
     var notedName: String?
     let report: (Notice) -> Void
     let journal: Journal
+    /// Who keeps the page when this process dies; nil where it is a file.
+    let pageKeeper: PageKeeper?
     /// Where clients see that something has changed.
     var pages: CounterPages
     var contents: DatabaseContents
@@ -59,23 +61,28 @@ public final class Database {
     ///   - location: Where it stands. Directories that are missing are made.
     ///   - damage: What the process has found to be wrong with the store, which is made anew then;
     ///     nil where nothing was. What is found while opening is mended in the same way.
+    ///   - pageKeeper: Who keeps the page of counters for the next process if this one is killed; nil
+    ///     makes it a file.
     ///   - report: Takes what the log should tell; it is called on the thread of the database.
     /// - Throws: `.inUse` where another process has it; `.newerSchema` or `.notOurDatabase` where
     ///   the store is nothing to work with; `.directoryUnusable` or `.cannotOpen` where the system
     ///   refuses.
     public convenience init(
-        at location: DatabaseLocation, damage: String? = nil, report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, damage: String? = nil, pageKeeper: PageKeeper? = nil,
+        report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         try self.init(
-            at: location, boot: .ofThisBoot(), machine: .current, damage: damage, report: report)
+            at: location, boot: .ofThisBoot(), machine: .current, damage: damage,
+            pageKeeper: pageKeeper, report: report)
     }
 
     /// Opens the database as in a given boot of a given machine.
     init(
         at location: DatabaseLocation, boot: UniqueID, machine: Machine = .current,
-        damage: String? = nil,
+        damage: String? = nil, pageKeeper: PageKeeper? = nil,
         report: @escaping (Notice) -> Void
     ) throws(StorageError) {
+        self.pageKeeper = pageKeeper
         place = try StorePlace(at: location)
         fileSystem = place.fileSystem
         if let aside = place.strangeLock {
@@ -84,7 +91,8 @@ public final class Database {
         let opening = try DatabaseOpening(
             at: location, boot: boot, in: place,
             damage: damage, report: report)
-        let beginning = try opening.begin(at: location, boot: boot)
+        let beginning = try opening.begin(
+            at: location, boot: boot, pageKeeper: pageKeeper)
         lastRescue = opening.store.lastRescue
         identity = beginning.identity
         self.location = location

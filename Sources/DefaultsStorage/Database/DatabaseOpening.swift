@@ -44,12 +44,14 @@ struct DatabaseOpening {
     }
 
     /// Takes up what the last process left, and goes on with a journal and a page of our own.
-    func begin(at location: DatabaseLocation, boot: UniqueID) throws(StorageError) -> Beginning {
+    func begin(
+        at location: DatabaseLocation, boot: UniqueID, pageKeeper: PageKeeper?
+    ) throws(StorageError) -> Beginning {
         let recovery = try recover(
             from: location.journalDirectories(now: place, last: last?.journal),
             last: isRescued ? nil : last?.journal, boot: boot)
         let journal = try startJournal(after: recovery, in: place, at: location, boot: boot)
-        var pages = CounterPages(of: recovery.store.uuid, report: report)
+        var pages = CounterPages(of: recovery.store.uuid, keeper: pageKeeper, report: report)
         let others = try location.pageDirectories(now: place, last: last)
         pages.void(in: others.filter { $0.path != journal.directory.path })
         // The note comes when the journal stands whole in the new place and no page is believed in

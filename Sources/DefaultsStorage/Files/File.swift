@@ -16,6 +16,14 @@ struct File: ~Copyable {
         self.descriptor = descriptor
     }
 
+    /// Takes an open file over.
+    ///
+    /// - Parameter path: What messages call it.
+    init(owning descriptor: Int32, named path: String) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
     /// Opens what must be a regular file.
     ///
     /// Somebody may have given its name to something else; a pipe that nobody writes to would be

@@ -15,12 +15,19 @@ extension CounterPage {
     ///   - replayed: All changes above `durable`, those that later ones have replaced left out or
     ///     not; nil where there may be others: the numbers have jumped, older changes have come to
     ///     light, or the page takes up its work in the middle of a process.
+    ///   - keeper: Who keeps a page of memory; nil for a file.
     /// - Throws: Where there is none to be had. One that was there is voided then, unless that is
     ///   what failed.
     static func open(
         in directory: PrivateDirectory, of database: UniqueID, at current: Generation,
-        durable: Generation, replayed: [ChangeSet]?
+        durable: Generation, replayed: [ChangeSet]?, keeper: PageKeeper? = nil
     ) throws(Failure) -> CounterPage {
+        if let keeper,
+            let page = try openMemory(of: database, at: current, by: keeper, besides: directory)
+        {
+            page.bringUpToDate(to: current, durable: durable, replayed: replayed)
+            return page
+        }
         if let kept = try? keep(in: directory, of: database, at: current) {
             kept.bringUpToDate(to: current, durable: durable, replayed: replayed)
             return kept
@@ -35,6 +42,28 @@ extension CounterPage {
         } catch {
             throw .notMade(error)
         }
+    }
+
+    /// Takes up the page of memory that the process before had, or makes one; nil if it would not be
+    /// kept.
+    ///
+    /// A file that is there is voided: an earlier process had no keeper.
+    private static func openMemory(
+        of database: UniqueID, at current: Generation, by keeper: PageKeeper,
+        besides directory: PrivateDirectory
+    ) throws(Failure) -> CounterPage? {
+        do {
+            try voidPage(in: directory)
+        } catch {
+            throw .notVoided(error)
+        }
+        if let file = keeper.takeInherited(), let page = try? CounterPage(in: nil, file) {
+            if page.isPage(of: database, at: current) { return page }
+            page.void()
+        }
+        let words = PageLayout.page(of: database, at: current)
+        guard let file = try? PageFile.inMemory(words), keeper.keep(file) else { return nil }
+        return try? CounterPage(in: nil, file)
     }
 
     /// Why there is no page in a directory.

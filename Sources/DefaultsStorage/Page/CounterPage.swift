@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The page of counters that clients map, so that they read without asking.
 ///
-/// It is the file `counters` in the directory of the journal, laid out as `PageLayout` has it. A
-/// client takes the copy that it made at generation G for current while the slot of the domain is
+/// It is laid out as `PageLayout` has it. If a service manager keeps it, it is memory without a name,
+/// see ``PageKeeper``; else it is the file `counters` in the directory of the journal. A client takes the copy that it made at generation G for current while the slot of the domain is
 /// G or less. So the page must never show less than the truth, and may show more: that costs a
 /// client a question.
 ///
@@ -31,9 +31,10 @@ internal import Glibc
 /// 7. The process is not ended by a file that somebody has cut: its length is looked at before
 ///    each store. What was cut is voided, lengthening it again, and `isLost` from then on.
 ///
-/// A regular file cannot be sealed against that, and a memfd, which can, does not outlive this
-/// process. What is left is a cut in the instant between look and store. It ends the process as
-/// SIGKILL would: the change stands in the journal, and the next process finds the page short.
+/// A file with a name cannot be sealed against that; the memory that a service manager keeps is sealed.
+/// With a file, what is left is a cut in the instant between look and store. It ends the process as
+/// SIGKILL would: the change stands in the journal, and the next process finds the page short. A client
+/// that reads what was cut off ends in the same way.
 ///
 /// A page that has lost its name, as its directory was removed, is voided by the process that has
 /// it mapped, at the next change. No later process can reach it.
@@ -42,7 +43,8 @@ final class CounterPage {
     /// No page of any version is longer, in words; what is longer is none.
     private static let mostWords = 1 << 17
 
-    private let directory: PrivateDirectory
+    /// Where its name is; nil if it has none.
+    private let directory: PrivateDirectory?
     private let file: PageFile
     let mapping: PageMapping
     /// Which file it is, whatever its name.
@@ -51,7 +53,7 @@ final class CounterPage {
 
     /// Maps a file that is a page, or is about to be one.
     init(
-        in directory: PrivateDirectory, _ file: consuming PageFile
+        in directory: PrivateDirectory?, _ file: consuming PageFile
     ) throws(SystemError) {
         identity = FileIdentity(try file.status())
         mapping = try file.map(words: PageLayout.words)
@@ -73,13 +75,18 @@ final class CounterPage {
         isVoid = true
         // It can fail only where the file was cut and there is no space to lengthen it again.
         // What was cut off is no memory to a client, either.
-        try? CounterPage.void(file, words: PageLayout.words)
+        try? CounterPage.void(file)
     }
+
+    /// Whether no later process would find it.
+    var hasNoName: Bool { directory == nil }
 
     /// Whether it can serve no longer: it was voided or cut, or the next process would not find
     /// it.
     var isLost: Bool {
-        isVoid || !isWhole || FileIdentity(of: directory.file(CounterPage.name)) != identity
+        if isVoid || !isWhole { return true }
+        guard let directory else { return false }
+        return FileIdentity(of: directory.file(CounterPage.name)) != identity
     }
 
     /// Opens the page for a client to map: nothing can be written through the descriptor.
@@ -118,6 +125,10 @@ final class CounterPage {
     private var isWhole: Bool {
         guard let status = try? file.status() else { return false }
         return status.st_size >= off_t(PageLayout.size)
+    }
+
+    static func void(_ file: borrowing PageFile) throws(SystemError) {
+        try void(file, words: PageLayout.words)
     }
 
     private static func void(_ file: borrowing PageFile, words: Int) throws(SystemError) {

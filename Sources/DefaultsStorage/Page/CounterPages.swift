@@ -9,6 +9,8 @@ internal import DefaultsModel
 /// 2. There is one page, or none and clients have to ask.
 struct CounterPages {
     private let database: UniqueID
+    /// Who keeps the page when this process dies, if it is no file.
+    private let keeper: PageKeeper?
     private let report: (Notice) -> Void
     /// Where clients see that something has changed; nil while there is none to be had.
     private(set) var current: CounterPage?
@@ -17,8 +19,11 @@ struct CounterPages {
     /// Whether the log knows that there is none.
     private var isMissed = false
 
-    init(of database: UniqueID, report: @escaping (Notice) -> Void) {
+    init(
+        of database: UniqueID, keeper: PageKeeper? = nil, report: @escaping (Notice) -> Void
+    ) {
         self.database = database
+        self.keeper = keeper
         self.report = report
     }
 
@@ -57,7 +62,8 @@ struct CounterPages {
     ) {
         do throws(CounterPage.Failure) {
             self.current = try CounterPage.open(
-                in: directory, of: database, at: current, durable: durable, replayed: replayed)
+                in: directory, of: database, at: current, durable: durable, replayed: replayed,
+                keeper: keeper)
             left.removeAll { $0.path == directory.path }
             isMissed = false
         } catch {
@@ -78,8 +84,8 @@ struct CounterPages {
 
     /// Closes the page, for the next process to take up.
     mutating func close() {
-        // That process would not find it.
-        if let current, current.isLost { current.void() }
+        // That process may not find it.
+        if let current, current.isLost || current.hasNoName { current.void() }
         current = nil
     }
 

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// An open file of 64-bit words that can be mapped.
@@ -8,6 +9,37 @@ struct PageFile: ~Copyable {
     init(_ path: String, _ flags: Int32 = 0) throws(SystemError) {
         file = try File(path, O_RDWR | O_NOFOLLOW | flags)
     }
+
+    private init(owning file: consuming File) {
+        self.file = file
+    }
+
+    /// Makes a file of memory that has no name, and whose length nobody can change.
+    ///
+    /// Nobody opens it for writing by the descriptor of a reader, either: its mode forbids that.
+    static func inMemory(_ words: [UInt64]) throws(SystemError) -> PageFile {
+        let descriptor = clinux_make_sealable_file(memoryName)
+        guard descriptor >= 0 else { throw .last("memfd_create", memoryName) }
+        let page = PageFile(owning: File(owning: descriptor, named: memoryName))
+        try page.write(words, at: 0)
+        guard clinux_seal_size(descriptor) == 0 else { throw .last("fcntl", memoryName) }
+        try page.file.setMode(0o400)
+        return page
+    }
+
+    /// Takes over a file of memory that an earlier process made; nil where it is none whose length is
+    /// fixed.
+    static func inMemory(_ descriptor: Int32) -> PageFile? {
+        let file = PageFile(owning: File(owning: descriptor, named: memoryName))
+        guard clinux_is_size_sealed(descriptor) != 0 else { return nil }
+        return file
+    }
+
+    /// What the system calls such a file, as in `/proc/PID/maps`.
+    private static let memoryName = "defaultsd-counters"
+
+    /// The descriptor, for those who keep a duplicate.
+    var descriptor: Int32 { file.descriptor }
 
     /// What the file system knows of it.
     func status() throws(SystemError) -> stat {

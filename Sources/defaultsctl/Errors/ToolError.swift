@@ -63,7 +63,7 @@ struct ToolError: Error {
     /// The errors that say that nobody answers; any other is an answer.
     private static let unreachable: Set<ErrorName> = [
         .serviceUnknown, .timeout, .disconnected, .ioError,
-        .nameHasNoOwner, "org.freedesktop.DBus.Error.NoReply",
+        .nameHasNoOwner, .noReply,
         "org.freedesktop.DBus.Error.NoServer", "org.freedesktop.DBus.Error.FileNotFound",
         "org.freedesktop.DBus.Error.BadAddress", "org.freedesktop.DBus.Error.NotSupported",
         "org.freedesktop.DBus.Error.Spawn.ChildExited",
