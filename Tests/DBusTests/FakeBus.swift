@@ -67,7 +67,10 @@ final class FakeBus: Sendable {
     ) -> [Interface] {
         func question(_ name: String, _ member: MemberName) -> Method {
             Method(member, in: [Argument("name", "s")], out: [Argument("facts", "a{sv}")]) { call in
-                let asked = "\(name) \(try call.arguments { try $0.readString() })"
+                let subject = try call.arguments { try $0.readString() }
+                // Of itself it tells nothing.
+                guard subject != BusName.bus.string else { return call.fail(DBusError.unexplained) }
+                let asked = "\(name) \(subject)"
                 answers.assumeIsolated { $0.keep(call, as: asked) }
                 report.yield(asked)
             }

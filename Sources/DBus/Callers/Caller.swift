@@ -46,12 +46,12 @@ final class Caller<Call> {
 
     /// Whether it can be forgotten while it is connected, and identified again at its next call.
     ///
-    /// One in another place than ours can not: its process may end, and a process of ours get its
+    /// One that is not at home can not: its process may end, and a process of ours get its
     /// number, while the connection lives on in a child.
     var isForgettable: Bool {
         guard !place.hasCalls else { return false }
         guard let credentials else { return true }
-        return credentials.place == ProcessPlace.own
+        return credentials.isAtHome
     }
 
     /// Whether its calls may be carried out.

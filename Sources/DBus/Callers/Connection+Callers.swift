@@ -33,10 +33,16 @@ extension Connection {
             identify(peer, as: link.socketCredentials)
         } else {
             calls.areIdentified = true
+            // The bus answers in order: this is known before anything about a caller is.
+            askWhereBusIs()
         }
     }
 
     func identify(_ caller: Caller<WaitingCall>, as credentials: PeerCredentials?) {
+        var credentials = credentials
+        if let place = credentials?.place {
+            credentials?.isAtHome = place == ProcessPlace.own || place == calls.busPlace
+        }
         caller.identify(as: credentials, refusal: calls.judge(credentials))
     }
 

@@ -59,6 +59,15 @@ extension Connection {
         }
     }
 
+    /// Asks the bus about itself, whose process lives as it answers.
+    func askWhereBusIs() {
+        askBus(Self.busInterface, "GetConnectionCredentials", about: .bus, replying: "a{sv}") {
+            try PeerCredentials.Answer(reading: &$0)
+        } then: { answer in
+            self.calls.busPlace = (try? answer.get())?.credentials.place
+        }
+    }
+
     /// Asks once more about a connection whose process was looked at by its number alone.
     ///
     /// Another process may have had that number by then: the one that connected had ended. Its

@@ -17,6 +17,8 @@ struct IncomingCalls {
     var peer: Caller<WaitingCall>?
     /// Whether a new caller's credentials are asked for.
     var areIdentified = false
+    /// Where the bus is; nil where it does not tell.
+    var busPlace: ProcessPlace?
     /// Says of a new caller why it may not call.
     var judge: @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     /// Whether the bus tells what waits to be read.

@@ -20,6 +20,12 @@ public struct PeerCredentials: Sendable, Hashable {
     /// then, or could not be looked at.
     public internal(set) var place: ProcessPlace?
 
+    /// Whether that is our own place, or the bus's.
+    ///
+    /// The bus is where its session is. This process may be elsewhere: a service manager can give it
+    /// mounts of its own.
+    public internal(set) var isAtHome = false
+
     /// Makes credentials of what is known.
     public init(
         userID: UInt32?, processID: UInt32?, securityLabel: String? = nil,

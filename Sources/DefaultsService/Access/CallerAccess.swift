@@ -18,7 +18,7 @@ import Synchronization
 /// | a process of another user, or nobody's | nothing |
 /// | one that had left the bus before it was known, on a bus that others can reach | nothing |
 /// | a snap, by its label | all but `Attach` and `Maintenance1` |
-/// | one with another root directory, user namespace or mount namespace than ours | the same |
+/// | one with another root directory, user or mount namespace than ours and the bus's | the same |
 /// | one that could not be looked at | the same |
 /// | any other process of this user | everything |
 enum CallerAccess {
@@ -43,8 +43,7 @@ enum CallerAccess {
             return
         }
         let isSnap = credentials.securityLabel?.hasPrefix("snap.") == true
-        let isAtHome = credentials.place != nil && credentials.place == ProcessPlace.own
-        self = isSnap || !isAtHome ? .confined : .full
+        self = isSnap || !credentials.isAtHome ? .confined : .full
     }
 }
 
