@@ -58,6 +58,7 @@ class Checker:
         self.worlds = [model]
         self.events: list[Event] = []
         self.page: Page | None = None
+        self.announced = 0
         self.copies: dict[str, list[tuple[dict[str, bytes], int]]] = {}
         self.callers = [caller.get_unique_name() for caller in service.callers]
 
@@ -203,16 +204,27 @@ class Checker:
         self.worlds = [world for world, kept in zip(self.worlds, holds) if kept]
 
     def heard(self) -> list[Signal]:
-        """The signals that have come since the last event."""
+        """The signals that have come since the last event.
+
+        Those without an origin are left out: a daemon that starts after a kill announces once more what
+        it found in the journal, and how much that is depends on the disk.
+        """
         told = self.events[-1].heard = self.service.settle()
-        return [
-            Signal(domain, layer, tuple(sorted(changed)), tuple(sorted(removed)), generation,
-                   self.callers.index(origin) if origin in self.callers else -1)
-            for domain, layer, changed, removed, generation, origin
-            in map(GLib.Variant.unpack, told)]
+        signals = []
+        for *names, generation, origin in map(GLib.Variant.unpack, told):
+            domain, layer, changed, removed = names
+            if origin:
+                signals.append(Signal(
+                    domain, layer, tuple(sorted(changed)), tuple(sorted(removed)), generation,
+                    self.callers.index(origin) if origin in self.callers else -1))
+            else:
+                self.announced = max(self.announced, generation)
+        return signals
 
     def check_signals(self) -> None:
         heard = self.heard()
+        if all(self.announced > world.generation for world in self.worlds):
+            self.fail("signal of a daemon that starts", "a change that was made", self.announced)
         self.keep("Changed signals", [world.signals for world in self.worlds], heard,
                   [world.signals == heard for world in self.worlds])
 
@@ -327,7 +339,17 @@ def _after(
 
 
 def are_told(signals: list[Signal], heard: list[Signal], is_killed: bool) -> bool:
-    """Whether each change was told once, in order; a kill may come between reply and signal."""
+    """Whether each change was told once, those of a domain in order; a kill may come between reply and
+    signal."""
+    domains = {signal.domain for signal in signals + heard}
+    return all(
+        is_told([signal for signal in signals if signal.domain == domain],
+                [signal for signal in heard if signal.domain == domain], is_killed)
+        for domain in domains)
+
+
+def is_told(signals: list[Signal], heard: list[Signal], is_killed: bool) -> bool:
+    """The same of one domain."""
     if not is_killed:
         return signals == heard
     rest = iter(signals)
