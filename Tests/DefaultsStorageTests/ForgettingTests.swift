@@ -5,7 +5,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// Empty domains and old tokens, of which a database must not keep more and more.
+/// Empty domains and surplus tokens, of which a database must not keep more and more.
 @Suite struct ForgettingTests {
     private let scratch: Scratch
 
@@ -98,23 +98,7 @@ import Testing
         #expect(domains == "[(1,)]")
     }
 
-    @Test("A token is forgotten after a week, and not before")
-    func oldTokens() async throws {
-        let database = try scratch.open()
-        let domain = try Domain("org.example.App", on: .localhost)
-        let now = Timestamp.now
-        try database.remember(Token("old"), of: domain)
-        try await database.flush()
-        let connection = try StoreFile(path: database.path).connect()
-        let forgetting = Forgetting(on: connection)
-        #expect(try !forgetting.forgetSome(at: now + Token.longestMemory - 3600))
-        #expect(try database.outcome(of: Token("old"), in: domain) != nil)
-        #expect(try forgetting.forgetSome(at: now + Token.longestMemory + 3600))
-        #expect(try database.outcome(of: Token("old"), in: domain) == nil)
-        database.close()
-    }
-
-    @Test("Tokens of an earlier version are remembered for a week from the upgrade on")
+    @Test("Tokens of an earlier version are remembered after the upgrade")
     func upgradedTokens() async throws {
         var database = try scratch.open()
         let domain = try Domain("org.example.App", on: .localhost)
@@ -122,8 +106,7 @@ import Testing
         try await database.flush()
         database.close()
         try scratch.execute(
-            "UPDATE tokens SET id = 1; ALTER TABLE state DROP COLUMN forgotten;"
-                + "PRAGMA user_version = 4")
+            "ALTER TABLE state DROP COLUMN forgotten; PRAGMA user_version = 4")
         database = try scratch.open()
         try await tidy(database)
         #expect(try database.outcome(of: Token("old"), in: domain) != nil)

@@ -10,9 +10,6 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
     /// How many tokens of all domains together are remembered; the oldest are forgotten first.
     public static let rememberedInAll = 16_384
 
-    /// How long a token is remembered, in seconds: a week.
-    public static let longestMemory: UInt64 = 7 * 24 * 60 * 60
-
     /// The token's text.
     public let name: String
 

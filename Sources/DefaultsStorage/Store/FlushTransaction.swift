@@ -136,16 +136,11 @@ extension FlushTransaction {
         _ tokens: PendingTokens, of domain: Int64
     ) throws(SQLiteError) {
         let insert = try connection.prepare(
-            """
-            INSERT OR REPLACE INTO tokens (id, domain, token, generation)
-                SELECT max(coalesce(max(id), 0) + 1, ?4), ?1, ?2, ?3 FROM tokens
-            """)
-        let number = TokenNumber.first(at: Timestamp.now)
+            "INSERT OR REPLACE INTO tokens (domain, token, generation) VALUES (?1, ?2, ?3)")
         for (token, generation) in tokens.inOrder {
             try insert.bind(domain, at: 1)
             try insert.bind(token.name, at: 2)
             try insert.bind(generation.column, at: 3)
-            try insert.bind(number, at: 4)
             try insert.run()
         }
         try run(

@@ -1,7 +1,7 @@
 internal import DefaultsModel
 internal import SQLite
 
-/// What a store forgets in a quiet moment: old tokens, and the rows of empty domains.
+/// What a store forgets in a quiet moment: surplus tokens, and the rows of empty domains.
 ///
 /// Each step is a transaction that takes some tenths of a second at most.
 struct Forgetting {
@@ -20,27 +20,25 @@ struct Forgetting {
 
     /// Forgets some.
     ///
-    /// - Parameter date: Now, in seconds since 1970.
     /// - Returns: Whether something was forgotten; there may be more.
-    func forgetSome(at date: UInt64) throws(SQLiteError) -> Bool {
+    func forgetSome() throws(SQLiteError) -> Bool {
         try connection.transaction { () throws(SQLiteError) in
-            if try forgetTokens(at: date) { return true }
+            if try forgetTokens() { return true }
             return try forgetDomains()
         }
     }
 
-    /// Forgets tokens that are too old, or too many.
-    private func forgetTokens(at date: UInt64) throws(SQLiteError) -> Bool {
+    /// Forgets the oldest tokens if there are too many.
+    ///
+    /// Their age does not count: a clock that is set would make an acknowledged change happen twice.
+    private func forgetTokens() throws(SQLiteError) -> Bool {
         let delete = try connection.prepare(
             """
             DELETE FROM tokens WHERE id IN (SELECT id FROM tokens
-                WHERE id < ?1
-                    OR id <= (SELECT id FROM tokens ORDER BY id DESC LIMIT 1 OFFSET ?2)
+                WHERE id <= (SELECT id FROM tokens ORDER BY id DESC LIMIT 1 OFFSET ?1)
                 ORDER BY id LIMIT \(Forgetting.rowsAtOnce))
             """)
-        let oldest = date - min(date, Token.longestMemory)
-        try delete.bind(TokenNumber.first(at: oldest), at: 1)
-        try delete.bind(Int64(Token.rememberedInAll), at: 2)
+        try delete.bind(Int64(Token.rememberedInAll), at: 1)
         try delete.run()
         return connection.changedRows > 0
     }
@@ -85,13 +83,4 @@ struct Forgetting {
             AND NOT EXISTS
                 (SELECT 1 FROM entries WHERE domain = domains.id AND archive IS NOT NULL)
         """
-}
-
-/// The number of a token's row: the second in which it was remembered, in units of 2^-20 seconds.
-///
-/// Later tokens have higher numbers. Those of the same second, or of a clock that was set back, get
-/// the next number each.
-enum TokenNumber {
-    /// The lowest number of a second, counted since 1970.
-    static func first(at second: UInt64) -> Int64 { Int64(second) << 20 }
 }

@@ -74,8 +74,6 @@ enum Schema {
         """
         -- Empty domains may have no row: of these, changes up to this generation are forgotten.
         ALTER TABLE state ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
-        -- The number of a token tells its age: see TokenNumber. Older numbers count from now on.
-        UPDATE tokens SET id = id + (CAST(strftime('%s', 'now') AS INTEGER) << 20);
         """,
     ]
 

@@ -74,7 +74,7 @@ extension DurableWriter {
         }
         chores.isStuck = true
         if chores.isForgettingDue {
-            if try Forgetting(on: connection).forgetSome(at: Timestamp.now) {
+            if try Forgetting(on: connection).forgetSome() {
                 chores.isStuck = false
                 return true
             }
