@@ -6,7 +6,6 @@
 #include <pthread.h>      /* the stack of a thread, below */
 #include <spawn.h>        /* the descriptors of a child, below */
 #include <sys/auxv.h>     /* whether the program has more rights than its caller */
-#include <sys/eventfd.h>  /* a wake-up as a descriptor, for the poll loop */
 #include <sys/inotify.h> /* changes of directories as a descriptor */
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/socket.h>   /* sending a descriptor, below */
@@ -23,10 +22,10 @@ static inline void clinux_name_this_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-/* dup3(2) is declared for _GNU_SOURCE only. With close-on-exec set: EFD_CLOEXEC is O_CLOEXEC, whose
+/* dup3(2) is declared for _GNU_SOURCE only. With close-on-exec set: SFD_CLOEXEC is O_CLOEXEC, whose
  * header also has struct stat, and then Swift cannot tell whether that is Glibc's or ours. */
 static inline int clinux_dup3(int descriptor, int number) {
-    return (int)syscall(SYS_dup3, descriptor, number, EFD_CLOEXEC);
+    return (int)syscall(SYS_dup3, descriptor, number, SFD_CLOEXEC);
 }
 
 /* pidfd_open(2) is declared in a header that older C libraries do not have. With close-on-exec set, as
@@ -41,9 +40,9 @@ static inline int clinux_make_memory_file(const char *name) {
 }
 
 /* pipe2(2) is declared for _GNU_SOURCE only. With close-on-exec set, and neither end blocks: the flags of
- * eventfd(2) are the same numbers. */
+ * signalfd(2) are the same numbers. */
 static inline int clinux_make_pipe(int *ends) {
-    return (int)syscall(SYS_pipe2, ends, EFD_CLOEXEC | EFD_NONBLOCK);
+    return (int)syscall(SYS_pipe2, ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* The header of fcntl(2) has struct stat, as is told above. */

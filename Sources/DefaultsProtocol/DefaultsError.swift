@@ -30,9 +30,10 @@ public struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
         /// What the caller expected no longer holds.
         public static let conflict = Code("org.defaultsd.Defaults1.Error.Conflict")
         /// The disk or the runtime directory refused, and nothing was changed.
+        ///
+        /// Of a restoration that stopped half-way the message says what was restored.
         public static let storageFailed = Code("org.defaultsd.Defaults1.Error.StorageFailed")
-        /// What was changed is seen by everybody and stands in the crash journal, and the disk refused
-        /// it for now.
+        /// The change is visible and in the crash journal, but not on disk yet.
         public static let notDurable = Code("org.defaultsd.Defaults1.Error.NotDurable")
         /// An argument is of the wrong type or form.
         public static let invalidArguments = Code("org.freedesktop.DBus.Error.InvalidArgs")

@@ -27,7 +27,7 @@ extension DefaultsObject {
         // Meanwhile callers that use our own name on the bus, as GLib's proxies do, learn of it.
         _ = await durability()
         await connection.refuseCalls(with: Self.hasEnded)
-        // Where the bus has gone, nobody has waited for them.
+        // If the bus is gone, nothing above has waited for them.
         await snapshotsClosed()
         let outcome = await durabilityAtRest()
         lastOutcome = outcome

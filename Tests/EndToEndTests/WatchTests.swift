@@ -168,6 +168,12 @@ import Testing
             try desktop.askBus("Debug.Stats.GetAllMatchRules")
                 .ranges(of: "member='Changed'").count >= 3
         }
+        // They have read what is there when they tell of a change.
+        desktop.tool("-host", "other", "write", "a.b", "probe", "-int", "0")
+        desktop.tool("-currentHost", "write", "a.b", "probe", "-int", "0")
+        for each in [lines, lines, otherLines, ownLines] {
+            while let line = each.next(), !line.contains(" probe = 0 ") {}
+        }
         func tell(_ words: String...) -> String? {
             desktop.tool(words)
             return lines.next().map { String($0.prefix { $0 != ";" }) }

@@ -49,7 +49,8 @@ final class Caller<Call> {
     /// One that is not at home can not: its process may end, and a process of ours get its
     /// number, while the connection lives on in a child.
     var isForgettable: Bool {
-        guard !place.hasCalls else { return false }
+        // One that is put off may have a call on another thread, which a later one must not overtake.
+        guard !place.hasCalls, !isPutOff else { return false }
         guard let credentials else { return true }
         return credentials.isAtHome
     }

@@ -198,8 +198,9 @@ extension BusService {
     ///
     /// What is noted of the others is what their first arguments tell: the domain and the layer.
     private func isNews(_ signal: Signal) -> Bool {
+        guard owner == nil || signal.sender == owner else { return false }
         progress.add(1, ordering: .relaxed)
-        guard owner == nil || signal.sender == owner, signal.arguments.count >= 2,
+        guard signal.arguments.count >= 2,
             case .string(let domain) = signal.arguments[0],
             case .string(let layer) = signal.arguments[1]
         else { return false }

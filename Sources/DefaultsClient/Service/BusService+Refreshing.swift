@@ -184,7 +184,7 @@ extension BusService {
                 timeout: timeout, mayStart: false, replying: method.outputSignature, write: write,
                 read: read,
                 completion: { [weak self] outcome in
-                    self?.progress.add(1, ordering: .relaxed)
+                    if case .success = outcome { self?.progress.add(1, ordering: .relaxed) }
                     completion(
                         outcome.mapError { ($0 as? DBusError).flatMap(DefaultsError.init) ?? $0 })
                     self?.noteCallEnded()

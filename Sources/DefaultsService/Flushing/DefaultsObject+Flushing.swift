@@ -76,7 +76,7 @@ extension DefaultsObject {
     /// A timer that was set for an earlier change fires, sees that a later one has moved the time,
     /// and is set again: cheaper than to move it at each change.
     func scheduleFlush() {
-        guard !isFlushing, lastOutcome == nil else { return }
+        guard !isFlushing, !longCalls.isBeforeFlush, lastOutcome == nil else { return }
         if mending.isDue { return beginMending() }
         guard let due = schedule.due else { return }
         let delay = ContinuousClock.now.duration(to: due)
@@ -130,10 +130,25 @@ extension DefaultsObject {
         let reached = waiters.filter { $0.flush <= last }
         waiters.removeAll { $0.flush <= last }
         for waiter in reached { waiter.resume(.success(durable)) }
-        scheduleFlush()
-        endAwaitingRoom()
-        resumeLongCalls()
+        goOn()
         backUpDaily()
+    }
+
+    /// Lets those go on that the flush has kept waiting, and flushes again if it is time.
+    ///
+    /// A long call that waits comes first: it cannot begin during a flush, and programs that ask for the
+    /// disk without a pause would keep it waiting for ever.
+    private func goOn() {
+        endAwaitingRoom()
+        guard longCalls.isAwaited else { return scheduleFlush() }
+        longCalls.isBeforeFlush = true
+        resumeLongCalls()
+        connection.loop.perform {
+            self.assumeIsolated { object in
+                object.longCalls.isBeforeFlush = false
+                object.scheduleFlush()
+            }
+        }
     }
 
     /// The changes stay pending, readable and in the crash journal; whoever waits is told, and
@@ -154,8 +169,6 @@ extension DefaultsObject {
             waiters = []
             for waiter in refused { waiter.resume(.failure(error)) }
         }
-        scheduleFlush()
-        endAwaitingRoom()
-        resumeLongCalls()
+        goOn()
     }
 }

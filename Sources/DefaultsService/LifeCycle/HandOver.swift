@@ -7,8 +7,8 @@ import DefaultsProtocol
 // 1. A name is never taken away from a daemon: the new one waits for it in the bus's queue, and asks
 //    the owner for it. Only a caller that may maintain the service is heard, and only the one that is
 //    next in the queue: nobody else must get the name, as callers send values to it.
-// 2. Who is waited for is the one who had the name until we got it, told by the bus in the one signal
-//    that says both. Where several daemons take over at once, each so waits for the one before it.
+// 2. The new daemon waits for the previous owner, which one signal of the bus names together with the
+//    new owner. Where several daemons take over at once, each so waits for the one before it.
 // 3. The wait ends when that one has left the bus. A daemon leaves when it has answered everything that
 //    was sent to the name while it had it, and has given up the database.
 // 4. The bus is listened to by a connection of our own that nobody calls. The one that takes the name
@@ -21,7 +21,7 @@ struct HandOver {
 
     /// The connection that takes the name.
     private let connection: Connection
-    /// The one that sees others go (4).
+    /// Watches other connections leave the bus (4).
     private let witness: Connection
 
     /// Prepares to take the name over; the loop waits while the bus is greeted.
@@ -56,7 +56,8 @@ struct HandOver {
     private func askForName(within limit: Duration) async throws {
         let changes = try await witness.ownerChanges(
             of: Contract.busName, limit: Self.waitingChanges)
-        guard try await !connection.takesName([]) else { return }
+        // The bus puts the last one that would replace the owner in front of all others that wait.
+        guard try await !connection.takesName([.replaceExisting]) else { return }
         let asking = Task(executorPreference: connection.loop) {
             try await askOwners(changes)
         }
@@ -75,11 +76,11 @@ struct HandOver {
             do {
                 refusal = try await ask(owner)
             } catch is CancellationError {
-                throw refusal.map { .handOverRefused($0.message) } ?? LifeCycleError.nameTaken
+                throw refusal.map { .handOverRefused($0.message) } ?? LifeCycleError.ownerSilent
             }
             // It is ours next, or that of one who waits before us; both end by a change.
             guard await iterator.next() != nil else {
-                throw refusal.map { .handOverRefused($0.message) } ?? LifeCycleError.nameTaken
+                throw refusal.map { .handOverRefused($0.message) } ?? LifeCycleError.ownerSilent
             }
         }
     }

@@ -11,6 +11,12 @@ public struct LifeCycleError: Error, CustomStringConvertible {
             "The service runs already: another process owns org.defaultsd.Defaults1 on this "
             + "bus. Nothing has to be started.")
 
+    static let ownerSilent = LifeCycleError(
+        description:
+            "Cannot take over: the process that owns org.defaultsd.Defaults1 on this bus does not "
+            + "answer. End it ('systemctl --user kill defaultsd.service', or by its number, which "
+            + "'busctl --user status org.defaultsd.Defaults1' says), then start again.")
+
     /// - Parameter reason: What the one that has the name says.
     static func handOverRefused(_ reason: String) -> LifeCycleError {
         LifeCycleError(

@@ -60,7 +60,7 @@ enum ServiceManager {
             separator: ":", omittingEmptySubsequences: false)
         var found: Int32?
         // The first descriptor after standard error.
-        for (descriptor, given) in zip(3..<3 + count, names) {
+        for (descriptor, given) in zip(Int32(3)..., names.prefix(Int(count))) {
             if given == name, found == nil, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 {
                 found = descriptor
             } else {
@@ -76,8 +76,8 @@ enum ServiceManager {
 
     // MARK: The socket
 
-    /// Nobody is told where no manager asked to be; a datagram that is refused changes nothing for the
-    /// service.
+    /// Does nothing if no manager asked to be notified; a datagram that is refused changes nothing for
+    /// the service.
     ///
     /// - Parameter descriptor: What goes with it; -1 for nothing.
     /// - Returns: Whether it was sent.

@@ -3,7 +3,7 @@ import DefaultsModel
 import DefaultsStorage
 import Logging
 
-/// Calls of which a part is done on another thread.
+/// Calls that do a part of their work on another thread.
 ///
 /// Further calls of the same caller wait meanwhile, so that they are carried out in their order. Those of
 /// others go on.
@@ -103,7 +103,7 @@ extension DefaultsObject {
         }
     }
 
-    /// Takes a snapshot of the database; nil where the store cannot be opened once more.
+    /// Takes a snapshot of the database; nil if a second connection cannot be opened.
     ///
     /// - Throws: ``LaneAwaited`` where this is not the time for it.
     private func makeSnapshot() throws -> DatabaseSnapshot? {
@@ -114,7 +114,7 @@ extension DefaultsObject {
         return try? database.snapshot()
     }
 
-    /// Has the log begun anew, for which a flush would have to wait until a snapshot is closed.
+    /// Restarts the log now, because a later flush would have to wait for the snapshot to close.
     private func prepareLog() {
         guard !longCalls.isLogBeingPrepared, !longCalls.isBusy(.answers) else { return }
         longCalls.isLogBeingPrepared = true

@@ -10,8 +10,8 @@ struct LaneAwaited: Error {}
 ///    take turns by the process that calls.
 /// 2. An answer is made from a snapshot that was taken on the loop, so that it is of one generation.
 /// 3. While a snapshot is open no store is made anew, and the database is not closed. None is taken
-///    while a flush is under way: it would keep the log from being begun anew for one caller after
-///    the other.
+///    while a flush is under way: otherwise a series of callers could keep the log from ever
+///    restarting. The flush after that waits until a long call had its turn.
 struct LongCalls {
     /// From how many keys on an answer is long: each takes some 10 microseconds.
     static let fewKeys = 512
@@ -33,6 +33,8 @@ struct LongCalls {
     private var busy: Set<Lane> = []
     /// Whether calls were put back that wait for a lane.
     var isAwaited = false
+    /// Whether the next flush waits for the turn of the long calls that the last one kept waiting.
+    var isBeforeFlush = false
     /// Whether the log may be read for long: nothing is left in it that the next flush must remove.
     var isLogReady = false
     var isLogBeingPrepared = false

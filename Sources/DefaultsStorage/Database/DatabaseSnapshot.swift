@@ -56,7 +56,7 @@ extension Database {
     ///
     /// It is closed before the database is, and before the store is made anew.
     ///
-    /// - Throws: `.cannotOpen` where the store cannot be opened once more.
+    /// - Throws: `.cannotOpen` if a second connection cannot be opened.
     public func snapshot() throws(StorageError) -> DatabaseSnapshot {
         try DatabaseSnapshot(of: file, under: contents.overlay, at: counter, identity: identity)
     }

@@ -16,7 +16,8 @@ struct PageFile: ~Copyable {
 
     /// Makes a file of memory that has no name, and whose length nobody can change.
     ///
-    /// Nobody opens it for writing by the descriptor of a reader, either: its mode forbids that.
+    /// Its mode keeps readers from opening it for writing by mistake. It is no wall: a program of the same
+    /// user can change the mode.
     static func inMemory(_ words: [UInt64]) throws(SystemError) -> PageFile {
         let descriptor = clinux_make_sealable_file(memoryName)
         guard descriptor >= 0 else { throw .last("memfd_create", memoryName) }

@@ -67,13 +67,15 @@ class Rounds:
         self.files = LayerFiles(self.desktop.directory / "layers", self.chance)
         self.told = ""
         self.changes = 0
+        self.signals: set[int] = set()
+        self.may_repeat = False
+        """Whether daemons were killed: the next one announces what it finds in the journal once more."""
         self.start()
         self.life = Life(ground, self.desktop)
         self.user, self.judge = self.desktop.connect(), self.desktop.connect()
         self.values: dict[str, dict[str, int]] = {
             f"{domain}{suffix}": {} for domain in DOMAINS for suffix in ("", "@host")}
         self.replicas: dict[str, tuple[int, dict[str, bytes]]] = {}
-        self.signals: set[int] = set()
         self.floor = 0
         self.desktop.watcher.listen("Changed", self._note_signal)
 
@@ -89,7 +91,7 @@ class Rounds:
 
     def take(self, way: str) -> None:
         """Changes files, does to the daemon what is to be done, and judges; raises Found."""
-        self.told = f"{way}:"
+        self.told, self.may_repeat = f"{way}:", way == "killed"
         if self.chance.random() < 0.3:
             self.life.attach()
         self.life.begin()
@@ -221,6 +223,8 @@ class Rounds:
         if layer not in ("managed", "system"):
             return
         self.claim(generation, f"{domain}@{layer}")
+        if self.may_repeat and not origin:
+            return self.signals.add(generation)
         if generation in self.signals or generation <= self.floor or origin:
             raise Found(f"Changed tells of {domain}@{layer}, {changed}, {removed}, by '{origin}' at "
                         f"{generation}, after {self.floor}")

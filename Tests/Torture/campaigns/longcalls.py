@@ -108,15 +108,15 @@ def one_generation(ground: Ground) -> Outcome:
     with filled(ground) as desktop:
         reader, writer = desktop.connect(), desktop.connect()
         made, number = {}, 0
+        is_half = ground.inject == "half-changes"
         for _ in range(ground.scale(4, 100)):
+            if is_half:
+                apply(writer, {FIRST: number + 1})
             pending = begin(reader, "GetAllValues")
             while pending.answer is None:
                 number += 1
-                if ground.inject == "half-changes":
-                    apply(writer, {FIRST: number})
-                    made[apply(writer, {LAST: number})] = number
-                else:
-                    made[apply(writer, {FIRST: number, LAST: number})] = number
+                change = {LAST: number} if is_half else {FIRST: number, LAST: number}
+                made[apply(writer, change)] = number
                 if number % 5 == 0:
                     writer.call("Synchronize")
                 desktop.settle()
