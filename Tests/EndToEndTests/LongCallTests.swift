@@ -9,6 +9,40 @@ import Testing
 
     init() throws { desktop = try Desktop() }
 
+    @Test func `Programs that ask for the disk without a pause do not keep a long answer waiting`()
+        throws
+    {
+        // Each call of fdatasync or fsync takes 0.2 s more.
+        let daemon = try desktop.startDaemon(
+            by: "strace", "--follow-forks", "--trace=fsync,fdatasync", "--output=/dev/null",
+            "--inject=fsync,fdatasync:delay_enter=200000")
+        let output = try desktop.python(
+            """
+            \(Self.python(keys: 1000))
+            durable, numbers = {"durable": GLib.Variant("b", True)}, iter(range(1000))
+            writers = [connect(), connect()]
+            def write(writer):
+                def done(connection, result):
+                    connection.call_finish(result)
+                    events.append("written")
+                    write(writer)
+                entries = {"key": GLib.Variant("i", next(numbers))}
+                writer.call(name, path, name, "ApplyValues", GLib.Variant(
+                    "(sa{sv}asa{st}a{sv})", (f"a.b{writers.index(writer)}", entries, [], {}, durable)),
+                    None, 0, -1, None, done)
+            for writer in writers: write(writer)
+            while len(events) < 4: GLib.MainContext.default().iteration(True)
+            send("read", other, "GetAll", "(s)", huge)
+            # A starved answer never comes; by then the writers have run out of numbers.
+            wait("read")
+            assert len(answers["read"].unpack()[0]) == 1000
+            print(events.count("written") < 100)
+            """, desktop.bus.address
+        ).requireOutput()
+        #expect(output == "True\n")
+        daemon.send(SIGTERM)
+    }
+
     /// Python that has `events`, the names of calls in the order of their replies, `huge`, a domain of
     /// so many keys, and `other`, the connection of another caller.
     private static func python(keys: Int = 60_000) -> String {

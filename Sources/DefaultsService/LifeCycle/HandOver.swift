@@ -66,22 +66,36 @@ struct HandOver {
         try await asking.value
     }
 
+    /// How long until an owner is asked again that waits for another heir.
+    private static let pause = Duration.milliseconds(200)
+
     /// Asks each owner until the name is ours.
+    ///
+    /// The bus does not say when an heir before us leaves the queue, so an owner that refuses for its sake
+    /// is asked again.
     private func askOwners(_ changes: SignalStream) async throws {
-        var refusal: DBusError?
         var iterator = changes.makeAsyncIterator()
         while let owner = try await witness.owner(of: Contract.busName),
             owner != connection.uniqueName
         {
+            let refusal: DBusError?
             do {
                 refusal = try await ask(owner)
             } catch is CancellationError {
-                throw refusal.map { .handOverRefused($0.message) } ?? LifeCycleError.ownerSilent
+                throw LifeCycleError.ownerSilent
             }
-            // It is ours next, or that of one who waits before us; both end by a change.
-            guard await iterator.next() != nil else {
-                throw refusal.map { .handOverRefused($0.message) } ?? LifeCycleError.ownerSilent
+            if let refusal {
+                await pause()
+                guard !Task.isCancelled else { throw LifeCycleError.handOverRefused(refusal.message) }
+            } else if await iterator.next() == nil {
+                throw LifeCycleError.ownerSilent
             }
+        }
+    }
+
+    private func pause() async {
+        await withCheckedContinuation { continuation in
+            connection.loop.schedule(after: Self.pause) { continuation.resume() }
         }
     }
 

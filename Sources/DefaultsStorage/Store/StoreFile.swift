@@ -55,12 +55,16 @@ struct StoreFile: Sendable {
     func connect() throws(StorageError) -> Connection {
         do throws(SQLiteError) {
             let connection = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")
+            // The log may be of another time, and then the first read fails. Closing must not fold that
+            // log into the store.
+            connection.keepLogOnClose(true)
             try connection.pragma("page_size", "\(PageSize.ours.whole)")
             try FreePages(of: connection).chooseErasure()
             try connection.pragma("trusted_schema", "OFF")
             try connection.pragma("cache_size", "-\(StoreFile.cacheKiB)")
             try connection.pragma("synchronous", "FULL")
             try connection.pragma("journal_size_limit", "\(StoreFile.walSizeLimit)")
+            connection.keepLogOnClose(false)
             return connection
         } catch {
             throw .storeFailure(path, error, .cannotOpen)
