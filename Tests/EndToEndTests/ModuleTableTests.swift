@@ -41,13 +41,17 @@ import Testing
         let folder = Desktop.packageDirectory + "Sources/\(module)/"
         let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
         return try (files ?? []).filter { $0.hasSuffix(".swift") }.reduce(into: []) {
-            let text = try String(contentsOfFile: folder + $1, encoding: .utf8)
-            $0.formUnion(names(in: text, /(?m)^(?:[@a-z()_]+ )*import (?:[a-z]+ )?(\w+)/))
+            let lines = try String(contentsOfFile: folder + $1, encoding: .utf8)
+                .split(separator: "\n").filter { $0.contains("import ") }
+            $0.formUnion(
+                names(
+                    in: lines.joined(separator: "\n"),
+                    /(?m)^(?:[@a-z()_]+ )*import (?:[a-z]+ )?(\w+)/))
         }
     }
 
     private static func names(
-        in text: some BidirectionalCollection<Character>, _ name: Regex<(Substring, Substring)>
+        in text: some StringProtocol, _ name: Regex<(Substring, Substring)>
     ) -> Set<String> {
         Set(String(text).matches(of: name).map { String($0.1) })
     }
