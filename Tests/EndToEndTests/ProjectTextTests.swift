@@ -91,5 +91,6 @@ import Testing
         #expect(license.contains("Version 2.0, January 2004"))
         #expect(license.contains("END OF TERMS AND CONDITIONS"))
         #expect(license.contains("limitations under the License.\n"))
+        #expect(try links(in: "Documentation/CONTRIBUTING.md").contains { $0.path == "LICENSE" })
     }
 }
