@@ -30,7 +30,7 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	debootstrap gnome-keyring libsecret-tools
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
-.PHONY: all build demo check lint test docs torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
+.PHONY: all build demo check lint test docs picture torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
 
 all: build
 
@@ -68,6 +68,10 @@ clean-root: build
 # The codec of keyed archives, for FUZZ_SECONDS; see Tests/Fuzz/fuzz.
 fuzz:
 	Tests/Fuzz/fuzz
+
+# The picture in the README, of what the programs print in real terminals.
+picture: build setup-run
+	Documentation/recording/record $(RELEASE) Documentation/recording/defaultsd.svg
 
 bench: build setup-run setup-bench
 	Tests/Bench/bench $(CURDIR)/$(RELEASE)

@@ -9,18 +9,19 @@ struct ArticleTests {
         "DefaultsClient", "DefaultsFoundation", "KeyedArchive", "PropertyList",
     ]
 
-    /// The README, and the pages of all catalogues but that of DefaultsSecrets, whose own tests do the
-    /// same.
+    /// The README, the pages about the project, and those of all catalogues but that of
+    /// DefaultsSecrets, whose own tests do the same.
     private static let pages =
-        libraries.flatMap { library in
-            let catalogue = sources.appending(path: "\(library)/\(library).docc")
-            let files = try? FileManager.default.contentsOfDirectory(
-                atPath: catalogue.path(percentEncoded: false))
-            return (files ?? []).filter { $0.hasSuffix(".md") }.sorted()
-                .map { catalogue.appending(path: $0).path(percentEncoded: false) }
-        } + [
-            sources.appending(path: "../README.md").standardizedFileURL.path(percentEncoded: false)
-        ]
+        libraries.flatMap { markdown(in: sources.appending(path: "\($0)/\($0).docc")) }
+        + markdown(in: sources.appending(path: "../Documentation").standardizedFileURL)
+        + markdown(in: sources.appending(path: "..").standardizedFileURL)
+
+    private static func markdown(in folder: URL) -> [String] {
+        let path = folder.path(percentEncoded: false)
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return files.filter { $0.hasSuffix(".md") }.sorted()
+            .map { folder.appending(path: $0).path(percentEncoded: false) }
+    }
 
     /// The lines of the other files here.
     private static func compiledLines() throws -> Set<String> {
@@ -92,7 +93,7 @@ struct ArticleTests {
     }
 
     @Test func `there are pages and comments of each module`() throws {
-        #expect(Self.pages.count >= 7)
+        #expect(Self.pages.count >= 15)
         let text = try Self.sourceFiles.map { try String(contentsOfFile: $0, encoding: .utf8) }
         #expect(text.flatMap(Self.exampleLines).count > 100)
     }

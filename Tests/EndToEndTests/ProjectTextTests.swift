@@ -20,15 +20,70 @@ import Testing
         }
     }
 
-    @Test(arguments: ["README.md", "Documentation/CONTRIBUTING.md", "Documentation/CHANGELOG.md"])
-    func `Every link to a file of the project leads to one`(file: String) throws {
-        let folder = URL(filePath: Desktop.packageDirectory + file).deletingLastPathComponent()
-        let links = try text(file).matches(of: /\]\(([^)#:]+)(?:#[^)]*)?\)/).map { String($0.1) }
-        for link in links {
-            let path = folder.appending(path: link).path(percentEncoded: false)
-            #expect(FileManager.default.fileExists(atPath: path), "\(link)")
+    /// The README and all pages of the folder, by their paths in the project.
+    private static let pages: [String] = {
+        let folder = Desktop.packageDirectory + "Documentation"
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let pages = files.filter { $0.hasSuffix(".md") }.sorted()
+        return ["README.md"] + pages.map { "Documentation/\($0)" }
+    }()
+
+    /// Where a page's links lead that do not leave the project: a path, a heading, or both.
+    private func links(in page: String) throws -> [(path: String, heading: String?)] {
+        try text(page).matches(of: /\]\(([^)#:]*)(?:#([^)]*))?\)/)
+            .map { (String($0.1), $0.2.map { String($0) }) }
+    }
+
+    /// The names by which links call the headings of a page: small letters, and hyphens for spaces.
+    private func headings(of page: String) throws -> [String] {
+        try text(page).matches(of: /(?m)^#+ (.*)$/).map { match in
+            match.1.lowercased().replacing(" ", with: "-")
+                .filter { $0.isLetter || $0.isNumber || "-_".contains($0) }
         }
-        #expect(links.contains { $0.hasSuffix("LICENSE") } || file.hasSuffix("CHANGELOG.md"))
+    }
+
+    @Test(arguments: pages)
+    func `Every link of a page leads to a file and a heading that exist`(page: String) throws {
+        let folder = page.hasPrefix("Documentation/") ? "Documentation/" : ""
+        for link in try links(in: page) {
+            let target = link.path.isEmpty ? page : folder + link.path
+            let isThere = FileManager.default.fileExists(
+                atPath: Desktop.packageDirectory + target)
+            #expect(isThere, "\(link)")
+            guard isThere, let heading = link.heading else { continue }
+            #expect(try headings(of: target).contains(heading), "\(link)")
+        }
+    }
+
+    @Test func `The README is short, and leads to every page`() throws {
+        let lines = try text("README.md").components(separatedBy: "\n").dropLast()
+        #expect(lines.count <= 200)
+        let targets = try links(in: "README.md").map(\.path)
+        #expect(Self.pages.count > 8)
+        for page in Self.pages.dropFirst() + ["Documentation/LICENSE"] {
+            #expect(targets.contains(page), "\(page)")
+        }
+    }
+
+    @Test func `The picture in the README is what the programs print`() throws {
+        let recording = Desktop.packageDirectory + "Documentation/recording"
+        let compared = ProgramResult.run(
+            ["\(recording)/record", "--check", Desktop.programs, "\(recording)/defaultsd.svg"],
+            environment: ProcessInfo.processInfo.environment)
+        #expect(compared.status == 0, "Run 'make picture'. \(compared)")
+    }
+
+    @Test func `The file that the administrator's page shows is one that lint accepts`() throws {
+        let page = try text("Documentation/administration.md")
+        let examples = page.matches(of: /(?s)```json\n(.*?)```/).map { String($0.1) }
+        #expect(examples.count == 1)
+        let desktop = try Desktop()
+        for example in examples {
+            let file = try desktop.directory.write(example, to: "org.example.Browser.json")
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            let checked = desktop.tool("lint", file)
+            #expect(checked.status == 0 && checked.output == "", "\(checked)")
+        }
     }
 
     @Test func `The license is the Apache License 2_0 as it was published`() throws {
@@ -36,5 +91,6 @@ import Testing
         #expect(license.contains("Version 2.0, January 2004"))
         #expect(license.contains("END OF TERMS AND CONDITIONS"))
         #expect(license.contains("limitations under the License.\n"))
+        #expect(try links(in: "Documentation/CONTRIBUTING.md").contains { $0.path == "LICENSE" })
     }
 }
