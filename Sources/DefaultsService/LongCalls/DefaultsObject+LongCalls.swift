@@ -43,6 +43,8 @@ extension DefaultsObject {
         then conclude: (isolated DefaultsObject, MethodCall, DetachedCall, Part) throws -> Void
     ) {
         longCalls.end(lane)
+        // Those that wait come before the next call of this caller.
+        resumeLongCalls()
         detached.end { call in
             guard lastOutcome == nil else { return call.fail(Self.hasEnded) }
             do {
@@ -53,7 +55,6 @@ extension DefaultsObject {
         }
         tidySoon()
         if lane == .answers { noteSnapshotClosed() }
-        resumeLongCalls()
     }
 
     /// Has the long calls carried out again that were put back.
