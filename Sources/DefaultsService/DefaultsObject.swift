@@ -86,6 +86,7 @@ public actor DefaultsObject {
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)
         if database.needsFlush { noteChange() }
+        await tidyUpAfterStart()
     }
 
     /// This machine, which the suffix `@host` means, and the others that have names here.

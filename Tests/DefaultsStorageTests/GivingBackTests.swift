@@ -81,6 +81,43 @@ import Testing
         #expect(file.range(of: Data(secret)) == nil)
     }
 
+    @Test("What a process has removed and left in free pages is erased by the next one")
+    func erasedByTheNext() async throws {
+        let secret = Array("a secret that nobody may find".utf8)
+        var database = try scratch.open()
+        for number in 0..<100 {
+            let padding = [UInt8](repeating: 3, count: 60_000)
+            try database.set(["key\(number)": padding + secret], in: "org.example.Large")
+        }
+        try await database.flush()
+        database.close()
+        database = try scratch.open()
+        try database.clear("org.example.Large")
+        try await database.flush()
+        database.close()
+        database = try scratch.open()
+        let writer = try database.makeWriter()
+        #expect(await writer.hasFreePages)
+        while try await writer.tidy() {}
+        #expect(await !writer.hasFreePages)
+        await writer.close()
+        database.close()
+        let file = try Data(contentsOf: URL(fileURLWithPath: scratch.store))
+        #expect(file.range(of: Data(secret)) == nil)
+    }
+
+    @Test("Making a copy of a store writes nothing to it")
+    func copied() throws {
+        try scratch.open().close()
+        let file = StoreFile(path: scratch.store)
+        let before = try scratch.bytes(scratch.store)
+        let connection = try file.connect()
+        connection.keepLogOnClose(true)
+        try connection.copy(to: "\(scratch.root)/copy")
+        #expect(try scratch.bytes(scratch.store) == before)
+        #expect(try scratch.size(file.logPath) == 0)
+    }
+
     @Test("A database of an earlier version is made small when most of it is free")
     func converted() async throws {
         try scratch.open().close()
