@@ -60,10 +60,10 @@ import Testing
         try await flush(database, by: writer)
         for (key, value) in values.prefix(20) { try database.set([key: value]) }
         try await flush(database, by: writer)
+        // A read keeps the log from being folded back whole, and so from beginning again.
+        let read = try database.snapshot()
         try database.clear("org.example.Large")
         try await flush(database, by: writer)
-        // A read keeps the log from beginning again, whatever is folded back.
-        let read = try database.snapshot()
         try await writer.refuseNextSync()
         #expect(try await writer.tidy())
         read.close()
