@@ -46,6 +46,32 @@ import Testing
         #expect(try scratch.open().archive("kept") == [1])
     }
 
+    @Test("A database that is read while it is tidied up is small after the next flush")
+    func readMeanwhile() async throws {
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        let flush = {
+            let batch = try #require(database.beginFlush())
+            let hasChores = try await writer.write(batch)
+            database.finishFlush(batch, .success(()))
+            return hasChores
+        }
+        try await fill(database, 10, of: 1 << 20)
+        try await writer.beginLog()
+        let read = try database.snapshot()
+        try database.clear("org.example.Large")
+        #expect(try await flush())
+        while try await writer.tidy() {}
+        read.close()
+        #expect(try scratch.size(scratch.store) > 10 << 20)
+        try database.set(["kept": [1]])
+        #expect(try await flush())
+        while try await writer.tidy() {}
+        #expect(try scratch.size(scratch.store) < 1 << 20)
+        await writer.close()
+        database.close()
+    }
+
     @Test("Removing large values does not write them once more")
     func writtenForRemoval() async throws {
         let database = try scratch.open()

@@ -25,6 +25,8 @@ struct FreePages {
     /// How many pages may be in use in a store that is rebuilt in one step: 16 MiB, which are in memory
     /// meanwhile.
     private static let mostRebuilt = 4096
+    /// How long the reads under way are waited for, in milliseconds: longer than all but long calls take.
+    private static let longestWait = 100
     /// How many pages SQLite lets the log have before it folds it back, which is its own number.
     private static let pagesInLog = 1000
 
@@ -83,9 +85,13 @@ struct FreePages {
     }
 
     /// Folds the log back, by which the file gets its new size.
-    func finish() throws(SQLiteError) {
+    ///
+    /// - Returns: Whether all of it is folded back: not if somebody goes on reading what was there before.
+    func finish() throws(SQLiteError) -> Bool {
         try connection.pragma("wal_autocheckpoint", "\(FreePages.pagesInLog)")
-        try connection.pragma("wal_checkpoint", "PASSIVE")
+        try connection.pragma("busy_timeout", "\(FreePages.longestWait)")
+        defer { _ = try? connection.pragma("busy_timeout", "0") }
+        return try connection.pragma("wal_checkpoint", "FULL") == "0"
     }
 
     /// Gives a store a pointer map, where most of it is free and the rest is small.

@@ -70,7 +70,7 @@ extension DurableWriter {
         do throws(SQLiteError) {
             if try writing(tidySome) { return true }
         } catch {
-            try? FreePages(of: connection).finish()
+            _ = try? FreePages(of: connection).finish()
             // Once the log is folded back, it may have space for what the disk has none for.
             let isFirst = !chores.hasFailed
             (chores.hasFailed, chores.isStuck) = (true, !isFirst)
@@ -96,10 +96,8 @@ extension DurableWriter {
             }
             chores.noteForgotten()
         }
-        if chores.isFoldingDue {
-            try pages.finish()
-            chores.isFoldingDue = false
-        }
+        // If somebody reads for long, the next flush has it tried again.
+        if chores.isFoldingDue { chores.isFoldingDue = try !pages.finish() }
         return false
     }
 }
