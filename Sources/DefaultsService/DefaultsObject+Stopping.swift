@@ -18,7 +18,7 @@ extension DefaultsObject {
     /// - Throws: ``StorageError`` where the disk refuses. The crash journal keeps the changes.
     public func stop() async throws {
         await endUpkeep()
-        _ = await durability()
+        if case .success = await durability() { await tidyAtEnd() }
         await patiently { connection in
             // Where the bus is gone, or there is none, there is no name to give back.
             _ = try? await connection.releaseName(Contract.busName)

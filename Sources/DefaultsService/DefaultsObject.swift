@@ -45,7 +45,7 @@ public actor DefaultsObject {
     /// What the disk has said at the end, after which database and writer are closed; nil before.
     var lastOutcome: Result<Generation, StorageError>?
     var announcements = Announcements()
-    /// What came from the crash journal, until it is announced.
+    /// What came from the crash journal, until it is announced; nothing if there is no bus.
     var recovered: [PendingNames]
     var statistics = Statistics()
     /// Who has made the last changes.
@@ -73,7 +73,8 @@ public actor DefaultsObject {
     ) {
         self.abandon = abandon
         self.connection = connection
-        recovered = database.pendingNames
+        // A peer has no name on a bus, and is told of none of them.
+        recovered = connection.uniqueName == nil ? [] : database.pendingNames
         self.database = database
         self.writer = writer
         self.layers = layers
@@ -86,6 +87,7 @@ public actor DefaultsObject {
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)
         if database.needsFlush { noteChange() }
+        await tidyUpAfterStart()
     }
 
     /// This machine, which the suffix `@host` means, and the others that have names here.

@@ -77,10 +77,11 @@ import Testing
         for number in 0..<20_000 {
             try database.remember(
                 Token("token"), of: Domain("org.example.D\(number)", on: .localhost))
+            // Of the tokens of one flush it is not said which is the oldest.
+            if number == 9_999 { try await database.flush() }
         }
         try await database.flush()
         try await tidy(database)
-        let first = try Domain("org.example.D0", on: .localhost)
         let last = try Domain("org.example.D19999", on: .localhost)
         #expect(try database.outcome(of: Token("token"), in: last) != nil)
         #expect(
@@ -88,7 +89,6 @@ import Testing
                 try database.outcome(
                     of: Token("token"), in: Domain("org.example.D\($0)", on: .localhost)) != nil
             })
-        _ = first
         database.close()
         #expect(
             try scratch.query("SELECT count(*) FROM tokens") == "[(\(Token.rememberedInAll),)]")
@@ -96,6 +96,50 @@ import Testing
             "SELECT count(*) < \(Token.rememberedInAll + 2 * Forgetting.emptyDomainsKept) FROM domains"
         )
         #expect(domains == "[(1,)]")
+    }
+
+    @Test("Tokens of domains with keys do not stay for ever while a daemon runs")
+    func tokensOfARunningDaemon() async throws {
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        for number in 0..<24 {
+            let domain = try Domain("org.example.D\(number)", on: .localhost)
+            try database.set(["key": [1]], in: domain.name)
+            for token in 0..<1024 { try database.remember(Token("\(token)"), of: domain) }
+            let batch = try #require(database.beginFlush())
+            let hasChores = try await writer.write(batch)
+            database.finishFlush(batch, .success(()))
+            if hasChores { while try await writer.tidy() {} }
+        }
+        await writer.close()
+        database.close()
+        #expect(
+            try scratch.query("SELECT count(*) FROM tokens") == "[(\(Token.rememberedInAll),)]")
+    }
+
+    @Test("A step that forgets domains with many removed keys stays short")
+    func rowsOfAStep() async throws {
+        let database = try scratch.open()
+        let keys = (0..<8).map { "key\($0)" }
+        for number in 0..<2100 {
+            for key in keys { try database.set([key: [1]], in: "org.example.D\(number)") }
+        }
+        try await database.flush()
+        for number in 0..<2100 {
+            for key in keys { try database.remove(key, in: "org.example.D\(number)") }
+        }
+        try await database.flush()
+        let connection = try StoreFile(path: scratch.store).connect()
+        let count = {
+            let select = try connection.prepare("SELECT count(*) FROM entries")
+            return try select.step() ? select.integer(at: 0) : 0
+        }
+        let before = try count()
+        #expect(before == 2100 * 8)
+        #expect(try Forgetting(on: connection).forgetSome())
+        let removed = before - (try count())
+        #expect(removed > 0 && removed <= Forgetting.rowsAtOnce)
+        database.close()
     }
 
     @Test("Tokens of an earlier version are remembered after the upgrade")

@@ -84,6 +84,61 @@ struct FullDiskTests {
         next.close()
     }
 
+    @Test("The reserve is not used up by a removal that it does not help")
+    func keptReserve() async throws {
+        let disk = try SmallFileSystem(mebibytes: 80)
+        let scratch = try Scratch(in: "\(disk.path)/scratch")
+        let runtime = try Scratch()
+        let location = DatabaseLocation(
+            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
+        let database = try Database(at: location) { _ in }
+        let keys = (0..<13_000).map { "key\($0)" }
+        let value = [UInt8](repeating: 3, count: 900)
+        for key in keys { try database.set([key: value], in: "org.example.Small") }
+        try database.set(["large": [UInt8](repeating: 3, count: 1 << 20)])
+        try await database.flush()
+        let writer = try database.makeWriter()
+        let refusal = {
+            let batch = try #require(database.beginFlush())
+            let error = await #expect(throws: StorageError.self) { try await writer.write(batch) }
+            database.finishFlush(batch, .failure(try #require(error)))
+            return error?.cause as? SQLiteError
+        }
+        while try await writer.tidy() {}
+        #expect(database.reserveSize == DiskReserve.size)
+        try disk.fill()
+        // Each page of the domain is written.
+        for key in keys.prefix(6500) { try database.remove(key, in: "org.example.Small") }
+        #expect(try await refusal()?.code == .full)
+        #expect(database.reserveSize == DiskReserve.size)
+        // What is added would take it up.
+        try database.clear("org.example.Small")
+        try database.set(["large": [UInt8](repeating: 4, count: 9_000_000)])
+        #expect(try await refusal()?.code == .full)
+        #expect(database.reserveSize == DiskReserve.size)
+        try disk.empty()
+        let batch = try #require(database.beginFlush())
+        try await writer.write(batch)
+        database.finishFlush(batch, .success(()))
+        await writer.close()
+        database.close()
+    }
+
+    @Test("A reserve that is a file without space is given space")
+    func hollowReserve() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        let path = "\(scratch.location.directory)/reserve"
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        try #require(truncate(path, off_t(DiskReserve.size)) == 0)
+        let writer = try database.makeWriter()
+        #expect(!writer.reserve.isThere)
+        while try await writer.tidy() {}
+        #expect(writer.reserve.isThere)
+        await writer.close()
+        database.close()
+    }
+
     @Test("On a disk too full for the name of the lock's holder the database opens, locked")
     func fullForLockHolder() throws {
         let disk = try SmallFileSystem()

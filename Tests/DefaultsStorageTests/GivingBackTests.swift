@@ -46,6 +46,32 @@ import Testing
         #expect(try scratch.open().archive("kept") == [1])
     }
 
+    @Test("A database that is read while it is tidied up is small after the next flush")
+    func readMeanwhile() async throws {
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        let flush = {
+            let batch = try #require(database.beginFlush())
+            let hasChores = try await writer.write(batch)
+            database.finishFlush(batch, .success(()))
+            return hasChores
+        }
+        try await fill(database, 10, of: 1 << 20)
+        try await writer.beginLog()
+        let read = try database.snapshot()
+        try database.clear("org.example.Large")
+        #expect(try await flush())
+        while try await writer.tidy() {}
+        read.close()
+        #expect(try scratch.size(scratch.store) > 10 << 20)
+        try database.set(["kept": [1]])
+        #expect(try await flush())
+        while try await writer.tidy() {}
+        #expect(try scratch.size(scratch.store) < 1 << 20)
+        await writer.close()
+        database.close()
+    }
+
     @Test("Removing large values does not write them once more")
     func writtenForRemoval() async throws {
         let database = try scratch.open()
@@ -79,6 +105,43 @@ import Testing
         database.close()
         let file = try Data(contentsOf: URL(fileURLWithPath: scratch.store))
         #expect(file.range(of: Data(secret)) == nil)
+    }
+
+    @Test("What a process has removed and left in free pages is erased by the next one")
+    func erasedByTheNext() async throws {
+        let secret = Array("a secret that nobody may find".utf8)
+        var database = try scratch.open()
+        for number in 0..<100 {
+            let padding = [UInt8](repeating: 3, count: 60_000)
+            try database.set(["key\(number)": padding + secret], in: "org.example.Large")
+        }
+        try await database.flush()
+        database.close()
+        database = try scratch.open()
+        try database.clear("org.example.Large")
+        try await database.flush()
+        database.close()
+        database = try scratch.open()
+        let writer = try database.makeWriter()
+        #expect(await writer.hasFreePages)
+        while try await writer.tidy() {}
+        #expect(await !writer.hasFreePages)
+        await writer.close()
+        database.close()
+        let file = try Data(contentsOf: URL(fileURLWithPath: scratch.store))
+        #expect(file.range(of: Data(secret)) == nil)
+    }
+
+    @Test("Making a copy of a store writes nothing to it")
+    func copied() throws {
+        try scratch.open().close()
+        let file = StoreFile(path: scratch.store)
+        let before = try scratch.bytes(scratch.store)
+        let connection = try file.connect()
+        connection.keepLogOnClose(true)
+        try connection.copy(to: "\(scratch.root)/copy")
+        #expect(try scratch.bytes(scratch.store) == before)
+        #expect(try scratch.size(file.logPath) == 0)
     }
 
     @Test("A database of an earlier version is made small when most of it is free")

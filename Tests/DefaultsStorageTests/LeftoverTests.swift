@@ -50,6 +50,34 @@ import Testing
         database.close()
     }
 
+    @Test("4: nor is a step of tidying whose end the disk refuses")
+    func refusedTidying() async throws {
+        let scratch = try Scratch()
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        let values = (0..<80).map { ("key\($0)", [UInt8](repeating: 7, count: 50_000)) }
+        for (key, value) in values { try database.set([key: value], in: "org.example.Large") }
+        try await flush(database, by: writer)
+        for (key, value) in values.prefix(20) { try database.set([key: value]) }
+        try await flush(database, by: writer)
+        // A read keeps the log from being folded back whole, and so from beginning again.
+        let read = try database.snapshot()
+        try database.clear("org.example.Large")
+        try await flush(database, by: writer)
+        try await writer.refuseNextSync()
+        #expect(try await writer.tidy())
+        read.close()
+        try database.set(["small": [1]])
+        try await flush(database, by: writer)
+        let copy = try scratch.copyAll()
+        #expect(try WriteAheadLog.open(of: copy.store, mayBeTorn: false)?.isDamaged != true)
+        let next = try copy.open()
+        #expect(copy.rescue == nil)
+        #expect(try next.archive("small") == [1])
+        await writer.close()
+        database.close()
+    }
+
     @Test("4: nor is one that the process before has not written to its end")
     func processBefore() async throws {
         let scratch = try Scratch()

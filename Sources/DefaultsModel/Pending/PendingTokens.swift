@@ -16,6 +16,9 @@ public struct PendingTokens: Sendable {
     /// Whether there are none.
     public var isEmpty: Bool { ring.isEmpty }
 
+    /// How many there are.
+    public var count: Int { ring.count }
+
     /// All of them with the generations that were replied, the oldest first.
     public var inOrder: [(token: Token, generation: Generation)] {
         (ring[oldest...] + ring[..<oldest]).compactMap { token in

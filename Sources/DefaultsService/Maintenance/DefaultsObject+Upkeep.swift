@@ -27,9 +27,26 @@ extension DefaultsObject {
         if isDue { request(.daily) }
     }
 
-    /// Has the database tidied up, unless other work is under way; to be called after a flush.
+    /// Has the database tidied up when the work is done that is under way; to be called after a flush.
     func tidyUp() {
-        if !upkeep.isUnderWay, upkeep.waiting.isEmpty { request(.tidying) }
+        if !upkeep.waiting.contains(where: \.isTidying) { request(.tidying) }
+    }
+
+    /// Goes on with what the process before has left in pages that are free.
+    func tidyUpAfterStart() async {
+        if await writer.hasFreePages { tidyUp() }
+    }
+
+    /// Returns the pages that are free, so that what was removed is in the file no more, as far as the
+    /// time allows; to be called at the end, after the flush.
+    func tidyAtEnd() async {
+        let deadline = ContinuousClock.now + Upkeep.timeAtEnd
+        guard await writer.hasFreePages else { return }
+        do {
+            while ContinuousClock.now < deadline, try await writer.tidy() {}
+        } catch {
+            logger.debug("The database could not be made smaller: \(error)")
+        }
     }
 
     /// Gives up what is under way, refuses what waits, and returns when that is over.
@@ -53,7 +70,8 @@ extension DefaultsObject {
         do {
             while !upkeep.isEnding, try await writer.tidy() {}
         } catch {
-            // The next flush has it tried again.
+            // The next flush has it tried again. The log may have to begin anew for that.
+            longCalls.isLogReady = false
             logger.debug("The database could not be made smaller: \(error)")
         }
     }

@@ -14,6 +14,11 @@ struct Upkeep {
         case restoration(
             Restoration, answer: (Result<RestorationReport, any Error>) -> Void)
 
+        /// Whether it is the work that keeps the database small.
+        var isTidying: Bool {
+            if case .tidying = self { true } else { false }
+        }
+
         /// Answers that it is not done.
         func refuse(_ error: any Error) {
             switch self {
@@ -42,4 +47,6 @@ struct Upkeep {
 
     /// How long no daily backup is tried after one that failed.
     static let pauseAfterFailure = Duration.seconds(3600)
+    /// How long the end may take to return free pages: the next daemon waits for the database meanwhile.
+    static let timeAtEnd = Duration.seconds(2)
 }

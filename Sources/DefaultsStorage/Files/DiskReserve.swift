@@ -5,7 +5,7 @@ internal import Glibc
 /// What is removed has to be written to the log before anything is given back to the disk: without
 /// such space a full disk could not be healed by removing. So a flush that removes something gets it,
 /// where the disk is full, and it is made again when there is room. A flush that only adds does not
-/// get it: it would be full again, and the reserve gone.
+/// get it, nor one that also adds much: the disk would be full again, and the reserve gone.
 ///
 /// The size is more than the removal of 200 MiB of values of a page and more each writes, which is
 /// 3 MiB. Small values need more: there each page that held several of them is written once.
@@ -15,6 +15,11 @@ struct DiskReserve {
     static let size = 4 << 20
     /// What the disk must have for it to be made, in bytes: 32 MiB.
     static let room = 8 * size
+    /// The size of the values that a flush may add which gets it, in bytes: 2 MiB.
+    static let mostAdded = size / 2
+
+    /// What `st_blocks` counts, in bytes.
+    private static let blockSize = 512
 
     private let directory: PrivateDirectory
     private var path: String { directory.file(DiskReserve.name) }
@@ -23,20 +28,32 @@ struct DiskReserve {
         self.directory = directory
     }
 
-    /// Whether it is there.
+    /// Whether it is there, with all its space: a copy that a program has made of it may have none.
     var isThere: Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
             && status.st_size == off_t(DiskReserve.size)
+            && status.st_blocks * DiskReserve.blockSize >= DiskReserve.size
     }
 
     /// Makes it, where it is missing and the disk has room.
-    func make() {
+    ///
+    /// - Returns: Whether it is of use to try it again later. It is not on a file system that gives no
+    ///   space to zeros.
+    func make() -> Bool {
         guard !isThere, let free = try? directory.freeSpace(), free >= DiskReserve.room else {
-            return
+            return true
         }
+        return !takeBack() || isThere
+    }
+
+    /// Makes it, however little room there is: right after its release has not helped.
+    ///
+    /// - Returns: Whether the file system has taken it.
+    @discardableResult
+    func takeBack() -> Bool {
         // What else bears its name is somebody's, unless it is the beginning of one.
-        try? allocate()
+        (try? allocate()) != nil
     }
 
     private func allocate() throws(SystemError) {

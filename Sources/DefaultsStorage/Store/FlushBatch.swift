@@ -23,6 +23,16 @@ public struct FlushBatch: Sendable {
         }
     }
 
+    /// The size of the values that it adds, in bytes.
+    var addedBytes: Int {
+        changes.domains.values.reduce(0) { sum, domain in
+            domain.entries.values.reduce(sum) { $0 + ($1.archive?.count ?? 0) }
+        }
+    }
+
+    /// How many tokens it writes.
+    var tokenCount: Int { changes.domains.values.reduce(0) { $0 + $1.tokens.count } }
+
     /// How many of its domains may be left without a key.
     var emptyDomains: Int { changes.domains.values.count { $0.totals.keys <= 0 } }
 

@@ -9,8 +9,8 @@ struct Forgetting {
     ///
     /// Those with the oldest last changes are forgotten first.
     static let emptyDomainsKept = 1024
-    /// How many rows a step removes.
-    private static let rowsAtOnce: Int64 = 1024
+    /// How many rows a step removes, and those of one domain more.
+    static let rowsAtOnce: Int64 = 1024
 
     private let connection: Connection
 
@@ -53,27 +53,35 @@ struct Forgetting {
         let select = try connection.prepare(
             "SELECT id, last_change \(Forgetting.emptyDomains) ORDER BY last_change, id LIMIT ?1")
         try select.bind(min(surplus, Forgetting.rowsAtOnce), at: 1)
-        var (rows, newest) = ([Int64](), Int64(0))
+        var oldest: [(row: Int64, lastChange: Int64)] = []
         while try select.step() {
-            rows.append(select.integer(at: 0))
-            newest = max(newest, select.integer(at: 1))
+            oldest.append((select.integer(at: 0), select.integer(at: 1)))
         }
-        try remove(rows)
+        let newest = oldest[try remove(oldest.map(\.row)) - 1].lastChange
         let raise = try connection.prepare("UPDATE state SET forgotten = max(forgotten, ?1)")
         try raise.bind(newest, at: 1)
         try raise.run()
         return true
     }
 
-    private func remove(_ domains: [Int64]) throws(SQLiteError) {
+    /// Removes the first of some domains: at least one, and as many as a step may.
+    ///
+    /// Each may have the rows of many removed keys.
+    ///
+    /// - Returns: How many of them are removed.
+    private func remove(_ domains: [Int64]) throws(SQLiteError) -> Int {
         let entries = try connection.prepare("DELETE FROM entries WHERE domain = ?1")
         let domain = try connection.prepare("DELETE FROM domains WHERE id = ?1")
-        for row in domains {
+        var removedRows: Int64 = 0
+        for (index, row) in domains.enumerated() {
             try entries.bind(row, at: 1)
             try entries.run()
+            removedRows += Int64(connection.changedRows) + 1
             try domain.bind(row, at: 1)
             try domain.run()
+            if removedRows >= Forgetting.rowsAtOnce { return index + 1 }
         }
+        return domains.count
     }
 
     /// A domain whose count is wrong may have values, and one with tokens may be asked for them.

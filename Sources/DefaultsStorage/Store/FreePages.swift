@@ -10,7 +10,8 @@ internal import SQLite
 ///
 /// Invariants:
 /// 1. What was removed does not stay in the file. With a pointer map the free pages are returned to
-///    the disk; without one they are overwritten, which writes as much again as was removed.
+///    the disk: a few by the flush, the others in steps after it, at the end of the process, or after
+///    the next start. Without one they are overwritten, which writes as much again as was removed.
 /// 2. No step takes long, so that a flush waits for one step at most.
 struct FreePages {
     private let connection: Connection
@@ -21,8 +22,11 @@ struct FreePages {
     private static let returnedAtOnce = 1024
     /// From how many free pages on the log is not folded back before they are returned: 4 MiB.
     private static let manyFree = 1024
-    /// How many pages may be in use in a store that is rebuilt in one step: 64 MiB.
-    private static let mostRebuilt = 16_384
+    /// How many pages may be in use in a store that is rebuilt in one step: 16 MiB, which are in memory
+    /// meanwhile.
+    private static let mostRebuilt = 4096
+    /// How long the reads under way are waited for, in milliseconds: longer than all but long calls take.
+    private static let longestWait = 100
     /// How many pages SQLite lets the log have before it folds it back, which is its own number.
     private static let pagesInLog = 1000
 
@@ -31,7 +35,10 @@ struct FreePages {
     }
 
     /// Has the pages of a new store, or of a copy that is made of one, be returnable.
+    ///
+    /// It writes nothing to a store: SQLite would, to one whose pages are returnable already.
     func beReturnable() throws(SQLiteError) {
+        if try areReturnable() { return }
         try connection.pragma("auto_vacuum", "INCREMENTAL")
     }
 
@@ -78,9 +85,13 @@ struct FreePages {
     }
 
     /// Folds the log back, by which the file gets its new size.
-    func finish() throws(SQLiteError) {
+    ///
+    /// - Returns: Whether all of it is folded back: not if somebody goes on reading what was there before.
+    func finish() throws(SQLiteError) -> Bool {
         try connection.pragma("wal_autocheckpoint", "\(FreePages.pagesInLog)")
-        try connection.pragma("wal_checkpoint", "PASSIVE")
+        try connection.pragma("busy_timeout", "\(FreePages.longestWait)")
+        defer { _ = try? connection.pragma("busy_timeout", "0") }
+        return try connection.pragma("wal_checkpoint", "FULL") == "0"
     }
 
     /// Gives a store a pointer map, where most of it is free and the rest is small.
@@ -90,6 +101,9 @@ struct FreePages {
             space() / PageSize.ours.whole > 2 * used + FreePages.manyFree
         else { return false }
         try beReturnable()
+        // Or the values would also be written to a file of another directory, and stay on that disk.
+        try connection.pragma("temp_store", "MEMORY")
+        defer { _ = try? connection.pragma("temp_store", "DEFAULT") }
         try connection.execute("VACUUM")
         try chooseErasure()
         return true

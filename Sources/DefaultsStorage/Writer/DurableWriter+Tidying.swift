@@ -5,26 +5,35 @@ internal import SQLite
 struct Chores {
     /// From how many empty domains on it is looked whether there are too many.
     private static let fewEmptyDomains = 256
+    /// From how many tokens on that is looked at.
+    private static let fewTokens = 1024
 
     /// Empty domains, and domains with tokens alone, that flushes have written since the last look;
     /// a process looks at its first flush.
     private var emptyDomains = fewEmptyDomains
-    /// Whether old tokens and empty domains are to be looked for.
-    var isForgettingDue: Bool { emptyDomains >= Chores.fewEmptyDomains }
+    /// Tokens that flushes have written since then.
+    private var tokens = 0
+    /// Whether surplus tokens and empty domains are to be looked for.
+    var isForgettingDue: Bool {
+        emptyDomains >= Chores.fewEmptyDomains || tokens >= Chores.fewTokens
+    }
     /// Whether nothing could be done about the free pages, so that the next flush is waited for.
     var isStuck = false
     /// Whether a step has failed since the last flush.
     var hasFailed = false
     /// Whether the log is to be folded back when the rest is done.
     var isFoldingDue = false
+    /// Whether it is of use to make the reserve.
+    var isReserveOfUse = true
 
     mutating func note(_ batch: FlushBatch) {
         emptyDomains += batch.emptyDomains
+        tokens += batch.tokenCount
         (isStuck, hasFailed) = (false, false)
     }
 
     mutating func noteForgotten() {
-        emptyDomains = 0
+        (emptyDomains, tokens) = (0, 0)
     }
 }
 
@@ -38,12 +47,19 @@ extension DurableWriter {
 
     /// Whether there is something to do.
     var hasChores: Bool {
-        if chores.isForgettingDue || chores.isFoldingDue || !reserve.isThere { return true }
+        if chores.isForgettingDue || chores.isFoldingDue { return true }
+        if chores.isReserveOfUse, !reserve.isThere { return true }
+        return hasFreePages
+    }
+
+    /// Whether there are free pages about which something could be done, so that what was removed may
+    /// be in the file still.
+    public var hasFreePages: Bool {
         guard !chores.isStuck, let connection else { return false }
         return (try? FreePages(of: connection).count()) ?? 0 > 0
     }
 
-    /// Does one step: returns free pages to the disk, forgets old tokens and empty domains, and makes
+    /// Does one step: returns free pages to the disk, forgets surplus tokens and empty domains, and makes
     /// the reserve.
     ///
     /// - Returns: Whether there is more to do.
@@ -52,16 +68,16 @@ extension DurableWriter {
         // What is written to a store that is lost is lost.
         guard let connection, backup == nil, !identity.isLost(from: file) else { return false }
         do throws(SQLiteError) {
-            if try tidySome(connection) { return true }
+            if try writing(tidySome) { return true }
         } catch {
-            try? FreePages(of: connection).finish()
+            _ = try? FreePages(of: connection).finish()
             // Once the log is folded back, it may have space for what the disk has none for.
             let isFirst = !chores.hasFailed
             (chores.hasFailed, chores.isStuck) = (true, !isFirst)
             if isFirst { return true }
             throw .storeFailure(file.path, error, .cannotWrite)
         }
-        reserve.make()
+        if chores.isReserveOfUse { chores.isReserveOfUse = reserve.make() }
         return false
     }
 
@@ -80,10 +96,8 @@ extension DurableWriter {
             }
             chores.noteForgotten()
         }
-        if chores.isFoldingDue {
-            try pages.finish()
-            chores.isFoldingDue = false
-        }
+        // If somebody reads for long, the next flush has it tried again.
+        if chores.isFoldingDue { chores.isFoldingDue = try !pages.finish() }
         return false
     }
 }

@@ -70,7 +70,8 @@ public actor DurableWriter {
     /// A store that somebody has removed or replaced is made anew before, or, where that happens
     /// meanwhile, with the batch in it.
     ///
-    /// On a full disk a batch that removes something gets the space of the ``DiskReserve``.
+    /// On a full disk a batch that removes something and adds little gets the space of the
+    /// ``DiskReserve``, which is taken back if that does not help.
     ///
     /// - Returns: Whether there is something for ``tidy()`` to do.
     /// - Throws: The disk's refusal. The batch stays pending then, and the next process finds nothing
@@ -81,12 +82,15 @@ public actor DurableWriter {
         do {
             try commit(batch)
         } catch {
-            guard error.isOfFullDisk, batch.removes, reserve.release() else {
-                throw .storeFailure(file.path, error, .cannotWrite)
-            }
+            guard error.isOfFullDisk, batch.removes, batch.addedBytes <= DiskReserve.mostAdded,
+                reserve.release()
+            else { throw .storeFailure(file.path, error, .cannotWrite) }
             do {
                 try commit(batch)
             } catch {
+                // What the transaction has left in the log takes up the space.
+                try? beginLog()
+                reserve.takeBack()
                 throw .storeFailure(file.path, error, .cannotWrite)
             }
         }
@@ -96,10 +100,20 @@ public actor DurableWriter {
     }
 
     private func commit(_ batch: FlushBatch) throws(SQLiteError) {
+        try writing { connection throws(SQLiteError) in
+            try FlushTransaction(on: connection).write(batch)
+        }
+    }
+
+    /// Does something that writes transactions (invariant 4).
+    func writing<Result>(
+        _ body: (Connection) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
         if mayHaveLeftovers { try openConnection.beginLogAnew() }
         mayHaveLeftovers = true
-        try FlushTransaction(on: openConnection).write(batch)
+        let result = try body(openConnection)
         mayHaveLeftovers = false
+        return result
     }
 
     /// Has the next batch begin the write-ahead log, so that it need not wait for a long read that begins

@@ -11,6 +11,8 @@ struct StorageCheck {
 
     private static let scarce: UInt64 = 16 << 20
     private static let little: UInt64 = 256 << 20
+    /// The blocks of the space for removals, which are of 512 bytes: 4 MiB.
+    private static let reserved = (4 << 20) / 512
 
     func findings() -> [Finding] {
         guard let status = SystemFile.status(of: directory) else {
@@ -163,9 +165,11 @@ struct StorageCheck {
 
     /// Whether removing values works on a disk that is full.
     private func reserve(in directory: String) -> String {
-        SystemFile.status(of: "\(directory)/reserve") == nil
-            ? "The space that is reserved for removing values is used up, or was never made."
-            : "Removing values works, too: space is reserved for that."
+        let status = SystemFile.status(of: "\(directory)/reserve")
+        let isThere = status.map { $0.st_mode & S_IFMT == S_IFREG && $0.st_blocks >= Self.reserved }
+        return isThere == true
+            ? "Removing values works, too: space is reserved for that."
+            : "The space that is reserved for removing values is used up, or was never made."
     }
 
     // MARK: Lock

@@ -7,6 +7,7 @@ again, while all that others have stored is kept.
 
 import contextlib
 import os
+import signal
 import sqlite3
 import subprocess
 
@@ -16,11 +17,11 @@ from desktop import MAINTENANCE, NAME as NAME_ON_BUS, OBJECT, Refused
 from faults import NOBODY, Faults
 from ground import Ground, Outcome
 from trials import ONLY_ROOT, Fault, Trials, fill, nothing, on_disk
-from victim import STORAGE_FAILED, Victim, check
+from victim import NOT_DURABLE, Victim, check
 
 NAME = "space"
 FAULTS = "programs that fill the disk, the database or its tables, and what is removed of that"
-INJECTIONS = ("nothing-returned", "no-reserve", "row-lost-in-tidying")
+INJECTIONS = ("nothing-returned", "no-reserve", "row-lost-in-tidying", "not-erased")
 
 GREEDY = "org.example.Greedy"
 MIB = 1 << 20
@@ -29,6 +30,9 @@ SMALL = 2 * MIB
 MOST_DOMAINS = 2048
 """Empty domains of which the database may know."""
 MOST_TOKENS = 16_384
+FORGOTTEN_AT_ONCE = 1024
+"""By how many tokens there may be more before it is looked at."""
+MARKER = b"nobody may find this"
 
 
 def run(ground: Ground) -> list[Outcome]:
@@ -37,6 +41,7 @@ def run(ground: Ground) -> list[Outcome]:
     trials.take(FULL, healed_after_a_start, is_quick=False)
     trials.take(LARGE, shrunk)
     trials.take(LARGE, killed_while_shrinking)
+    trials.take(LARGE, erased)
     trials.take(MANY, forgotten)
     trials.take(ASKING, kept_apart)
     return trials.all
@@ -114,6 +119,31 @@ def killed_while_shrinking(victim: Victim, fault: Fault) -> int:
     return rounds
 
 
+def erased(victim: Victim, fault: Fault) -> None:
+    """What was removed cannot be found in the files after an orderly end, or the end of the next."""
+    for is_killed in (False, True):
+        for number in range(100):
+            victim.client.call("SetValue", "(ssv)", GREEDY, f"Key{number}",
+                               GLib.Variant("s", MARKER.decode().rjust(60_000, ".")))
+        victim.expect_taken("kept")
+        victim.synchronize()
+        victim.restart(signal.SIGTERM)
+        victim.client.call("RemoveDomain", "(s)", GREEDY)
+        if is_killed:
+            victim.synchronize()
+            victim.restart()
+        status = victim.daemon.end(signal.SIGTERM)
+        check(status == 0, "exit status 0", status)
+        if victim.desktop.ground.inject == "not-erased":
+            (victim.desktop.data / "defaults.db-journal").write_bytes(MARKER)
+        found = [file.name for file in victim.desktop.data.glob("defaults.db*")
+                 if MARKER in file.read_bytes()]
+        check(not found, "the removed values to be nowhere", found)
+        victim.start()
+        victim.expect_all()
+    on_disk(victim)
+
+
 def forgotten(victim: Victim, fault: Fault) -> None:
     """Domains that are made and removed, and tokens of no change, do not stay for ever."""
     count = victim.desktop.ground.scale(6_000, 100_000)
@@ -134,7 +164,8 @@ def forgotten(victim: Victim, fault: Fault) -> None:
     victim.synchronize()
     back_up(victim)
     domains, tokens = rows(victim)
-    check(tokens <= MOST_TOKENS, f"{MOST_TOKENS} tokens at most", tokens)
+    most = MOST_TOKENS + FORGOTTEN_AT_ONCE
+    check(tokens <= most, f"{most} tokens at most", tokens)
     check(domains < tokens + MOST_DOMAINS + 10, f"{MOST_DOMAINS} empty domains at most", domains)
     victim.expect_all()
     on_disk(victim)
@@ -211,7 +242,7 @@ def fill_until_refused(victim: Victim) -> None:
         try:
             victim.client.call("Synchronize")
         except Refused as refused:
-            check(refused.name == STORAGE_FAILED, "StorageFailed", refused)
+            check(refused.name == NOT_DURABLE, "NotDurable", refused)
             break
     else:
         check(False, "the disk to be full", "it is not")
