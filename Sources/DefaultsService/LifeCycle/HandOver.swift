@@ -71,8 +71,8 @@ struct HandOver {
 
     /// Asks each owner until the name is ours.
     ///
-    /// The bus does not say when an heir before us leaves the queue, so an owner that refuses for its sake
-    /// is asked again.
+    /// The bus does not say when an heir before us leaves the queue, so an owner that refuses for its
+    /// sake is asked again.
     private func askOwners(_ changes: SignalStream) async throws {
         var iterator = changes.makeAsyncIterator()
         while let owner = try await witness.owner(of: Contract.busName),
@@ -86,7 +86,9 @@ struct HandOver {
             }
             if let refusal {
                 await pause()
-                guard !Task.isCancelled else { throw LifeCycleError.handOverRefused(refusal.message) }
+                guard !Task.isCancelled else {
+                    throw LifeCycleError.handOverRefused(refusal.message)
+                }
             } else if await iterator.next() == nil {
                 throw LifeCycleError.ownerSilent
             }
