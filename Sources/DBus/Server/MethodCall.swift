@@ -106,6 +106,22 @@ public final class MethodCall {
         }
     }
 
+    /// Answers the call with what a closure writes, as ``reply(_:)`` does, but leaves it unanswered if the
+    /// closure throws, so that it may be put back.
+    ///
+    /// - Throws: What the closure throws, or ``DBusError`` where D-Bus cannot carry the reply; of the two
+    ///   only the second is an answer.
+    public func replyIfWritten(_ write: (inout MessageWriter) throws -> Void) throws {
+        guard isReplyExpected else {
+            _ = takeAnswer()
+            return
+        }
+        try withMessage { message in
+            let reply = try Message.reply(to: message)
+            try self.reply(reply, MessageWriter.write(to: reply, write))
+        }
+    }
+
     /// Answers the call with an error.
     ///
     /// - Parameter error: An ``ErrorReply``, which names itself. Any other becomes `Failed`, and its

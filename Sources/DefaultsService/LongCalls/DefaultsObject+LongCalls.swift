@@ -84,7 +84,8 @@ extension DefaultsObject {
         guard isLong, call.isReplyExpected, let snapshot = try makeSnapshot() else {
             let reading = DomainReading(of: database.view, on: hosts)
             defer { note(reading.damage) }
-            return try call.reply { try write(reading, &$0) }
+            // What is read may be damaged, and then the call comes again.
+            return try call.replyIfWritten { try write(reading, &$0) }
         }
         let hosts = hosts
         do {
