@@ -6,23 +6,22 @@ import Testing
 ///
 /// The campaigns are in `Tests/Torture`; `make torture` runs them at full length.
 @Suite(.serialized) struct TortureTests {
-    private static let folder = Desktop.packageDirectory + "Tests/Torture"
-    /// What `torture` ends with where nothing could be tried.
-    private static let skipped: Int32 = 77
-
     static let campaigns =
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder + "/campaigns")) ?? [])
+        ((try? FileManager.default.contentsOfDirectory(atPath: Torture.folder + "/campaigns")) ?? [])
         .filter { $0.hasSuffix(".py") }.map { String($0.dropLast(3)) }.sorted()
 
     @Test(arguments: campaigns)
-    func `Whatever breaks, nothing that was acknowledged is lost`(campaign: String) {
+    func `Whatever breaks, nothing that was acknowledged is lost`(campaign: String) async {
         let seed = "\(UInt32.random(in: 0...UInt32.max))"
         print("Tests/Torture/torture --seed \(seed) \(campaign)")
-        let result = torture("--seed", seed, campaign)
-        if result.status == Self.skipped { return print("skipped:\n\(result.output)") }
+        let result = await Torture.run("--seed", seed, campaign)
+        if result.status == Torture.skipped { return print("skipped:\n\(result.output)") }
         #expect(result.status == 0, "\(result.output)\(result.error)")
     }
+}
 
+/// Breaks that are put in on purpose.
+@Suite(.serialized) struct TortureJudgeTests {
     @Test(arguments: [
         ("kills", "lost-journal"), ("kills", "lost-row"), ("syscalls", "lost-journal"),
         ("power", "no-fsync"), ("session", "journal-removed"), ("suspend", "sleep-at-once"),
@@ -35,16 +34,26 @@ import Testing
         ("space", "row-lost-in-tidying"), ("walls", "name-for-taking"), ("walls", "same-user"),
         ("walls", "page-as-file"),
     ])
-    func `A break that loses something is found`(campaign: String, fault: String) {
-        let result = torture("--inject", fault, "--seed", "1", campaign)
-        if result.status == Self.skipped { return print("skipped:\n\(result.output)") }
+    func `A break that loses something is found`(campaign: String, fault: String) async {
+        let result = await Torture.run("--inject", fault, "--seed", "1", campaign)
+        if result.status == Torture.skipped { return print("skipped:\n\(result.output)") }
         #expect(result.status == 1, "\(result.output)\(result.error)")
     }
+}
 
-    private func torture(_ arguments: String...) -> ProgramResult {
+/// The program that runs the campaigns.
+private enum Torture {
+    static let folder = Desktop.packageDirectory + "Tests/Torture"
+    /// What it ends with where nothing could be tried.
+    static let skipped: Int32 = 77
+
+    /// Runs it on a thread of its own: the tests have as many as there are cores, and other tests need them.
+    static func run(_ arguments: String...) async -> ProgramResult {
         // On a machine that is kept busy by others a campaign may find no end.
-        ProgramResult.run(
-            ["timeout", "300", Self.folder + "/torture", "--programs", Desktop.programs] + arguments
-        )
+        let command =
+            ["timeout", "300", folder + "/torture", "--programs", Desktop.programs] + arguments
+        return await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: ProgramResult.run(command)) }.start()
+        }
     }
 }
