@@ -8,7 +8,7 @@ import Testing
 /// A database whose every key is known, to be damaged in copies.
 ///
 /// It has small values and such as take many pages, removals that are remembered and a domain that
-/// was cleared, a layer of a host and tokens.
+/// was cleared, a large one that was dropped and set again, a layer of a host and tokens.
 final class DamagedStore {
     typealias Contents = [String: [String: [UInt8]]]
 
@@ -41,6 +41,8 @@ final class DamagedStore {
     }
 
     private func change(_ database: Database, _ round: Int) throws {
+        if round == 0 { try fillLargeDomain(of: database) }
+        if round == 2 { try refillLargeDomain(of: database) }
         for number in 0..<40 {
             let domain = "org.example.App\(number % 5)\(number % 10 == 9 ? "@host" : "")"
             let size = number == 7 ? 30_000 : number % 8 == 0 ? 5_000 : number * 3
@@ -62,6 +64,25 @@ final class DamagedStore {
         contents["org.example.Cleared\(round)"] = ["a": [1], "b": [2]]
         try database.remember(
             Token("token\(round)"), of: Domain("org.example.App0", on: .localhost))
+    }
+
+    private static let largeDomain = "org.example.Large"
+
+    /// Sets more keys than are removed at once.
+    private func fillLargeDomain(of database: Database) throws {
+        for number in 0..<Int(DroppedDomains.mostRemovedAtOnce) + 10 {
+            try database.set(["large\(number)": [1, 2]], in: Self.largeDomain)
+            if number >= 5 { removed.insert("large\(number)") }
+        }
+    }
+
+    private func refillLargeDomain(of database: Database) throws {
+        try database.clear(Self.largeDomain)
+        for number in 0..<5 {
+            let value = [UInt8](repeating: 9, count: 40)
+            try database.set(["large\(number)": value], in: Self.largeDomain)
+            contents[Self.largeDomain, default: [:]]["large\(number)"] = value
+        }
     }
 }
 

@@ -122,6 +122,8 @@ extension StoreCheck {
         """
 
     private func check(entry: borrowing Statement) {
+        // What is about to be removed need not be whole.
+        if entry.text(at: 2).map(DroppedDomains.isMark) == true { return }
         found.rows += 1
         if !entry.isNull(at: 9) {
             found.nameBytes += entry.integer(at: 7)
@@ -181,11 +183,12 @@ extension StoreCheck {
                 WHERE domain = domains.id AND archive IS NULL),
             (SELECT twin.id FROM domains twin
                 WHERE twin.name = domains.name AND twin.host = domains.host),
-            name
+            name, host
         FROM domains WHERE id > ?1 ORDER BY id LIMIT ?2
         """
 
     private func check(domain: borrowing Statement) {
+        if domain.text(at: 8).map(DroppedDomains.isMark) == true { return }
         let (values, rows) = (domain.integer(at: 1), domain.integer(at: 4))
         claimed.values &+= values
         claimed.nameBytes &+= domain.integer(at: 2)

@@ -15,6 +15,8 @@ struct Salvage {
     private let pages: StorePages
     /// The domains by the numbers that entries name them by; several where pages differ.
     private(set) var names: [Int64: [Domain]] = [:]
+    /// The numbers of the domains that were removed with all their entries.
+    private var dropped: Set<Int64> = []
     /// What the rows of domains tell, of each the one with the last change.
     private(set) var domains: [Domain: SalvagedDomain] = [:]
     /// The state with the highest generation.
@@ -152,6 +154,8 @@ struct Salvage {
             note(row.domain, id: row.id)
             let known = domains[row.domain]?.lastChange
             if known.map({ $0 < row.lastChange ?? .first }) ?? true { domains[row.domain] = row }
+        case .droppedDomain(let id):
+            dropped.insert(id)
         case .host(let host):
             if hosts.count < HostTable.mostNames { hosts.append(host) }
         case .entry, .token:
@@ -162,10 +166,13 @@ struct Salvage {
     /// Notes the name of a domain that stands in the index of names.
     private mutating func noteIndexed(_ record: StoreRecord) {
         guard record.columns.count == 3, case .text(let name) = record.columns[0],
-            case .text(let host) = record.columns[1], case .integer(let id) = record.columns[2],
-            let domain = Domain(name: name, hostColumn: host)
+            case .text(let host) = record.columns[1], case .integer(let id) = record.columns[2]
         else { return }
-        note(domain, id: id)
+        if DroppedDomains.isMark(host) {
+            dropped.insert(id)
+        } else if let domain = Domain(name: name, hostColumn: host) {
+            note(domain, id: id)
+        }
     }
 
     private mutating func note(_ domain: Domain, id: Int64) {
@@ -194,6 +201,8 @@ extension Salvage {
                 continue
             }
             switch SalvagedRow(record, id: cell.row) {
+            case .entry(let entry) where dropped.contains(entry.domain):
+                note(overflow)
             case .entry(let entry):
                 if let domain = domain(of: entry) {
                     note(overflow)
@@ -207,7 +216,7 @@ extension Salvage {
                 }
             case .token(let token):
                 if let domain = names[token.domain]?.first { try body(.token(domain, token)) }
-            case .state, .domain, .host, nil:
+            case .state, .domain, .droppedDomain, .host, nil:
                 break
             }
         }
@@ -222,7 +231,7 @@ extension Salvage {
             guard let cell = page.cell(at: place),
                 let (record, overflow) = try pages.record(of: cell),
                 case .entry(let entry) = SalvagedRow(record, id: cell.row),
-                let domain = domain(of: entry)
+                !dropped.contains(entry.domain), let domain = domain(of: entry)
             else { continue }
             note(overflow)
             try body(.entry(domain, entry))
@@ -271,7 +280,8 @@ extension Salvage {
                 guard let cell = page.cell(at: place),
                     let columns = try pages.record(of: cell)?.record.columns, columns.count == 3,
                     case .integer(let id) = columns[0], case .text(let name) = columns[1],
-                    let domain = names[id]?.first, let key = try? Key(stored: name)
+                    !dropped.contains(id), let domain = names[id]?.first,
+                    let key = try? Key(stored: name)
                 else { continue }
                 try body(domain, key)
             }

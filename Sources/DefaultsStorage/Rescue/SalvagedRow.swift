@@ -7,6 +7,8 @@ internal import DefaultsModel
 enum SalvagedRow {
     case state(StoreState)
     case domain(SalvagedDomain)
+    /// A domain that was removed with all its entries, by its number.
+    case droppedDomain(Int64)
     case entry(SalvagedEntry)
     case token(SalvagedToken)
     case host(Host)
@@ -24,6 +26,10 @@ enum SalvagedRow {
             guard let state = StoreState(record.columns) else { return nil }
             self = .state(state)
         case (5...7, .text):
+            if case .text(let host) = record.columns[2], DroppedDomains.isMark(host) {
+                self = .droppedDomain(id)
+                return
+            }
             guard let domain = SalvagedDomain(record.columns, id: id) else { return nil }
             self = .domain(domain)
         case (6, .integer):

@@ -23,6 +23,9 @@ public struct FlushBatch: Sendable {
         }
     }
 
+    /// Whether a whole domain is removed by it.
+    var clearsDomain: Bool { changes.domains.values.contains { $0.cleared != nil } }
+
     /// The size of the values that it adds, in bytes.
     var addedBytes: Int {
         changes.domains.values.reduce(0) { sum, domain in

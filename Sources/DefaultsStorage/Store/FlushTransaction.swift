@@ -23,8 +23,10 @@ struct FlushTransaction {
             let upsertDomain = try connection.prepare(FlushTransaction.upsertDomain)
             let upsertEntry = try connection.prepare(FlushTransaction.upsertEntry)
             for (domain, pending) in batch.changes.domains {
+                let dropped =
+                    pending.cleared == nil ? nil : try DroppedDomains(on: connection).drop(domain)
                 let row = try write(domain, pending, with: upsertDomain)
-                if let cleared = pending.cleared { try clear(row, at: cleared) }
+                if let cleared = pending.cleared { try clear(row, at: cleared, after: dropped) }
                 var hasRemovals = false
                 for (key, entry) in pending.entries {
                     let checksum = RowChecksum.of(domain, key, entry.generation, entry.archive)
@@ -104,8 +106,17 @@ struct FlushTransaction {
 
 extension FlushTransaction {
     /// Removes every row of a domain, as one change has that does not name its keys.
-    private func clear(_ domain: Int64, at generation: Generation) throws(SQLiteError) {
-        try run("DELETE FROM entries WHERE domain = ?1", domain)
+    ///
+    /// - Parameter dropped: The row that the domain had before, if it was dropped with its entries.
+    private func clear(
+        _ domain: Int64, at generation: Generation, after dropped: Int64?
+    ) throws(SQLiteError) {
+        if let dropped {
+            // Tokens outlive the values that their transactions wrote.
+            try run("UPDATE tokens SET domain = ?1 WHERE domain = ?2", domain, dropped)
+        } else {
+            try run("DELETE FROM entries WHERE domain = ?1", domain)
+        }
         try raiseHorizon(of: domain, to: generation.column)
     }
 

@@ -1,7 +1,8 @@
 internal import DefaultsModel
 internal import SQLite
 
-/// What a store forgets in a quiet moment: surplus tokens, and the rows of empty domains.
+/// What a store forgets in a quiet moment: the entries of dropped domains, surplus tokens, and the
+/// rows of empty domains.
 ///
 /// Each step is a transaction that takes some tenths of a second at most.
 struct Forgetting {
@@ -20,9 +21,11 @@ struct Forgetting {
 
     /// Forgets some.
     ///
+    /// - Parameter isTight: Whether the disk has hardly any space for the log.
     /// - Returns: Whether something was forgotten; there may be more.
-    func forgetSome() throws(SQLiteError) -> Bool {
+    func forgetSome(isTight: Bool) throws(SQLiteError) -> Bool {
         try connection.transaction { () throws(SQLiteError) in
+            if try DroppedDomains(on: connection).removeSome(isTight: isTight) { return true }
             if try forgetTokens() { return true }
             return try forgetDomains()
         }

@@ -20,6 +20,8 @@ struct FreePages {
     private static let mostInFlush = 64
     /// How many pages are returned at once: 4 MiB.
     private static let returnedAtOnce = 1024
+    /// The same if the disk has hardly any space for the log: 256 KiB.
+    private static let returnedInTightStep = 64
     /// From how many free pages on the log is not folded back before they are returned: 4 MiB.
     private static let manyFree = 1024
     /// How many pages may be in use in a store that is rebuilt in one step: 16 MiB, which are in memory
@@ -71,16 +73,19 @@ struct FreePages {
 
     /// Returns some.
     ///
-    /// - Parameter space: The bytes that the disk has for us.
+    /// - Parameters:
+    ///   - isTight: Whether the disk has hardly any space for the log.
+    ///   - space: The bytes that the disk has for us.
     /// - Returns: Whether some were returned; there may be more.
-    func returnSome(space: () -> Int) throws(SQLiteError) -> Bool {
+    func returnSome(isTight: Bool, space: () -> Int) throws(SQLiteError) -> Bool {
         let free = try count()
         guard free > 0 else { return false }
         guard try areReturnable() else { return try rebuild(free: free, space: space) }
         // Or pages that are about to be cut off would be written to the log first.
         try connection.pragma("cache_spill", "OFF")
         defer { _ = try? connection.pragma("cache_spill", "ON") }
-        try connection.execute("PRAGMA incremental_vacuum(\(FreePages.returnedAtOnce))")
+        let most = isTight ? FreePages.returnedInTightStep : FreePages.returnedAtOnce
+        try connection.execute("PRAGMA incremental_vacuum(\(most))")
         return true
     }
 

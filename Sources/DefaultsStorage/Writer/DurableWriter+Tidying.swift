@@ -13,14 +13,19 @@ struct Chores {
     private var emptyDomains = fewEmptyDomains
     /// Tokens that flushes have written since then.
     private var tokens = 0
-    /// Whether surplus tokens and empty domains are to be looked for.
+    /// Whether a domain that was dropped may have entries; a process does not know what the one
+    /// before it left.
+    private var hasDropped = true
+    /// Whether dropped domains, surplus tokens and empty domains are to be looked for.
     var isForgettingDue: Bool {
-        emptyDomains >= Chores.fewEmptyDomains || tokens >= Chores.fewTokens
+        hasDropped || emptyDomains >= Chores.fewEmptyDomains || tokens >= Chores.fewTokens
     }
     /// Whether nothing could be done about the free pages, so that the next flush is waited for.
     var isStuck = false
-    /// Whether a step has failed since the last flush.
+    /// Whether the last step has failed.
     var hasFailed = false
+    /// Whether a step has failed since the last flush, so that the next ones are to write little.
+    var isTight = false
     /// Whether the log is to be folded back when the rest is done.
     var isFoldingDue = false
     /// Whether it is of use to make the reserve.
@@ -29,11 +34,12 @@ struct Chores {
     mutating func note(_ batch: FlushBatch) {
         emptyDomains += batch.emptyDomains
         tokens += batch.tokenCount
-        (isStuck, hasFailed) = (false, false)
+        if batch.clearsDomain { hasDropped = true }
+        (isStuck, hasFailed, isTight) = (false, false, false)
     }
 
     mutating func noteForgotten() {
-        (emptyDomains, tokens) = (0, 0)
+        (emptyDomains, tokens, hasDropped) = (0, 0, false)
     }
 }
 
@@ -68,29 +74,43 @@ extension DurableWriter {
         // What is written to a store that is lost is lost.
         guard let connection, backup == nil, !identity.isLost(from: file) else { return false }
         do throws(SQLiteError) {
-            if try writing(tidySome) { return true }
+            let isMore = try writing(tidySome)
+            chores.hasFailed = false
+            if isMore { return true }
         } catch {
-            _ = try? FreePages(of: connection).finish()
-            // Once the log is folded back, it may have space for what the disk has none for.
-            let isFirst = !chores.hasFailed
-            (chores.hasFailed, chores.isStuck) = (true, !isFirst)
-            if isFirst { return true }
+            if makeSpace(on: connection, after: error) { return true }
             throw .storeFailure(file.path, error, .cannotWrite)
         }
         if chores.isReserveOfUse { chores.isReserveOfUse = reserve.make() }
         return false
     }
 
+    /// Makes space for a smaller step after one that failed.
+    ///
+    /// Each step that succeeds removes something, so steps that fail and succeed by turns end.
+    ///
+    /// - Returns: Whether the step is worth another try: not if it has failed twice.
+    private func makeSpace(on connection: Connection, after error: SQLiteError) -> Bool {
+        // Once the log is folded back, it has space for what the disk has none for.
+        _ = try? FreePages(of: connection).finish()
+        let isFirst = !chores.hasFailed
+        (chores.hasFailed, chores.isTight, chores.isStuck) = (true, true, !isFirst)
+        guard error.isOfFullDisk else { return isFirst }
+        if isFirst { _ = reserve.release() } else { reserve.takeBack() }
+        return isFirst
+    }
+
     private func tidySome(_ connection: Connection) throws(SQLiteError) -> Bool {
         let pages = FreePages(of: connection)
         let place = place.directory
-        if !chores.isStuck, try pages.returnSome(space: { (try? place.freeSpace()) ?? 0 }) {
+        let space = { (try? place.freeSpace()) ?? 0 }
+        if !chores.isStuck, try pages.returnSome(isTight: chores.isTight, space: space) {
             chores.isFoldingDue = true
             return true
         }
         chores.isStuck = true
         if chores.isForgettingDue {
-            if try Forgetting(on: connection).forgetSome() {
+            if try Forgetting(on: connection).forgetSome(isTight: chores.isTight) {
                 chores.isStuck = false
                 return true
             }
