@@ -17,6 +17,10 @@ def measure(bench):
     keys = 100_000 if bench.quick else 1_000_000
     desktop = bench.new_desktop()
     fill(desktop, keys)
+    domains = keys // 50
+    for number in range(domains):
+        send(desktop, "SetValue", GLib.Variant("(ssv)", (
+            f"org.example.Domain{number}", "key", GLib.Variant("i", number))))
     dictionary = {f"key {number:06} {'x' * 60}": GLib.Variant("i", number)
                   for number in range(100_000)}
     calls = [("nothing", None)]
@@ -24,6 +28,7 @@ def measure(bench):
               for method in ("ListKeys", "GetAll", "GetAllValues")]
     calls += [
         (f"GetChanges of {keys} keys", ("GetChanges", GLib.Variant("(st)", (HUGE, 0)))),
+        (f"ListDomains of {domains} domains", ("ListDomains", None)),
         (f"Attach of {keys} keys", ("Attach", GLib.Variant("(as)", ([HUGE],)))),
         ("SetValue of 100000 entries", ("SetValue", value(dictionary))),
         ("the same in another order", ("SetValue", value(dict(reversed(dictionary.items()))))),

@@ -127,6 +127,22 @@ import Testing
         #expect(output == "True\n")
     }
 
+    @Test func `While very many domains are listed, others change and read what is theirs`() throws {
+        let output = try desktop.python(
+            """
+            \(Self.python(keys: 1))
+            for number in range(8000):
+                send("made", bus, "SetValue", "(ssv)", f"org.example.Made{number}", "key",
+                     GLib.Variant("i", number))
+                if number % 500 == 0:
+                    while events.count("made") <= number: GLib.MainContext.default().iteration(True)
+            while events.count("made") < 8000: GLib.MainContext.default().iteration(True)
+            print(overtakes("ListDomains", "()"), len(answers["long"].unpack()[0]))
+            """, desktop.bus.address
+        ).requireOutput()
+        #expect(output == "True 8002\n")
+    }
+
     @Test func `While a value of many megabytes is set and shown, others go on`() throws {
         let output = try desktop.python(
             """

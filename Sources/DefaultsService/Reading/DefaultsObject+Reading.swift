@@ -53,7 +53,8 @@ extension DefaultsObject {
     }
 
     func listDomains(_ call: MethodCall) throws {
-        try reply(to: call, names: database.domains().map { $0.spelling(on: hosts) })
+        let isLong = try database.view.mayHaveMoreDomains(than: LongCalls.fewKeys)
+        try answer(call, isLong: isLong) { try $0.writeDomains(to: &$1) }
     }
 
     /// Reads the arguments domain and key and what is stored there.
@@ -69,11 +70,5 @@ extension DefaultsObject {
 
     func domain(from arguments: inout MessageReader) throws -> Domain {
         try Domain(arguments.readString(), on: hosts)
-    }
-
-    private func reply(to call: MethodCall, names: [String]) throws {
-        try NamesSize.check(names, room: Limits.maximumReplySize)
-        noteWork(onEntries: names.count)
-        try call.reply { try $0.writeStrings(names) }
     }
 }

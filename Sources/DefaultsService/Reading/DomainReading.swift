@@ -69,6 +69,13 @@ final class DomainReading {
         try reply.writeStrings(names)
     }
 
+    /// Writes the reply of `ListDomains`.
+    func writeDomains(to reply: inout MessageWriter) throws {
+        let names = try view.domains().map { $0.spelling(on: hosts) }
+        try NamesSize.check(names, room: Limits.maximumReplySize)
+        try reply.writeStrings(names)
+    }
+
     /// Writes the reply of `GetChanges`.
     func writeChanges(
         of domain: Domain, since generation: Generation?, to reply: inout MessageWriter

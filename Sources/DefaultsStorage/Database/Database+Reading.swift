@@ -91,6 +91,13 @@ public struct DatabaseView {
         try contents.domains().filter { $0.layer.isWritable }
     }
 
+    /// Whether there may be more domains than a limit; no more than that are counted.
+    ///
+    /// - Throws: `.cannotRead` where the disk fails.
+    public func mayHaveMoreDomains(than limit: Int) throws(StorageError) -> Bool {
+        try contents.mayHaveMoreDomains(than: limit)
+    }
+
     /// The domains that are made of files, in order.
     ///
     /// - Throws: `.cannotRead` where the disk fails.

@@ -40,6 +40,11 @@ struct DatabaseContents {
         merge(try store.domains()).sorted()
     }
 
+    /// Whether there may be more domains than a limit, by the store and what is pending together.
+    func mayHaveMoreDomains(than limit: Int) throws(StorageError) -> Bool {
+        try store.domainCount(upTo: limit + 1) + overlay.domains.count > limit
+    }
+
     /// The layers of hosts that have keys, in order.
     func hostLayers() throws(StorageError) -> [(domain: Domain, host: HostID)] {
         merge(try store.hostLayers()).sorted().compactMap { domain in

@@ -30,6 +30,8 @@ enum StoreQuery {
     static let changeCount = """
         SELECT count(*) FROM (SELECT 1 \(entries) AND generation > ?3 LIMIT ?4)
         """
+    /// The parameter is how many are counted at most.
+    static let domainCount = "SELECT count(*) FROM (\(domains) LIMIT ?1)"
     static let token = "SELECT generation FROM tokens WHERE domain = \(domain) AND token = ?3"
 
     private static let entries = "FROM entries WHERE domain = \(domain)"

@@ -15,6 +15,7 @@ final class StoreReader {
     private let selectKeys: Statement
     private let selectDomains: Statement
     private let selectHostLayers: Statement
+    private let selectDomainCount: Statement
     let selectSummaries: Statement
     let selectChanges: Statement
     let selectChangeCount: Statement
@@ -32,6 +33,7 @@ final class StoreReader {
             selectKeys = try connection.prepare(StoreQuery.keys)
             selectDomains = try connection.prepare(StoreQuery.domains)
             selectHostLayers = try connection.prepare(StoreQuery.hostLayers)
+            selectDomainCount = try connection.prepare(StoreQuery.domainCount)
             selectSummaries = try connection.prepare(StoreQuery.summaries)
             selectChanges = try connection.prepare(StoreQuery.changes)
             selectChangeCount = try connection.prepare(StoreQuery.changeCount)
@@ -120,6 +122,15 @@ final class StoreReader {
     /// The layers of hosts that have keys, in no order; the other domains cost next to nothing.
     func hostLayers() throws(StorageError) -> Set<Domain> {
         try domains(selectHostLayers)
+    }
+
+    /// How many domains have keys; no more than a limit are counted.
+    func domainCount(upTo limit: Int) throws(StorageError) -> Int {
+        try reading { () throws(SQLiteError) in
+            defer { selectDomainCount.reset() }
+            try selectDomainCount.bind(Int64(limit), at: 1)
+            return try selectDomainCount.step() ? Int(selectDomainCount.integer(at: 0)) : 0
+        }
     }
 
     private func domains(_ select: borrowing Statement) throws(StorageError) -> Set<Domain> {

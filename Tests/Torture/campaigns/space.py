@@ -39,8 +39,10 @@ def run(ground: Ground) -> list[Outcome]:
     trials = Trials(ground, Faults(ground))
     trials.take(FULL, healed)
     trials.take(FULL, healed_after_a_start, is_quick=False)
+    trials.take(FULL_OF_SMALL, healed_of_small)
     trials.take(LARGE, shrunk)
     trials.take(LARGE, killed_while_shrinking)
+    trials.take(NUMEROUS, killed_while_shrinking)
     trials.take(LARGE, erased)
     trials.take(MANY, forgotten)
     trials.take(ASKING, kept_apart)
@@ -61,6 +63,13 @@ def healed_after_a_start(victim: Victim, fault: Fault) -> None:
     fault.begin(victim)
     fill_until_refused(victim)
     victim.restart()
+    heal(victim)
+
+
+def healed_of_small(victim: Victim, fault: Fault) -> None:
+    """The same where the values are small and very many, so that each page has several."""
+    fault.begin(victim)
+    fill_with_small(victim)
     heal(victim)
 
 
@@ -95,11 +104,11 @@ def shrunk(victim: Victim, fault: Fault) -> None:
 
 
 def killed_while_shrinking(victim: Victim, fault: Fault) -> int:
-    """Killed at some moment while pages are returned, nothing is lost, and the next goes on."""
+    """Killed at some moment while all is removed, nothing is lost, and the next goes on."""
     fault.begin(victim)
     rounds = victim.desktop.ground.scale(4, 40)
     for number in range(rounds):
-        take_much(victim)
+        take_many(victim, 5_000) if fault is NUMEROUS else take_much(victim)
         victim.expect_taken(f"round {number}", size=3000)
         victim.client.call("RemoveDomain", "(s)", GREEDY)
         victim.synchronize()
@@ -228,6 +237,18 @@ def take_much(victim: Victim) -> None:
     victim.synchronize()
 
 
+def take_many(victim: Victim, count: int) -> None:
+    """The greedy program stores small values, in an order that mixes the pages of keys and values."""
+    numbers = list(range(count))
+    victim.random.shuffle(numbers)
+    for first in range(0, count, 1000):
+        values = {f"Key{number}": GLib.Variant("s", f"{number}".ljust(900, "."))
+                  for number in numbers[first:first + 1000]}
+        victim.client.call("ApplyValues", "(sa{sv}asa{st}a{sv})", GREEDY, values, [], {}, {})
+        victim.expect_taken(f"after {first}")
+        victim.synchronize()
+
+
 def greedily_set(victim: Victim, number: int, size: int) -> None:
     value = GLib.Variant("s", f"{number}".ljust(size, "."))
     victim.client.call("SetValue", "(ssv)", GREEDY, f"Key{number}", value)
@@ -239,14 +260,28 @@ def fill_until_refused(victim: Victim) -> None:
     victim.wait_until(lambda: (victim.desktop.data / "reserve").exists())
     for number in range(200):
         greedily_set(victim, number, 2 * MIB)
-        try:
-            victim.client.call("Synchronize")
-        except Refused as refused:
-            check(refused.name == NOT_DURABLE, "NotDurable", refused)
+        if is_full(victim):
             break
     else:
         check(False, "the disk to be full", "it is not")
     fill("config")(victim)
+
+
+def fill_with_small(victim: Victim) -> None:
+    """The greedy program stores very many values, and others take the rest of the space."""
+    victim.synchronize()
+    victim.wait_until(lambda: (victim.desktop.data / "reserve").exists())
+    take_many(victim, 30_000)
+    fill("config")(victim)
+
+
+def is_full(victim: Victim) -> bool:
+    try:
+        victim.client.call("Synchronize")
+    except Refused as refused:
+        check(refused.name == NOT_DURABLE, "NotDurable", refused)
+        return True
+    return False
 
 
 def mount(victim: Victim) -> None:
@@ -256,6 +291,9 @@ def mount(victim: Victim) -> None:
 
 
 FULL = Fault("a disk that is filled by a program", nothing, skipped=ONLY_ROOT, prepare=mount)
+FULL_OF_SMALL = Fault("a disk that is filled with small values", nothing, skipped=ONLY_ROOT,
+                      prepare=mount)
 LARGE = Fault("20 MiB stored and removed", nothing)
+NUMEROUS = Fault("5 000 values stored and removed", nothing)
 MANY = Fault("domains made and removed, and tokens of no change", nothing)
 ASKING = Fault("a program that asks for backups", nothing)
