@@ -8,7 +8,8 @@ internal import Glibc
 /// get it, nor one that also adds much: the disk would be full again, and the reserve gone.
 ///
 /// The size is more than the removal of 200 MiB of values of a page and more each writes, which is
-/// 3 MiB. Small values need more: there each page that held several of them is written once.
+/// 3 MiB. Very many small values of one domain need next to nothing, see ``DroppedDomains``. Removing
+/// them key by key needs more: each page that held several of them is written once.
 struct DiskReserve {
     private static let name = "reserve"
     /// What it takes up, in bytes: 4 MiB.
