@@ -151,6 +151,7 @@ let package = Package(
                 "DefaultsClient", "DefaultsFoundation", "DefaultsSecrets", "KeyedArchive",
                 "PropertyList",
             ]),
+        tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsFilesTests",

@@ -80,7 +80,7 @@ struct ChangeDocument {
     /// Takes a `write` without options, as nearly all are, in a part of the time that the parsing of
     /// options takes.
     private mutating func takePlainWrite(_ words: [String]) throws -> Bool {
-        guard words[0] == Verb.write.rawValue else { return false }
+        guard words[0] == Write.verb else { return false }
         let arranged = try CommandWords.arranged(words)
         guard arranged.count > 4, arranged[1] == "--" else { return false }
         let edit = try Write.edit(of: arranged[3], to: Array(arranged[4...]), at: nil)

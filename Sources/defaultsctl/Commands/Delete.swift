@@ -64,6 +64,10 @@ struct Delete: ServiceCommand {
     }
 }
 
+extension Delete: MacVerb {
+    static var optionsWithValue: Set<String> { ["--path", "--if-generation"] }
+}
+
 extension Delete: EditingCommand {
     func addEdits(to document: inout ChangeDocument) throws {
         guard let key else { throw ToolError.domainInDocument }
@@ -124,6 +128,8 @@ struct DeleteAll: ServiceCommand {
         try await change.finish(true, on: defaults)
     }
 }
+
+extension DeleteAll: MacVerb {}
 
 extension RemoteDefaults {
     /// Removes the keys of a domain: by one change, or several if one cannot name them all.

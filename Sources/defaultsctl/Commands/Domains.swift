@@ -47,3 +47,9 @@ struct Domains: ServiceCommand {
         return Set(files.compactMap(\.domainWithLayer)).sorted()
     }
 }
+
+extension Domains: MacVerb {
+    static var takesDomain: Bool { false }
+    static var takesHostAlone: Bool { true }
+    static var shortFlags: Set<String> { ["-0"] }
+}

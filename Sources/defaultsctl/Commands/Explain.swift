@@ -53,3 +53,7 @@ struct Explain: ServiceCommand {
         try SafeOutput.print(explanation.text(hasISODates: dates.isoDates))
     }
 }
+
+extension Explain: MacVerb {
+    static func completedDomains(with options: Set<String>) -> CompletedDomains { .searched }
+}

@@ -65,3 +65,9 @@ struct Export: ServiceCommand {
         }
     }
 }
+
+extension Export: MacVerb {
+    static var optionsWithValue: Set<String> { ["--format"] }
+
+    static func completedDomains(with options: Set<String>) -> CompletedDomains { .read }
+}

@@ -57,3 +57,8 @@ struct Find: ServiceCommand {
         if let failure = listing.failure { throw failure }
     }
 }
+
+extension Find: MacVerb {
+    static var takesDomain: Bool { false }
+    static var takesHostAlone: Bool { true }
+}

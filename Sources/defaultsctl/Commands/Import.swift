@@ -67,3 +67,7 @@ struct Import: AsyncParsableCommand {
         return try document.entries(progress)
     }
 }
+
+extension Import: MacVerb {
+    static var optionsWithValue: Set<String> { ["--format", "--key"] }
+}

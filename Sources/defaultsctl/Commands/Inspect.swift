@@ -97,6 +97,11 @@ struct Inspect: AsyncParsableCommand {
     }
 }
 
+extension Inspect: MacVerb {
+    static var takesFile: Bool { true }
+    static var optionsWithValue: Set<String> { ["--path", "--color"] }
+}
+
 /// How `inspect` shows an archive; at most one is given.
 enum InspectionForm: EnumerableFlag {
     case tree, json, raw, classes, xml, binary

@@ -22,3 +22,11 @@ struct Keys: ServiceCommand {
         try list.print(keys)
     }
 }
+
+extension Keys: MacVerb {
+    static var shortFlags: Set<String> { ["-0"] }
+
+    static func completedDomains(with options: Set<String>) -> CompletedDomains {
+        options.contains("--effective") ? .searched : .read
+    }
+}

@@ -53,3 +53,7 @@ struct Locked: ServiceCommand {
         for line in columns.lines { try SafeOutput.print(line) }
     }
 }
+
+extension Locked: MacVerb {
+    static func completedDomains(with options: Set<String>) -> CompletedDomains { .searched }
+}

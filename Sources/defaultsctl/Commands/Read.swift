@@ -131,3 +131,12 @@ struct Read: ServiceCommand {
         if let failure = listing.failure { throw failure }
     }
 }
+
+extension Read: MacVerb {
+    static var takesHostAlone: Bool { true }
+    static var optionsWithValue: Set<String> { ["--path"] }
+
+    static func completedDomains(with options: Set<String>) -> CompletedDomains {
+        options.contains("--effective") ? .searched : .read
+    }
+}

@@ -34,3 +34,11 @@ struct ReadType: ServiceCommand {
         try SafeOutput.print(json ? name.quoted : "Type is \(name)")
     }
 }
+
+extension ReadType: MacVerb {
+    static var optionsWithValue: Set<String> { ["--path"] }
+
+    static func completedDomains(with options: Set<String>) -> CompletedDomains {
+        options.contains("--effective") ? .searched : .read
+    }
+}

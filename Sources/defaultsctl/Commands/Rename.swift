@@ -29,3 +29,5 @@ struct Rename: ServiceCommand {
         }
     }
 }
+
+extension Rename: MacVerb {}

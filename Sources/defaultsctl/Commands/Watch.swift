@@ -51,3 +51,9 @@ struct Watch: ServiceCommand {
         try await watcher.run()
     }
 }
+
+extension Watch: MacVerb {
+    static var optionsWithValue: Set<String> { ["--path"] }
+
+    static func completedDomains(with options: Set<String>) -> CompletedDomains { .read }
+}

@@ -130,6 +130,18 @@ struct Write: ServiceCommand {
     }
 }
 
+extension Write: MacVerb {
+    static var optionsWithValue: Set<String> {
+        ["--path", "--json", "--archive", "--if-generation"]
+    }
+    static var allOptions: Set<String>? { options }
+
+    private static let options = optionsWithValue.union([
+        "--wait", "--changed", "--current-host", "--host", "--help", "--version",
+        "--generate-completion-script",
+    ])
+}
+
 extension Write: EditingCommand {
     func addEdits(to document: inout ChangeDocument) throws {
         try check()

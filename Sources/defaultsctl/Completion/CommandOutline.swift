@@ -20,6 +20,7 @@ struct CommandOutline: Decodable {
         let names: [Name]?
         let valueName: String?
         let allValues: [String]?
+        let isOptional: Bool
         let shouldDisplay: Bool
 
         var isPositional: Bool { kind == "positional" }

@@ -11,11 +11,6 @@ enum CompletedDomains {
 extension TypedLine {
     /// What kind of domain is meant by what is typed.
     var domains: CompletedDomains {
-        switch Verb(word: command.commandName) {
-        case .explain, .locked: .searched
-        case .read, .readType, .keys: options.contains("--effective") ? .searched : .read
-        case .export, .watch: .read
-        default: .written
-        }
+        Defaultsctl.macVerb(command.commandName)?.completedDomains(with: options) ?? .written
     }
 }

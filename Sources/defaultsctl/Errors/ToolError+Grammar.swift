@@ -19,9 +19,9 @@ extension ToolError {
                 + "'_' and '-'.", wrongLine)
     }
 
-    static func hostWithoutDomain(_ verb: Verb) -> ToolError {
+    static func hostWithoutDomain(_ command: any MacVerb.Type) -> ToolError {
         ToolError(
-            "Name the domain whose layer of a host is meant; see defaultsctl \(verb.rawValue) --help",
+            "Name the domain whose layer of a host is meant; see defaultsctl \(command.verb) --help",
             wrongLine)
     }
 
@@ -32,14 +32,16 @@ extension ToolError {
         "Files of the administrator and of vendors are for no host; leave out -currentHost or -host, "
             + "or --managed and --system.", wrongLine)
 
-    static func optionWithoutValue(_ option: String, of verb: Verb) -> ToolError {
+    static func optionWithoutValue(_ option: String, of command: any MacVerb.Type) -> ToolError {
         ToolError(
-            "\(option) needs a value; see defaultsctl \(verb.rawValue) --help", wrongLine)
+            "\(option) needs a value; see defaultsctl \(command.verb) --help", wrongLine)
     }
 
-    static func noOptionOfWrite(_ word: String, meant: String?) -> ToolError {
+    static func unknownOption(
+        _ word: String, of command: any MacVerb.Type, meant: String?
+    ) -> ToolError {
         ToolError(
-            "write has no option '\(word.inBrief)'. "
+            "\(command.verb) has no option '\(word.inBrief)'. "
                 + (meant.map { "Did you mean '\($0)'? " } ?? "")
                 + "A key or a value that begins with two hyphens comes after '--'.", wrongLine)
     }

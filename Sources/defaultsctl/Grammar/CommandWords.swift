@@ -6,13 +6,13 @@
 ///    a value. An option that the verb does not have is refused, so that a mistyped one is never
 ///    stored. All other words mean what their place says.
 struct CommandWords {
-    private let verb: Verb
+    private let verb: any MacVerb.Type
     private var host: HostWords
     private var options: [String] = []
     private var names: [String] = []
     private var isTerminated = false
 
-    private init(verb: Verb, host: HostWords) {
+    private init(verb: any MacVerb.Type, host: HostWords) {
         self.verb = verb
         self.host = host
     }
@@ -28,7 +28,7 @@ struct CommandWords {
             guard host.option == nil else { throw .hostWithoutVerb }
             return words
         }
-        guard let verb = Verb(word: word) else {
+        guard let verb = Defaultsctl.macVerb(word) else {
             guard host.option == nil else { throw .hostWithoutVerb }
             return words
         }
@@ -49,7 +49,7 @@ struct CommandWords {
         } else if !isTerminated, verb.shortFlags.contains(word) {
             options.append(word)
         } else if verb.takesDomain, names.isEmpty, !isTerminated {
-            let domain = try DomainWord(word, before: &rest, mayBeFile: verb == .inspect)
+            let domain = try DomainWord(word, before: &rest, mayBeFile: verb.takesFile)
             if domain.isOfThisHost { try host.chooseCurrent() }
             names.append(domain.name)
         } else {
@@ -62,9 +62,8 @@ struct CommandWords {
     ) throws(ToolError) {
         if try host.take(word, before: &rest) { return }
         let name = String(word.prefix { $0 != "=" })
-        if verb == .write, name.hasPrefix("--"), !Verb.writeOptions.contains(name) {
-            throw .noOptionOfWrite(
-                word, meant: Spelling.nearest(to: name, among: Verb.writeOptions))
+        if let known = verb.allOptions, name.hasPrefix("--"), !known.contains(name) {
+            throw .unknownOption(word, of: verb, meant: Spelling.nearest(to: name, among: known))
         }
         guard verb.optionsWithValue.contains(name) else { return options.append(word) }
         let joined = word.firstIndex(of: "=").map { String(word[word.index(after: $0)...]) }
@@ -78,7 +77,7 @@ struct CommandWords {
 
     private func arranged() throws(ToolError) -> [String] {
         var (options, names) = (options, names)
-        if verb == .inspect, names.count == 1, host.option != nil { throw .hostOfFile }
+        if verb.takesFile, names.count == 1, host.option != nil { throw .hostOfFile }
         if verb.takesDomain, let domain = names.first {
             names[0] = try host.layer(of: domain)
         } else if let option = host.option {
@@ -86,6 +85,6 @@ struct CommandWords {
             guard verb.takesHostAlone else { throw .hostWithoutDomain(verb) }
             options += option
         }
-        return [verb.rawValue] + options + ["--"] + names
+        return [verb.verb] + options + ["--"] + names
     }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 extension Defaultsctl {
     /// The command that these words, which stand behind the program's name, ask for.
     static func command(_ words: [String]) throws -> any ParsableCommand {
-        if let word = words.first, !word.hasPrefix("-"), Verb(word: word) == nil,
+        if let word = words.first, !word.hasPrefix("-"), macVerb(word) == nil,
             !verbs.contains(word)
         {
             throw ValidationError(noVerb(word, among: verbs))
@@ -27,7 +27,7 @@ extension Defaultsctl {
     /// The words of a value apart from all others: the library takes a time for them that grows with
     /// the square of their number, and they are none of its own.
     private static func parted(_ words: [String]) -> (head: [String], values: [String]) {
-        guard words.first == Verb.write.rawValue, let end = words.firstIndex(of: "--"),
+        guard words.first == Write.verb, let end = words.firstIndex(of: "--"),
             words.count > end + 3
         else { return (words, []) }
         return (Array(words[..<(end + 3)]), Array(words[(end + 3)...]))

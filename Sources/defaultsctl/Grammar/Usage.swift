@@ -14,7 +14,7 @@ enum Usage {
         var rest = words[...]
         _ = try? HostWords(&rest)
         guard let word = rest.popFirst() else { return nil }
-        let name = Verb(word: word)?.rawValue ?? word
+        let name = Defaultsctl.macVerb(word)?.verb ?? word
         guard let command = find(name, in: Defaultsctl.self) else { return nil }
         return rest.first.flatMap { find($0, in: command) } ?? command
     }

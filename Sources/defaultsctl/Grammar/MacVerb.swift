@@ -1,0 +1,50 @@
+import ArgumentParser
+
+/// A command whose words may be spelled as macOS's `defaults` has them.
+///
+/// ``CommandWords`` puts these words in order before ArgumentParser reads them, and needs to know what
+/// the command declares. Each command says so beside its declaration, and a test compares the two.
+/// ArgumentParser reads the words of all other commands as they are.
+protocol MacVerb: ParsableCommand {
+    /// Whether the first word after the verb is a domain.
+    static var takesDomain: Bool { get }
+    /// Whether that word may also be the path of a file.
+    static var takesFile: Bool { get }
+    /// Whether a host may be given without a domain.
+    static var takesHostAlone: Bool { get }
+    /// The flags that have one hyphen.
+    static var shortFlags: Set<String> { get }
+    /// The options that take a word of their own, except those of ``HostOption``.
+    static var optionsWithValue: Set<String> { get }
+    /// All flags and options, if a word that begins with two hyphens and is none of them is refused
+    /// here; nil if ArgumentParser refuses it.
+    static var allOptions: Set<String>? { get }
+    /// Which domains complete the first word.
+    static func completedDomains(with options: Set<String>) -> CompletedDomains
+}
+
+extension MacVerb {
+    static var takesDomain: Bool { true }
+    static var takesFile: Bool { false }
+    static var takesHostAlone: Bool { false }
+    static var shortFlags: Set<String> { [] }
+    static var optionsWithValue: Set<String> { [] }
+    static var allOptions: Set<String>? { nil }
+
+    static func completedDomains(with options: Set<String>) -> CompletedDomains { .written }
+
+    /// The word for the verb.
+    static var verb: String { _commandName }
+}
+
+extension Defaultsctl {
+    private static let macVerbs: [String: any MacVerb.Type] = Dictionary(
+        uniqueKeysWithValues: configuration.subcommands.compactMap { $0 as? any MacVerb.Type }
+            .map { ($0.verb, $0) })
+
+    /// The command of a verb, which macOS takes in any case, and `remove` for `delete`.
+    static func macVerb(_ word: String) -> (any MacVerb.Type)? {
+        let name = word.lowercased()
+        return macVerbs[name == "remove" ? Delete.verb : name]
+    }
+}
