@@ -70,7 +70,9 @@ extension Connection {
         }
     }
 
-    /// The changes of a name's owner. No change that comes after this returns is missed.
+    /// The changes of a name's owner.
+    ///
+    /// No change that comes after this returns is missed.
     ///
     /// - Parameters:
     ///   - name: A well-known name, or a unique one, which comes and goes with its connection.

@@ -5,7 +5,7 @@ import Logging
 
 /// Why changes cannot be stored: the sentences of the property StorageError.
 struct StorageTrouble: Equatable {
-    /// Why the last flush failed; its changes are pending. Empty while flushes succeed.
+    /// Why the last flush failed, so that its changes are pending; empty while flushes succeed.
     var disk = ""
     /// What is damaged and could not be repaired; empty while no damage is known.
     var damage = ""
