@@ -45,11 +45,11 @@ static inline int clinux_make_pipe(int *ends) {
     return (int)syscall(SYS_pipe2, ends, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The header of fcntl(2) has struct stat, as is told above. */
+/* Declared here, because the header of fcntl(2) also has struct stat; see clinux_dup3. */
 extern int fcntl(int descriptor, int command, ...);
 
-/* The same, of a file whose size can be sealed, see fcntl(2): the names of the seals are declared for
- * _GNU_SOURCE only. */
+/* As clinux_make_memory_file, but the size of the file can be sealed, see fcntl(2). The names of the seals
+ * are declared for _GNU_SOURCE only. */
 static inline int clinux_make_sealable_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 3U /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
 }
@@ -60,14 +60,14 @@ static inline int clinux_seal_size(int descriptor) {
                  7 /* F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW */);
 }
 
-/* Whether nobody can cut a file. */
+/* Whether the seals of a file prevent everybody from cutting it. */
 static inline int clinux_is_size_sealed(int descriptor) {
     int seals = fcntl(descriptor, 1034 /* F_GET_SEALS */);
     return seals >= 0 && (seals & 6) == 6;
 }
 
-/* Sends bytes to an address, and a descriptor with them if it is not -1: the macros of cmsg(3) are
- * none that Swift imports. */
+/* Sends bytes to an address, and a descriptor with them if it is not -1. Swift does not import the macros
+ * of cmsg(3). */
 static inline ssize_t clinux_send(int socket, const void *address, socklen_t address_size,
                                   const void *bytes, size_t size, int descriptor) {
     struct iovec part = {(void *)bytes, size};
@@ -93,8 +93,8 @@ static inline ssize_t clinux_send(int socket, const void *address, socklen_t add
     return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-/* Linux's number for the type of a file system, see statfs(2); 0 where it cannot be had. The field's
- * type differs from machine to machine, and the number has 32 bits. */
+/* Linux's number for the type of a file system, see statfs(2); 0 if the system does not say. The
+ * field's type differs from machine to machine, and the number has 32 bits. */
 static inline uint32_t clinux_type_of_file_system(int descriptor) {
     struct statfs status;
     return fstatfs(descriptor, &status) == 0 ? (uint32_t)status.f_type : 0;
@@ -114,8 +114,8 @@ static inline int clinux_stack_of_this_thread(uintptr_t *start, size_t *size) {
     return error;
 }
 
-/* posix_spawn_file_actions_addclosefrom_np is declared for _GNU_SOURCE only. The child has no descriptor
- * from the number on. Gives 0, or an error's number. */
+/* posix_spawn_file_actions_addclosefrom_np is declared for _GNU_SOURCE only. The child gets no
+ * descriptor with this number or a higher one. Gives 0, or an error's number. */
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 static inline int clinux_close_from(posix_spawn_file_actions_t *actions, int from) {
     return posix_spawn_file_actions_addclosefrom_np(actions, from);
@@ -127,7 +127,8 @@ static inline uint64_t clinux_load_acquire(const uint64_t *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Raises a word to a value with release order. A word that has it, or is above it, stays. */
+/* Raises a word to a value with release order. A word that is not below it does not
+ * change. */
 static inline void clinux_raise_release(uint64_t *word, uint64_t value) {
     uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
     while (old < value

@@ -12,10 +12,10 @@ import Logging
 /// 2. A change is journalled before it is seen, seen before its reply is sent, and replied to
 ///    before its signal goes out.
 /// 3. At most one flush is under way.
-/// 4. Who waits for the disk is answered once, when every change acknowledged before the call is on
-///    disk, or when the disk has refused them.
-/// 5. The store is not made anew while a flush is under way, nor written while it is made anew; and
-///    the service does not end during either. From ``lastOutcome`` on neither begins.
+/// 4. A caller that waits for the disk is answered once: when every change acknowledged before its call
+///    is on disk, or when the disk has refused them.
+/// 5. The store is not replaced while a flush is under way, and no flush begins while it is being
+///    replaced. The service does not end during either. Once ``lastOutcome`` is set, neither begins.
 /// 6. No archive and no part of one reaches a log line, a signal or an error message.
 public actor DefaultsObject {
     /// The loop of the connection.
@@ -42,38 +42,38 @@ public actor DefaultsObject {
     var patienceTimer: EventLoop.Timer?
     var isFlushing = false
     var waiters: [DurabilityWaiter] = []
-    /// What the disk has said at the end, after which database and writer are closed; nil before.
+    /// The result of the last flush, after which database and writer are closed; nil before.
     var lastOutcome: Result<Generation, StorageError>?
     var announcements = Announcements()
     /// What came from the crash journal, until it is announced; nothing if there is no bus.
     var recovered: [PendingNames]
     var statistics = Statistics()
-    /// Who has made the last changes.
+    /// Which callers made the last changes.
     var writers = WriterLog()
     /// What is found to be damaged, and what is done about it.
     var mending = Mending()
-    /// Backups that are made or wait to be.
+    /// Backups that are being made, or that wait.
     var upkeep = Upkeep()
     /// The layers that are made of files.
     var layers: FileLayers
     /// Why the last flush failed; nil while the disk takes them.
     var flushError: StorageError?
-    /// Why changes are not written to disk, or not even taken.
+    /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }
     }
 
-    /// A service over an open database; it answers nobody before ``start()``.
+    /// A service over an open database; it answers no calls before ``start()``.
     ///
-    /// - Parameter abandon: Called on the loop where the database cannot be used any more. What is
-    ///   acknowledged stands in the crash journal for the next process.
+    /// - Parameter abandon: Called on the loop if the database can no longer be used. The crash journal
+    ///   keeps the acknowledged changes for the next process.
     init(
         connection: Connection, database: sending Database, writer: DurableWriter,
         layers: FileLayers, logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
-        // A peer has no name on a bus, and is told of none of them.
+        // A direct peer, which has no bus, gets no announcements of these changes.
         recovered = connection.uniqueName == nil ? [] : database.pendingNames
         self.database = database
         self.writer = writer

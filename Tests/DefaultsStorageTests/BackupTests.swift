@@ -140,12 +140,8 @@ import Testing
         "3: a disk that fills up while a backup is made costs the backup alone",
         .enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"))
     func fullDisk() async throws {
-        let disk = try SmallFileSystem()
-        let scratch = try Scratch(in: "\(disk.path)/scratch")
-        let runtime = try Scratch()
-        let location = DatabaseLocation(
-            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
-        let database = try Database(at: location) { _ in }
+        let disk = try SmallDisk()
+        let database = try disk.open()
         try database.set(["large": [UInt8](repeating: 3, count: 400_000)])
         try await database.flush()
         let first = try #require(try await database.backUp(.daily, at: 1, leaving: 0).backup)
@@ -157,7 +153,7 @@ import Testing
         }
         #expect(error?.code == .cannotBackUp)
         #expect((error?.cause as? SQLiteError)?.code == .full)
-        #expect(try scratch.backupFiles() == [first.name + ".db"])
+        #expect(try disk.scratch.backupFiles() == [first.name + ".db"])
         try database.set(["small": [1]])
         try await database.flush()
         database.close()

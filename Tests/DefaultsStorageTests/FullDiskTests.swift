@@ -9,12 +9,8 @@ import Testing
 struct FullDiskTests {
     @Test("On a full disk changes stay pending and readable, and go there when there is space")
     func fullDisk() async throws {
-        let disk = try SmallFileSystem()
-        let scratch = try Scratch(in: "\(disk.path)/scratch")
-        let runtime = try Scratch()
-        let location = DatabaseLocation(
-            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
-        let database = try Database(at: location) { _ in }
+        let disk = try SmallDisk()
+        let database = try disk.open()
         try database.set(["before": [1]])
         try await database.flush()
         try disk.fill()
@@ -35,12 +31,8 @@ struct FullDiskTests {
 
     @Test("On a full disk what was removed gets to disk, and gives the disk its space back")
     func healedByRemoving() async throws {
-        let disk = try SmallFileSystem(mebibytes: 80)
-        let scratch = try Scratch(in: "\(disk.path)/scratch")
-        let runtime = try Scratch()
-        let location = DatabaseLocation(
-            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
-        let database = try Database(at: location) { _ in }
+        let disk = try SmallDisk(mebibytes: 80)
+        let database = try disk.open()
         for number in 0..<24 {
             try database.set(
                 ["key\(number)": [UInt8](repeating: 3, count: 1 << 20)], in: "org.example.Greedy")
@@ -68,9 +60,9 @@ struct FullDiskTests {
         await writer.close()
         #expect(database.durableGeneration == database.generation)
         database.close()
-        #expect(try scratch.size(scratch.store) < 1 << 20)
+        #expect(try disk.scratch.size(disk.scratch.store) < 1 << 20)
         try disk.empty()
-        let next = try Database(at: location) { _ in }
+        let next = try disk.open()
         #expect(try next.keys() == ["small"])
         #expect(try next.domains().count == 1)
         try next.set(["later": [1]])
@@ -86,12 +78,8 @@ struct FullDiskTests {
 
     @Test("The reserve is not used up by a removal that it does not help")
     func keptReserve() async throws {
-        let disk = try SmallFileSystem(mebibytes: 80)
-        let scratch = try Scratch(in: "\(disk.path)/scratch")
-        let runtime = try Scratch()
-        let location = DatabaseLocation(
-            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
-        let database = try Database(at: location) { _ in }
+        let disk = try SmallDisk(mebibytes: 80)
+        let database = try disk.open()
         let keys = (0..<13_000).map { "key\($0)" }
         let value = [UInt8](repeating: 3, count: 900)
         for key in keys { try database.set([key: value], in: "org.example.Small") }
@@ -141,17 +129,13 @@ struct FullDiskTests {
 
     @Test("On a disk too full for the name of the lock's holder the database opens, locked")
     func fullForLockHolder() throws {
-        let disk = try SmallFileSystem()
-        let scratch = try Scratch(in: "\(disk.path)/scratch")
-        let runtime = try Scratch()
-        let location = DatabaseLocation(
-            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
-        try Database(at: location) { _ in }.close()
+        let disk = try SmallDisk()
+        try disk.open().close()
         // An empty file has no block that the name could be written to.
-        try Data().write(to: URL(fileURLWithPath: "\(scratch.location.directory)/lock"))
+        try Data().write(to: URL(fileURLWithPath: "\(disk.scratch.location.directory)/lock"))
         try disk.fill()
-        let database = try Database(at: location) { _ in }
-        let error = #expect(throws: StorageError.self) { _ = try Database(at: location) { _ in } }
+        let database = try disk.open()
+        let error = #expect(throws: StorageError.self) { _ = try disk.open() }
         #expect(error?.code == .inUse)
         #expect(error?.description.contains("by another process.") == true)
         database.close()

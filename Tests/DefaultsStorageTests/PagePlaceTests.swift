@@ -68,7 +68,7 @@ import Testing
             if notice.description.contains("were taken from the journal") {
                 try? files.removeItem(atPath: note)
                 try? files.createDirectory(atPath: note, withIntermediateDirectories: false)
-            } else if notice.description.contains("journal-place was not a file") {
+            } else if notice.description.contains("journal-place is a link") {
                 seen = try? client.look()
             }
         }

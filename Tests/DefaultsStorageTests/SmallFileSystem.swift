@@ -1,3 +1,4 @@
+import DefaultsStorage
 import Foundation
 import Glibc
 import Testing
@@ -40,5 +41,33 @@ final class SmallFileSystem {
         // A program that another test is just starting may hold the file, with its space, open.
         try #require(truncate("\(path)/filling", 0) == 0)
         try FileManager.default.removeItem(atPath: "\(path)/filling")
+    }
+}
+
+/// A place for a database on a small file system, with its runtime directory elsewhere.
+final class SmallDisk {
+    let scratch: Scratch
+    private let location: DatabaseLocation
+    private let runtime: Scratch
+    private let fileSystem: SmallFileSystem
+
+    init(mebibytes size: Int = 2) throws {
+        fileSystem = try SmallFileSystem(mebibytes: size)
+        scratch = try Scratch(in: "\(fileSystem.path)/scratch")
+        runtime = try Scratch()
+        location = DatabaseLocation(
+            directory: scratch.location.directory, runtimeDirectory: "\(runtime.root)/run")
+    }
+
+    func open() throws -> Database {
+        try Database(at: location) { _ in }
+    }
+
+    func fill() throws {
+        try fileSystem.fill()
+    }
+
+    func empty() throws {
+        try fileSystem.empty()
     }
 }

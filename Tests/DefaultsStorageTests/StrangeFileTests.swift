@@ -5,15 +5,31 @@ import Testing
 
 /// What bears the names of the store's files and is no file.
 @Suite struct StrangeFileTests {
-    @Test(
-        "A pipe or a directory in place of a file is refused at once",
-        arguments: ["defaults.db", "defaults.db-wal"], [true, false])
-    func refused(_ name: String, _ isPipe: Bool) async throws {
+    /// A place with a closed database that has one key on disk.
+    private func makeScratch() async throws -> Scratch {
         let scratch = try Scratch()
         let database = try scratch.open()
         try database.set(["key": [1]])
         try await database.flush()
         database.close()
+        return scratch
+    }
+
+    /// Such a place, and in it a file of another program.
+    private func makeScratchAndVictim(
+        _ text: String = "mine"
+    ) async throws -> (scratch: Scratch, victim: String) {
+        let scratch = try await makeScratch()
+        let victim = "\(scratch.root)/victim"
+        try text.write(toFile: victim, atomically: false, encoding: .utf8)
+        return (scratch, victim)
+    }
+
+    @Test(
+        "A pipe or a directory in place of a file is refused at once",
+        arguments: ["defaults.db", "defaults.db-wal"], [true, false])
+    func refused(_ name: String, _ isPipe: Bool) async throws {
+        let scratch = try await makeScratch()
         let path = "\(scratch.location.directory)/\(name)"
         try? FileManager.default.removeItem(atPath: path)
         if isPipe {
@@ -42,18 +58,12 @@ import Testing
         "A pipe, a directory or a link in place of a file keeps nobody waiting, and nothing from starting",
         arguments: names, Kind.allCases)
     func setAside(_ name: String, _ kind: Kind) async throws {
-        let scratch = try Scratch()
-        let database = try scratch.open()
-        try database.set(["key": [1]])
-        try await database.flush()
-        database.close()
+        let (scratch, victim) = try await makeScratchAndVictim()
         let journal = try #require(try scratch.journal().first).split(separator: "/").dropLast()
         let path =
             name.hasPrefix("JOURNAL/")
             ? "/" + journal.joined(separator: "/") + name.dropFirst("JOURNAL".count)
             : "\(scratch.root)/\(name)"
-        let victim = "\(scratch.root)/victim"
-        try "mine".write(toFile: victim, atomically: false, encoding: .utf8)
         try #require(chmod(victim, 0o644) == 0)
         try? FileManager.default.removeItem(atPath: path)
         switch kind {
@@ -73,7 +83,7 @@ import Testing
         try #require(stat(victim, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o644)
         if kind != .hardLinkOfVictim {
-            #expect(scratch.noticed("was not a file of this program"), "\(scratch.notices)")
+            #expect(scratch.noticed("so it was not opened"), "\(scratch.notices)")
         }
         let last = try scratch.open()
         #expect(try last.keys() == ["key", "later"])
@@ -82,14 +92,8 @@ import Testing
 
     @Test("A link in place of the store to a file of another kind is refused, and that file kept")
     func linkToForeignFile() async throws {
-        let scratch = try Scratch()
-        let database = try scratch.open()
-        try database.set(["key": [1]])
-        try await database.flush()
-        database.close()
-        let victim = "\(scratch.root)/victim"
         let text = String(repeating: "mine\n", count: 2000)
-        try text.write(toFile: victim, atomically: false, encoding: .utf8)
+        let (scratch, victim) = try await makeScratchAndVictim(text)
         try FileManager.default.removeItem(atPath: scratch.store)
         try #require(symlink(victim, scratch.store) == 0)
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
@@ -103,13 +107,7 @@ import Testing
 
     @Test("A link of the write-ahead log's name is not followed")
     func linkedLog() async throws {
-        let scratch = try Scratch()
-        let database = try scratch.open()
-        try database.set(["key": [1]])
-        try await database.flush()
-        database.close()
-        let victim = "\(scratch.root)/victim"
-        try "mine".write(toFile: victim, atomically: false, encoding: .utf8)
+        let (scratch, victim) = try await makeScratchAndVictim()
         try #require(symlink(victim, "\(scratch.store)-wal") == 0)
         let next = try scratch.open()
         #expect(try next.keys() == ["key"])

@@ -2,11 +2,12 @@
 
 import threading
 import time
+from collections.abc import Callable
 
 from changes import Change
-from desktop import NO_ANSWER, Daemon, Desktop, Pending, Refused
-from ground import Ground
-from ledger import Ledger
+from desktop import NO_ANSWER, Daemon, Desktop, Ended, Pending, Refused
+from ground import Ground, Outcome
+from ledger import Found, Ledger
 from writers import Counter, Writer
 
 FSYNC = "fsync,fdatasync"
@@ -77,6 +78,17 @@ class Life:
 
     def within(self, longest: float) -> float:
         return self.chance.uniform(0, longest)
+
+    def undergo(self, outcome: Outcome, trials: int, trial: Callable[[], None]) -> None:
+        """Repeats a trial until it finds something, and notes the outcome."""
+        for outcome.trials in range(1, trials + 1):
+            try:
+                self.attach()
+                trial()
+            except (Ended, Found, TimeoutError) as found:
+                outcome.findings.append(f"trial {outcome.trials}: {found}")
+                break
+        outcome.note = f"{self.acknowledged} changes acknowledged"
 
 
 class BereftWriter(Writer):

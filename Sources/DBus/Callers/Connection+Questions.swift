@@ -1,4 +1,4 @@
-/// What the bus is asked about callers, and about what they have not read.
+/// Questions to the bus about callers, and about what they have not read.
 extension Connection {
     /// Asks what must be known before the next call of a caller is carried out; one thing at a time.
     func ask(about caller: Caller<WaitingCall>) {
@@ -17,7 +17,7 @@ extension Connection {
         }
     }
 
-    /// Notes that something was sent, where the bus can tell later whether it was read.
+    /// Notes that something was sent, if the bus can say later whether it was read.
     ///
     /// - Parameter caller: Whose call it answers; nil for a signal.
     func noteSent(_ weight: Int, to caller: Caller<WaitingCall>?) {
@@ -27,8 +27,10 @@ extension Connection {
         if calls.unreadTotal.isQuestionDue(at: calls.now()) { askWhatIsUnreadOfAll() }
     }
 
-    /// Whether others have left so much unread, of all that this connection has sent, that it should
-    /// send as little as it can: at a bound of its own the bus stops reading from it.
+    /// Whether others have left so much unread of what this connection has sent that it should send as
+    /// little as it can.
+    ///
+    /// Above a limit of its own, the bus stops reading from the connection.
     public var isLargelyUnread: Bool { calls.unreadTotal.level != .low }
 
     /// Refuses a reply that could make the bus stop reading from us.
@@ -47,7 +49,7 @@ extension Connection {
             case .failure(let error) where error.isPassing:
                 caller.isInQuestion = false
                 self.askAgain(about: caller, in: .seconds(1))
-            // One who has sent a call and left, as a shell's one-liner does, is not known.
+            // A caller that has sent a call and left, as a shell's one-liner does, is unknown.
             case .failure: self.conclude(nil, about: caller)
             case .success(let answer):
                 if answer.isProcessCertain || answer.credentials.place == nil {
@@ -59,7 +61,9 @@ extension Connection {
         }
     }
 
-    /// Asks the bus about itself, whose process lives as it answers.
+    /// Asks the bus about itself.
+    ///
+    /// Its process is alive, because it answers.
     func askWhereBusIs() {
         askBus(Self.busInterface, "GetConnectionCredentials", about: .bus, replying: "a{sv}") {
             try PeerCredentials.Answer(reading: &$0)
@@ -68,10 +72,10 @@ extension Connection {
         }
     }
 
-    /// Asks once more about a connection whose process was looked at by its number alone.
+    /// Asks whether a caller is still connected, if its process was identified by its number alone.
     ///
-    /// Another process may have had that number by then: the one that connected had ended. Its
-    /// connection has ended with it, unless a child holds it.
+    /// The process that connected may have ended, and another process may have got its number. Then the
+    /// connection has ended, too, unless a child of the process holds it.
     private func askWhetherThere(
         _ caller: Caller<WaitingCall>, _ name: BusName, _ credentials: PeerCredentials
     ) {
@@ -115,7 +119,7 @@ extension Connection {
             switch answer {
             case .success(let unread?):
                 self.follow(caller.replies.take(unread: unread), for: caller)
-            // One that has gone leaves nothing unread.
+            // A caller that has left leaves nothing unread.
             case .failure(let error) where error.isPassing || error.name == .nameHasNoOwner:
                 self.follow(caller.replies.take(unread: 0), for: caller)
             case .success(nil), .failure: self.measureNoMore()
@@ -144,7 +148,7 @@ extension Connection {
     }
 
     /// Reads what the bus keeps for a connection that has not read it (Outgoing), or of a connection
-    /// for others that have not (Incoming); nil where the bus does not say so.
+    /// for others that have not (Incoming); nil if the bus does not say.
     private static func readUnread(
         _ reader: inout MessageReader, _ direction: String
     ) throws -> Int? {
@@ -168,9 +172,9 @@ extension Connection {
         }
     }
 
-    /// Leaves it to the bus to bound what it keeps for others: this one does not tell.
+    /// Leaves it to the bus to limit what it keeps for others: this bus does not say how much that is.
     ///
-    /// dbus-broker counts it against those who do not read, and ends their connections.
+    /// dbus-broker counts it against the connections that do not read, and ends them.
     private func measureNoMore() {
         calls.areRepliesMeasured = false
         calls.updateUnreadTotal { $0 = UnreadTotal() }
@@ -214,7 +218,7 @@ extension Connection {
 }
 
 extension DBusError {
-    /// Whether the same question may be answered another time.
+    /// Whether the same question may be answered later.
     fileprivate var isPassing: Bool {
         [.timeout, .noMemory, .limitsExceeded].contains(name)
     }

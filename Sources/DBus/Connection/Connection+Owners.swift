@@ -1,8 +1,8 @@
-/// Who is on the bus.
+/// Questions to the bus about the owners of names.
 extension Connection {
-    /// Whether somebody on the bus has a name.
+    /// Whether a name has an owner.
     ///
-    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    /// - Throws: ``DBusError`` if the bus cannot be asked.
     public func hasOwner(of name: BusName) async throws -> Bool {
         try await callBus("NameHasOwner") {
             try $0.writeString(name.string)
@@ -11,9 +11,9 @@ extension Connection {
         }
     }
 
-    /// The unique name of the connection that has a name; nil where nobody has it.
+    /// The unique name of the connection that owns a name; nil if the name has no owner.
     ///
-    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    /// - Throws: ``DBusError`` if the bus cannot be asked.
     public func owner(of name: BusName) async throws -> BusName? {
         do {
             let owner = try await callBus("GetNameOwner") {
@@ -27,10 +27,10 @@ extension Connection {
         }
     }
 
-    /// The unique names of those who have a name or wait for it: its owner, then the one who gets the
-    /// name after it, and so on.
+    /// The unique names of the connections that own a name or wait for it: first the owner, then the
+    /// others in the order in which they get the name.
     ///
-    /// - Throws: ``DBusError`` where the bus cannot be asked, or nobody has the name.
+    /// - Throws: ``DBusError`` if the bus cannot be asked, or if the name has no owner.
     public func queuedOwners(of name: BusName) async throws -> [String] {
         try await callBus("ListQueuedOwners") {
             try $0.writeString(name.string)
@@ -39,9 +39,9 @@ extension Connection {
         }
     }
 
-    /// Whether the bus knows of a program to start for a name that nobody has.
+    /// Whether the bus can start a program for a name that has no owner.
     ///
-    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    /// - Throws: ``DBusError`` if the bus cannot be asked.
     public func canActivate(_ name: BusName) async throws -> Bool {
         try await callBus("ListActivatableNames") { _ in
         } read: {
@@ -51,7 +51,7 @@ extension Connection {
 
     /// Asks the bus to start the program of a name without an owner, and waits until it owns the name.
     ///
-    /// - Throws: ``DBusError``, the bus's own words where the program does not start.
+    /// - Throws: ``DBusError``; if the program does not start, with the bus's own words.
     public func startService(_ name: BusName) async throws {
         _ = try await callBus("StartServiceByName") {
             try $0.writeString(name.string)
@@ -61,7 +61,7 @@ extension Connection {
         }
     }
 
-    /// The process behind a name; nil where nobody has it, or the bus does not tell.
+    /// The process that owns a name; nil if the name has no owner, or if the bus does not say.
     public func processID(of name: BusName) async -> UInt32? {
         try? await callBus("GetConnectionUnixProcessID") {
             try $0.writeString(name.string)
@@ -70,13 +70,15 @@ extension Connection {
         }
     }
 
-    /// The changes of a name's owner, from now on; none that comes after this returns is missed.
+    /// The changes of a name's owner.
+    ///
+    /// No change that comes after this returns is missed.
     ///
     /// - Parameters:
     ///   - name: A well-known name, or a unique one, which comes and goes with its connection.
-    ///   - limit: How many may wait to be fetched.
-    /// - Returns: Signals whose three arguments are the name and the unique names of the old and the
-    ///   new owner, of which an empty string stands for nobody.
+    ///   - limit: How many signals may wait to be fetched.
+    /// - Returns: Signals with three arguments: the name, and the unique names of the old and the new
+    ///   owner. An empty string means that there is none.
     /// - Throws: ``DBusError`` as ``signals(_:limit:)`` does.
     public func ownerChanges(of name: BusName, limit: Int) async throws -> SignalStream {
         try await signals(Subscriptions.ownerRule(for: name), limit: limit)
@@ -84,13 +86,13 @@ extension Connection {
 
     /// Waits until a connection has left the bus.
     ///
-    /// A connection that takes no calls (``holdCalls()``) may not learn of it: ask with another.
+    /// A connection that takes no calls (``holdCalls()``) may miss it: use another connection to ask.
     ///
     /// - Parameters:
     ///   - name: The unique name of the connection.
     ///   - limit: How long to wait.
-    /// - Returns: Whether it has left; not where the time is over, or the bus has gone.
-    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    /// - Returns: Whether it has left; false if the time is over, or if the bus has gone.
+    /// - Throws: ``DBusError`` if the bus cannot be asked.
     public func waitForDeparture(
         of name: BusName, within limit: Duration
     ) async throws -> Bool {
@@ -98,7 +100,7 @@ extension Connection {
         let changes = try await ownerChanges(of: name, limit: 1)
         guard try await hasOwner(of: name) else { return true }
         let departure = Task(executorPreference: loop) {
-            // Such a name comes but once, before anybody can know it.
+            // A unique name gets its owner before anybody can know the name. So the next change is its end.
             var iterator = changes.makeAsyncIterator()
             return await iterator.next() != nil
         }

@@ -3,13 +3,13 @@ import Glibc
 /// Which open file a number stands for.
 ///
 /// A program may close descriptors that it has not opened, as daemons do when they begin, and open files
-/// of its own under the same numbers. Nothing of ours must be read from those, written to them, or closed.
-/// Sockets and pipes each have an inode of their own, by which one is told from all others.
+/// of its own under the same numbers. We must not read from these files, write to them, or close them. Each
+/// socket and each pipe has an inode of its own, so the inode shows which one it is.
 struct DescriptorIdentity: Sendable, Equatable {
     private let device: dev_t
     private let node: ino_t
 
-    /// Nil where the number stands for nothing.
+    /// Nil if no file is open under the number.
     init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -18,7 +18,7 @@ struct DescriptorIdentity: Sendable, Equatable {
 
     /// Whether the number still stands for the same file.
     ///
-    /// Also where the system does not tell.
+    /// True also if the system does not say.
     func isHeld(by descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return errno != EBADF }

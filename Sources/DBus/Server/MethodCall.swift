@@ -88,20 +88,11 @@ public final class MethodCall {
     ///   caller has been answered with that error then, and a further answer does nothing: it is
     ///   right to call ``fail(_:)`` for whatever was thrown, here or before.
     public func reply(_ write: (inout MessageWriter) throws -> Void = { _ in }) throws {
-        guard takeAnswer() else { return }
         do {
-            try withMessage { message in
-                let reply = try Message.reply(to: message)
-                let written = try MessageWriter.write(to: reply, write)
-                precondition(
-                    written.signature == outputSignature,
-                    "\(interface).\(member) is declared to reply '\(outputSignature)', "
-                        + "not '\(written.signature)'.")
-                try connection.sendAnswer(reply, weight: written.weight, to: caller)
-            }
+            try replyIfWritten(write)
         } catch {
+            fail(error)
             isReplyRefused = true
-            sendError(error)
             throw error
         }
     }
@@ -112,7 +103,7 @@ public final class MethodCall {
     /// - Throws: What the closure throws, or ``DBusError`` where D-Bus cannot carry the reply; of the two
     ///   only the second is an answer.
     public func replyIfWritten(_ write: (inout MessageWriter) throws -> Void) throws {
-        guard isReplyExpected else {
+        guard isReplyExpected, !isReplyRefused else {
             _ = takeAnswer()
             return
         }

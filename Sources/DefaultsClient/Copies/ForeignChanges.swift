@@ -1,7 +1,7 @@
-/// What signals have told of one layer's changes by others, since it was read.
+/// The changes that others have made to one layer since it was read, as far as signals report them.
 struct ForeignChanges {
     private(set) var generation: UInt64 = 0
-    /// The keys; nil where they are too many to name.
+    /// The keys; nil if they are too many, or unknown.
     private var names: Set<KeyName>? = []
 
     private static let mostNames = 1024
@@ -16,7 +16,7 @@ struct ForeignChanges {
         names = known.union(added)
     }
 
-    /// Notes a change of which nothing is known but that it came by a generation.
+    /// Notes a change whose keys are unknown, and whose generation is this one or an earlier one.
     mutating func addUnread(by generation: UInt64) {
         self.generation = max(self.generation, generation)
         names = nil

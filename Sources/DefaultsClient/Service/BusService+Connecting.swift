@@ -2,7 +2,7 @@ import DBus
 import DefaultsProtocol
 import Synchronization
 
-/// The way to the bus and to the daemon; on the loop's thread.
+/// How the bus and the daemon are reached; on the loop's thread.
 extension BusService {
     func connect() {
         guard let loop, connection == nil, !isSearching else { return }
@@ -20,7 +20,7 @@ extension BusService {
         retryLater()
     }
 
-    /// Makes a connection the one that is used, and asks for everything on it.
+    /// Uses this connection from now on, and asks for everything on it.
     func adopt(_ new: Connection) throws {
         try new.assumeIsolated { connection in
             connection.onDisconnect { [weak self] in self?.disconnected() }
@@ -38,7 +38,7 @@ extension BusService {
         isOnNamedBus = false
         rules = 0
         learnOwner()
-        // A private daemon has not answered before it has answered.
+        // A connection to a private daemon does not show that the daemon answers.
         if privateDaemon == nil { noteAnswer() }
         detach()
         if privateReason == nil { enter(.connecting) }
@@ -47,7 +47,7 @@ extension BusService {
         sendQueued()
     }
 
-    /// Closes the connection without a word to the rest.
+    /// Closes the connection, and notifies nobody.
     func close() {
         let old = connection
         connection = nil
@@ -56,7 +56,7 @@ extension BusService {
 
     // MARK: The search for the service
 
-    /// Searches for the service where the bus has nobody who answers.
+    /// Searches for the service if nobody on the bus answers.
     func searchService() {
         guard let loop, !isSearching else { return }
         isSearching = true
@@ -78,11 +78,11 @@ extension BusService {
         }
     }
 
-    /// Notes that the service is there and was not reached.
+    /// Notes that the service exists and could not be reached.
     private func notFound(_ error: any Error) {
         losses += 1
-        // A daemon that is killed while it starts is followed by another. A unit that has failed is not
-        // started once more: systemd gives up one that fails often.
+        // If a daemon is killed while it starts, another one follows. A unit that has failed is not
+        // started again: systemd gives up a unit that fails often.
         if error is DBusError, losses <= Self.mostLosses { return searchService() }
         enter(.unreachable((error as? DBusError)?.message ?? "\(error)"))
         retryMuchLater()
@@ -121,16 +121,16 @@ extension BusService {
 
     /// The signals of all domains.
     ///
-    /// The bus is asked for those of each domain.
+    /// The bus is asked for the signals of each domain.
     ///
-    /// The sender is not part of the rule here, as its owner may be another in a moment: who it is, is
-    /// looked at when a signal has come.
+    /// The rule does not name the sender, because the service may get another owner at any time. The
+    /// sender of each signal is checked when the signal comes.
     private static let changeRule = MatchRule(
         path: Contract.objectPath, interface: Contract.interface, member: Contract.changed.name)
 
     /// Asks who the service is, so that nobody else's signals are believed.
     ///
-    /// From then on the bus tells of every change.
+    /// A signal of the bus reports each later change of the owner.
     private func learnOwner() {
         guard let connection, connection.uniqueName != nil else { return }
         connection.assumeIsolated { connection in
@@ -140,14 +140,14 @@ extension BusService {
                 read: { try BusName(try $0.readString()) },
                 completion: { [weak self] outcome in
                     guard let self, self.connection === connection else { return }
-                    // Nobody: the bus will tell when there is somebody.
+                    // Without an owner: the bus sends a signal when there is one.
                     owner = (try? outcome.get()) ?? owner
                 })
         }
     }
 
     private func ownerChanged(_ signal: Signal) {
-        // While nobody serves, nobody changes anything: what is held stays current.
+        // Without a service nothing changes, so the copies stay current.
         guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2],
             !owner.isEmpty
         else { return }
@@ -158,7 +158,7 @@ extension BusService {
         askAgain()
     }
 
-    /// Forgets how current the copies are, and that something is on its way.
+    /// Forgets how current the copies are, and which calls are in flight.
     private func detach() {
         forgetCalls()
         isConfined = false
@@ -166,16 +166,16 @@ extension BusService {
         lock.withLock { for copy in table.copies.values { copy.detach() } }
     }
 
-    /// Takes no more answers to what is on its way.
+    /// Ignores the answers to the calls in flight.
     ///
-    /// What is held stays, and so does the page, which tells how current that is.
+    /// The copies stay, and so does the page, which shows how current they are.
     func forgetCalls() {
         attachment += 1
         sent = 0
         lock.reading { for copy in table.copies.values { copy.forgetCalls() } }
     }
 
-    /// Begins to follow the domains that have come since.
+    /// Begins to follow the domains that were added since the last time.
     func followNewDomains() {
         guard let connection else { return }
         let copies = lock.reading {
@@ -187,16 +187,16 @@ extension BusService {
             rules += 1
             var rule = Self.changeRule
             if rules <= Self.mostRules { rule.arguments[0] = copy.name }
-            // Where that fails the connection has ended, and all is followed anew on the next one.
+            // If this fails, the connection has ended. Then all domains are followed on the next one.
             try? connection.assumeIsolated { try $0.ask(for: rule) }
         }
         attach(copies)
         for copy in copies { sendNext(of: copy) }
     }
 
-    /// Whether a signal says more than is known of its domain, and comes from the service.
+    /// Whether a signal comes from the service, and has to be read completely.
     ///
-    /// What is noted of the others is what their first arguments tell: the domain and the layer.
+    /// If the copy of its domain needs only the domain and the layer, these are noted here.
     private func isNews(_ signal: Signal) -> Bool {
         guard owner == nil || signal.sender == owner else { return false }
         progress.add(1, ordering: .relaxed)

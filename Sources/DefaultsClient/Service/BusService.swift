@@ -5,14 +5,14 @@ import Synchronization
 
 // Invariants
 //
-// 1. One thread, the loop's, talks with the bus; whoever else wants something hands it over. Nothing
-//    of the application runs there but what is told of changes at once.
+// 1. Only the loop's thread talks to the bus; other threads hand their work over to it. Of the
+//    application, only the handlers that are called at each change run there.
 // 2. The lock is held for moments only, never while something is waited for.
-// 3. No wait is without a bound, and where nobody reaches the service nothing is waited for at all.
-// 4. Who waits for a copy is let go by the answer to a question that was sent after they came, or
-//    when the service turns out to be unreachable.
-// 5. What is answered to a question of an earlier attachment changes no copy: an attachment ends with
-//    the daemon that was asked, and with the connection.
+// 3. Every wait has a bound. If the service is unreachable, nothing waits at all.
+// 4. A thread that waits for a copy goes on in two cases: a question that was sent after its wait began
+//    is answered, or the service turns out to be unreachable.
+// 5. The answer to a question of an earlier attachment changes no copy. An attachment ends with the
+//    daemon that was asked, and with the connection.
 
 /// The daemon at a bus, as one process reaches it.
 ///
@@ -26,7 +26,7 @@ final class BusService: Service, @unchecked Sendable {
     let variables: [String]
     /// The private daemons that are about to end.
     let endings = DispatchGroup()
-    /// Nil where the process has no thread or descriptor to spare.
+    /// Nil if the process has no thread or descriptor left.
     let loop: EventLoop?
 
     /// How much has come from the bus: signals, and ends of calls.
@@ -39,7 +39,7 @@ final class BusService: Service, @unchecked Sendable {
     private var isSilent = false
     /// Called when the service becomes unreachable while the process exits; under the lock.
     var whenUnreachable: () -> Void = {}
-    /// The domains that the bus has not been asked to tell of.
+    /// The domains whose signals the bus has not been asked for yet.
     var unfollowed: [DomainCopy] = []
 
     // The loop's thread alone.
@@ -73,24 +73,24 @@ final class BusService: Service, @unchecked Sendable {
     /// The copies whose batches wait for others to be answered.
     var queue: ArraySlice<DomainCopy> = []
 
-    /// So many domains are followed one by one.
+    /// How many domains are followed one by one.
     ///
-    /// From then on the bus is asked for the signals of all, as it compares each signal with each
-    /// rule.
+    /// If there are more, the bus is asked for the signals of all domains, because it compares each signal
+    /// with each rule.
     static let mostRules = 64
     /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
-    /// How often it waits so long while something comes from the bus: the answer may stand behind much
-    /// else.
+    /// How often a thread waits that long while something comes from the bus: much else may come before
+    /// the answer.
     static let mostWaits = 15
-    /// How long a thread waits for a private daemon, which may have to wait for others at the database.
+    /// How long a thread waits for a private daemon, which may have to wait for the database.
     static let privatePatience = Duration.seconds(6)
     /// How long until a bus that is not there is tried again, at first and at last.
     static let firstRetry = Duration.milliseconds(100)
     static let lastRetry = Duration.seconds(30)
     /// How long until a service that does not start is tried again.
     static let repairTime = Duration.seconds(5)
-    /// So many calls that were lost are sent again at once: a daemon that dies is followed by another.
+    /// How many lost calls are sent again at once: if a daemon dies, another one follows.
     static let mostLosses = 3
 
     private static let services = Mutex<[Address: BusService]>([:])
@@ -127,7 +127,7 @@ final class BusService: Service, @unchecked Sendable {
         enter(isConfined || mapped == nil ? .following : .current)
     }
 
-    /// Has something done on the loop's thread.
+    /// Runs a closure on the loop's thread.
     func onLoop(_ body: @escaping @Sendable (BusService) -> Void) {
         loop?.perform { body(self) }
     }
@@ -146,12 +146,13 @@ final class BusService: Service, @unchecked Sendable {
         onLoop { $0.sendNext(of: copy) }
     }
 
-    /// Notes how it is with the service, and lets those go on who wait in vain.
+    /// Notes the state of the service, and lets threads go on that would wait in vain.
     func enter(_ new: DefaultsState) {
         lock.withLock {
             if case .unreachable = new {
                 whenUnreachable()
-                // Who knows of a change that is not here waits on: the bus may come back in time.
+                // A thread that knows of a change that is not here yet waits on: the bus may come
+                // back in time.
                 for copy in table.copies.values where isSilent || !copy.isOutdated {
                     copy.questions.answerAll(lock)
                 }
@@ -164,7 +165,7 @@ final class BusService: Service, @unchecked Sendable {
         }
     }
 
-    /// Notes that somebody has waited in vain: nobody else is to wait until there is an answer.
+    /// Notes that a thread has waited in vain: no other thread waits until there is an answer.
     func noteSilence() {
         lock.withLock { isSilent = true }
         enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
@@ -182,7 +183,7 @@ final class BusService: Service, @unchecked Sendable {
 
     /// Whether to wait for the service; under the lock.
     ///
-    /// Also where this process does not reach it, if the page tells of changes: others do.
+    /// Also if this process does not reach it, but the page shows changes: then other processes reach it.
     func mayAnswer(_ copies: [DomainCopy]) -> Bool {
         guard isUnreachable else { return true }
         return !isSilent && copies.contains(where: \.isOutdated)

@@ -6,20 +6,21 @@ import Synchronization
 
 // Invariants
 //
-// 1. The decision depends only on what was learned of a connection before its first call. It holds
-//    for as long as the connection does, and nothing is looked up again: the process may have ended
-//    since, and another process have its number.
-// 2. What is not known closes: no user, no call; no place, no page.
+// 1. The decision depends only on what was known of a connection before its first call. It holds as
+//    long as the connection, and nothing is looked up again: the process may have ended since, and
+//    another process may have its number.
+// 2. What is unknown is refused. If the user is unknown, all calls are. If it is unknown where the
+//    program runs, the page is.
 
 /// What a caller may do, by who it is.
 ///
 /// | caller | may |
 /// |---|---|
-/// | a process of another user, or nobody's | nothing |
-/// | one that had left the bus before it was known, on a bus that others can reach | nothing |
+/// | a process of another user, or of an unknown user | nothing |
+/// | a process that left before it was identified, on a bus that other users can reach | nothing |
 /// | a snap, by its label | all but `Attach` and `Maintenance1` |
-/// | one with another root directory, user or mount namespace than ours and the bus's | the same |
-/// | one that could not be looked at | the same |
+/// | a process whose root directory, user or mount namespace differs from ours and the bus's | the same |
+/// | a process that could not be examined | the same |
 /// | any other process of this user | everything |
 enum CallerAccess {
     /// Nothing.
@@ -30,8 +31,8 @@ enum CallerAccess {
     case full
 
     /// - Parameters:
-    ///   - credentials: What is known of the caller; nil if it had left by then.
-    ///   - isBusPrivate: Whether other users cannot reach the bus, so that one who is not known is of
+    ///   - credentials: What is known of the caller; nil if it left before it was identified.
+    ///   - isBusPrivate: Whether other users cannot reach the bus. Then an unidentified caller belongs to
     ///     this user.
     init(of credentials: PeerCredentials?, isBusPrivate: Bool) {
         guard let credentials else {
@@ -48,20 +49,21 @@ enum CallerAccess {
 }
 
 extension Connection {
-    /// Has callers identified, and those refused who may not call at all.
+    /// Identifies callers, and refuses those that may not call at all.
     ///
-    /// The log says so once of a caller that had left: nobody else would ever tell its user.
+    /// The log reports once that a caller had left before it was identified: such a caller does not get
+    /// the error.
     func admitOwnUser(logger: Logger) {
         let isBusPrivate = isBusPrivate
-        let isTold = Atomic(false)
+        let isReported = Atomic(false)
         identifyCallers { credentials in
             let access = CallerAccess(of: credentials, isBusPrivate: isBusPrivate)
             guard access == .none else { return nil }
-            if credentials == nil, !isTold.exchange(true, ordering: .relaxed) {
+            if credentials == nil, !isReported.exchange(true, ordering: .relaxed) {
                 logger.notice(
                     """
-                    A program sent a call and left the bus before it was known whose it is, and was \
-                    refused. Wait for the reply, as 'dbus-send --print-reply' does.
+                    A call was refused, because its program left the bus before its user was known. \
+                    Wait for the reply, as 'dbus-send --print-reply' does.
                     """)
             }
             return DBusError(replying: DefaultsError.otherUser)
@@ -70,9 +72,9 @@ extension Connection {
 }
 
 extension DefaultsObject {
-    /// Refuses a caller who is confined.
+    /// Refuses a confined caller.
     func checkUnconfined(_ call: MethodCall) throws {
-        // Whoever may not call at all has been refused before.
+        // Callers that may not call at all were refused when they were identified.
         guard CallerAccess(of: call.credentials, isBusPrivate: true) == .full else {
             throw DefaultsError(confined: call.member.string)
         }

@@ -4,7 +4,7 @@ import DefaultsProtocol
 import DefaultsStorage
 import Logging
 
-/// What the caller of a change and everybody else is told of it, in this order.
+/// The reply to a change, and then the signal for everybody else.
 extension DefaultsObject {
     /// Answers a call that was no change, or had been made before.
     func conclude(_ call: MethodCall, at generation: Generation, isDurable: Bool = false) throws {
@@ -14,14 +14,14 @@ extension DefaultsObject {
 
     /// Answers the call that made a change, and sends the signal after that.
     ///
-    /// Whatever becomes of the two, the change is made and goes to disk.
+    /// If either cannot be sent, the change is still made and goes to disk.
     func conclude(_ call: MethodCall, with change: ChangeSet, isDurable: Bool = false) throws {
         guard isDurable else {
             defer { conclude(change) }
             return try reply(to: call, change.generation)
         }
         announce(announcements.add(change, isReplied: false))
-        // First, so that there is something for the demand to hasten.
+        // This comes first: it schedules the flush that the wait makes urgent.
         noteChange()
         waitUntilDurable { outcome in
             self.reply(to: call, change.generation, once: outcome)
@@ -29,7 +29,7 @@ extension DefaultsObject {
         }
     }
 
-    /// Tells everybody of a change that is no call's own.
+    /// Announces a change that no call made.
     func conclude(_ change: ChangeSet) {
         announce(announcements.add(change, isReplied: true))
         noteChange()
@@ -39,42 +39,42 @@ extension DefaultsObject {
         try call.reply { try $0.writeUInt64(generation.rawValue) }
     }
 
-    /// Answers when the disk has spoken.
+    /// Answers when the flush has succeeded or failed.
     private func reply(
         to call: MethodCall, _ generation: Generation,
         once outcome: Result<Generation, StorageError>
     ) {
         switch outcome {
         case .success:
-            // A reply that cannot be sent has answered with that error, or nobody is there.
+            // If the reply cannot be sent, the caller gets that error instead, or it has left.
             try? reply(to: call, generation)
         case .failure(let error):
             call.fail(DefaultsError(notDurable: generation, error))
         }
     }
 
-    /// Tells of the changes that came from the crash journal, in one signal for each layer of a domain.
+    /// Announces the changes that came from the crash journal, in one signal for each layer of a domain.
     ///
-    /// The process before may have ended between a reply and its signal.
+    /// The previous process may have ended between a reply and its signal.
     func announceRecovered() {
         announce(
             recovered.map { Announcement($0) }.sorted { $0.generation < $1.generation })
         recovered = []
     }
 
-    /// Tells of domains that are not as they were.
+    /// Announces the domains that a repair has changed.
     func announce(_ rescued: [RescuedDomain], at generation: Generation) {
         announce(rescued.map { Announcement($0, at: generation) })
     }
 
     /// Sends signals.
     ///
-    /// The callers have their replies already, so a failure is the log's business.
+    /// The callers already have their replies, so a failure is only logged.
     private func announce(_ announcements: [Announcement]) {
         for announcement in announcements {
             do {
                 try connection.assumeIsolated { connection in
-                    // One who listens and does not read is to take little of what the bus keeps.
+                    // The bus keeps signals for programs that do not read them, so these signals are short.
                     let announcement =
                         connection.isLargelyUnread ? announcement.withoutNames() : announcement
                     try connection.emit(
@@ -83,7 +83,7 @@ extension DefaultsObject {
                 }
             } catch {
                 logger.warning(
-                    "Cannot tell of change \(announcement.generation) on the bus: \(error)")
+                    "Cannot announce change \(announcement.generation) on the bus: \(error)")
             }
         }
     }

@@ -3,25 +3,25 @@ import DefaultsProtocol
 import DefaultsStorage
 import Logging
 
-/// What keeps changes from being kept: the sentences of the property StorageError.
+/// Why changes cannot be stored: the sentences of the property StorageError.
 struct StorageTrouble: Equatable {
-    /// Why the last flush failed, whose changes are pending; empty while the disk takes them.
+    /// Why the last flush failed, so that its changes are pending; empty while flushes succeed.
     var disk = ""
-    /// What is damaged and could not be mended; empty while nothing is known to be.
+    /// What is damaged and could not be repaired; empty while no damage is known.
     var damage = ""
     /// Why changes are refused; empty while the crash journal takes them.
     var journal = ""
 
-    /// All of it; empty where there is none.
+    /// All of these sentences; empty if there are none.
     var sentence: String {
-        // A flush that meets the damage says the same of it.
+        // A flush that finds the damage fails with the same sentence.
         [disk, damage == disk ? "" : damage, journal].filter { !$0.isEmpty }
             .joined(separator: " ")
     }
 }
 
 extension DefaultsObject {
-    /// Tells, once, that changes are refused as the crash journal does not take them.
+    /// Reports once that changes are refused because the crash journal cannot be written.
     func noteJournalFailure(_ error: StorageError) {
         guard trouble.journal.isEmpty else { return }
         let reason = error.cause.map { " \($0)" } ?? ""
@@ -29,15 +29,14 @@ extension DefaultsObject {
         logger.error("\(trouble.journal)")
     }
 
-    /// Tells that changes are taken again, where that was otherwise.
+    /// Reports that changes are accepted again, if they were refused.
     func noteJournalWorks() {
         guard !trouble.journal.isEmpty else { return }
         trouble.journal = ""
         logger.notice("The crash journal takes changes again.")
     }
 
-    /// Tells everybody on the bus, or the peer, that the property StorageError has changed; nobody
-    /// hears it when they have gone.
+    /// Announces to everybody on the bus, or to the peer, that the property StorageError has changed.
     func announceTrouble() {
         do {
             try connection.assumeIsolated {
@@ -45,9 +44,9 @@ extension DefaultsObject {
                     Contract.objectPath, Contract.interface, [Contract.storageError.name])
             }
         } catch let error as DBusError where error.name == .disconnected {
-            logger.debug("Nobody is there to be told of the storage error.")
+            logger.debug("The change of StorageError was not announced: the connection has ended.")
         } catch {
-            logger.warning("Cannot tell of the storage error on the bus: \(error)")
+            logger.warning("Cannot announce the change of StorageError on the bus: \(error)")
         }
     }
 }

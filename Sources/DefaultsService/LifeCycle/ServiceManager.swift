@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The service manager that started this process, told of its state.
+/// Reports the state of this process to the service manager that started it.
 ///
 /// The protocol is a datagram to the socket that `NOTIFY_SOCKET` names, and stable by systemd's
 /// own promise; libsystemd would be one more library in every user's memory for it.
@@ -30,13 +30,13 @@ enum ServiceManager {
 
     /// Whether the manager keeps descriptors for the next process of the service when this one dies.
     ///
-    /// systemd sets `FDSTORE` since version 254, and our unit for earlier ones.
+    /// systemd sets `FDSTORE` since version 254. Our unit sets it for earlier versions.
     static var keepsDescriptors: Bool {
         guard getenv("NOTIFY_SOCKET") != nil, let bound = getenv("FDSTORE") else { return false }
         return (Int32(String(cString: bound)) ?? 0) > 0
     }
 
-    /// Gives the manager a duplicate of a descriptor, in the place of any before of that name.
+    /// Gives the manager a duplicate of a descriptor, which replaces an earlier one of the same name.
     ///
     /// - Returns: Whether it was sent.
     static func keep(_ descriptor: Int32, named name: String) -> Bool {
@@ -44,8 +44,9 @@ enum ServiceManager {
             && notify("FDSTORE=1\nFDNAME=\(name)", descriptor)
     }
 
-    /// The descriptor of a name that the manager has kept for this process, which is the caller's from
-    /// now on; all others are closed.
+    /// Takes the descriptor that the manager has kept under a name.
+    ///
+    /// The caller owns it. All other kept descriptors are closed.
     ///
     /// To be called once, before any other descriptor is opened. The protocol is that of
     /// <https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html>.
@@ -76,10 +77,11 @@ enum ServiceManager {
 
     // MARK: The socket
 
-    /// Does nothing if no manager asked to be notified; a datagram that is refused changes nothing for
-    /// the service.
+    /// Sends a datagram to the manager, if there is one.
     ///
-    /// - Parameter descriptor: What goes with it; -1 for nothing.
+    /// The service goes on if this fails.
+    ///
+    /// - Parameter descriptor: A descriptor that is sent, too; -1 for none.
     /// - Returns: Whether it was sent.
     @discardableResult
     private static func notify(_ state: String, _ descriptor: Int32 = -1) -> Bool {

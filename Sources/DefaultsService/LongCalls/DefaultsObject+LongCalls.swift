@@ -12,8 +12,8 @@ extension DefaultsObject {
     ///
     /// - Parameters:
     ///   - work: What the other thread does: it may read the arguments and write the reply.
-    ///   - conclude: What is done on the loop with what came of it. It may answer, as a handler does.
-    /// - Throws: ``LaneAwaited`` where another call is at work there.
+    ///   - conclude: What is done on the loop with the result. It may answer, as a handler does.
+    /// - Throws: ``LaneAwaited`` if another call uses the lane.
     func carryOutAside<Part: Sendable>(
         _ call: MethodCall, in lane: LongCalls.Lane,
         _ work: @escaping @Sendable (DetachedCall) throws -> Part,
@@ -43,7 +43,7 @@ extension DefaultsObject {
         then conclude: (isolated DefaultsObject, MethodCall, DetachedCall, Part) throws -> Void
     ) {
         longCalls.end(lane)
-        // Those that wait come before the next call of this caller.
+        // Calls that wait for the lane come before the next call of this caller.
         resumeLongCalls()
         detached.end { call in
             guard lastOutcome == nil else { return call.fail(Self.hasEnded) }
@@ -57,7 +57,7 @@ extension DefaultsObject {
         if lane == .answers { noteSnapshotClosed() }
     }
 
-    /// Has the long calls carried out again that were put back.
+    /// Carries out again the long calls that were put back.
     func resumeLongCalls() {
         guard longCalls.isAwaited else { return }
         longCalls.isAwaited = false
@@ -72,8 +72,8 @@ extension DefaultsObject {
 
 /// Answers that are read from the database.
 extension DefaultsObject {
-    /// Answers a call with what can be read at this moment: at once, or, where that is long, on another
-    /// thread.
+    /// Answers a call with what can be read at this moment: at once, or on another thread if that takes
+    /// long.
     ///
     /// - Parameter write: Writes the reply.
     /// - Throws: As the closure, and ``LaneAwaited``.
@@ -84,7 +84,7 @@ extension DefaultsObject {
         guard isLong, call.isReplyExpected, let snapshot = try makeSnapshot() else {
             let reading = DomainReading(of: database.view, on: hosts)
             defer { note(reading.damage) }
-            // What is read may be damaged, and then the call comes again.
+            // If a damaged value is read, the call comes again after the repair.
             return try call.replyIfWritten { try write(reading, &$0) }
         }
         let hosts = hosts
@@ -107,7 +107,7 @@ extension DefaultsObject {
 
     /// Takes a snapshot of the database; nil if a second connection cannot be opened.
     ///
-    /// - Throws: ``LaneAwaited`` where this is not the time for it.
+    /// - Throws: ``LaneAwaited`` if no snapshot may be taken now.
     private func makeSnapshot() throws -> DatabaseSnapshot? {
         if !longCalls.isLogReady { prepareLog() }
         guard !longCalls.isBusy(.answers), longCalls.isLogReady, !isFlushing, !mending.isDue else {
@@ -124,7 +124,7 @@ extension DefaultsObject {
     }
 
     private func beginLog() async {
-        // Where the disk refuses, a flush tries it again, and waits for the snapshot.
+        // If the disk refuses, the next flush tries again, and waits for the snapshot.
         try? await writer.beginLog()
         longCalls.isLogBeingPrepared = false
         longCalls.isLogReady = true
@@ -146,7 +146,7 @@ extension DefaultsObject {
         await withCheckedContinuation { longCalls.waitingForRest.append($0) }
     }
 
-    /// Tells of damaged values that were left out of an answer, and has the store mended.
+    /// Logs the damaged values that were left out of an answer, and begins the repair.
     private func note(_ damage: [StorageError]) {
         for error in damage {
             logger.warning("\(error)")

@@ -1,17 +1,17 @@
 import DBus
 
-/// Thrown where a call has to wait for the thread that carries out long ones.
+/// Thrown if a call has to wait for the thread that carries out long ones.
 struct LaneAwaited: Error {}
 
-/// What carries out calls that would hold the loop for long, on threads beside it.
+/// The threads that carry out calls that would block the loop for long.
 ///
 /// Invariants:
-/// 1. Each lane carries out one call at a time. Others wait with the loop, where they are counted and
-///    take turns by the process that calls.
+/// 1. Each lane carries out one call at a time. Other calls wait in the loop. It counts them, and the
+///    processes that call take turns.
 /// 2. An answer is made from a snapshot that was taken on the loop, so that it is of one generation.
-/// 3. While a snapshot is open no store is made anew, and the database is not closed. None is taken
-///    while a flush is under way: otherwise a series of callers could keep the log from ever
-///    restarting. The flush after that waits until a long call had its turn.
+/// 3. While a snapshot is open, the store is not replaced and the database is not closed. No snapshot is
+///    taken while a flush is under way: otherwise a series of callers could keep the log from ever
+///    restarting. The next flush waits until a long call has had its turn.
 struct LongCalls {
     /// From how many keys on an answer is long: each takes some 10 microseconds.
     static let fewKeys = 512
@@ -31,14 +31,14 @@ struct LongCalls {
     /// Started at the first long call: most daemons never need one.
     private var threads: [Lane: EventLoop] = [:]
     private var busy: Set<Lane> = []
-    /// Whether calls were put back that wait for a lane.
+    /// Whether calls that wait for a lane were put back.
     var isAwaited = false
     /// Whether the next flush waits for the turn of the long calls that the last one kept waiting.
     var isBeforeFlush = false
     /// Whether the log may be read for long: nothing is left in it that the next flush must remove.
     var isLogReady = false
     var isLogBeingPrepared = false
-    /// Those who wait until no snapshot is open.
+    /// What waits until no snapshot is open.
     var waitingForRest: [CheckedContinuation<Void, Never>] = []
 
     func isBusy(_ lane: Lane) -> Bool { busy.contains(lane) }
@@ -48,7 +48,7 @@ struct LongCalls {
     /// Takes a lane.
     ///
     /// - Returns: The loop of its thread.
-    /// - Throws: `DBusError` where the system has no thread to spare.
+    /// - Throws: `DBusError` if the system has no thread left.
     mutating func begin(_ lane: Lane) throws(DBusError) -> EventLoop {
         precondition(!isBusy(lane), "one long call at a time")
         let thread: EventLoop

@@ -2,8 +2,8 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
-import KeyedArchive
 import Glibc
+import KeyedArchive
 import Logging
 
 /// Restoring a backup while everybody goes on: what differs is changed as anybody changes it, so

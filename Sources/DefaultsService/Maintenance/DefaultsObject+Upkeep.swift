@@ -6,10 +6,10 @@ import Logging
 
 /// Backups: the daily ones, which follow a flush, and those that somebody asks for.
 ///
-/// One work at a time, on the writer's thread and between its flushes. Nothing that becomes of a
-/// backup touches a change.
+/// One piece of work is done at a time, on the writer's thread and between its flushes. A backup that
+/// fails affects no change.
 extension DefaultsObject {
-    /// Has something done when all that was asked for before is done.
+    /// Adds work that is done after all the work that was requested before.
     func request(_ request: Upkeep.Request) {
         guard !upkeep.isEnding else { return request.refuse(DefaultsError.isEnding) }
         upkeep.waiting.append(request)
@@ -18,7 +18,7 @@ extension DefaultsObject {
         Task(executorPreference: connection.loop) { await self.doUpkeep() }
     }
 
-    /// Begins the daily backup where its time has come; to be called after a flush.
+    /// Begins the daily backup if it is due; to be called after a flush.
     func backUpDaily() {
         guard !upkeep.isUnderWay, upkeep.pause.map({ $0 <= .now }) ?? true else { return }
         let backups = upkeep.backups ?? (try? database.backups()) ?? []
@@ -27,26 +27,22 @@ extension DefaultsObject {
         if isDue { request(.daily) }
     }
 
-    /// Has the database tidied up when the work is done that is under way; to be called after a flush.
+    /// Tidies the database up after the work that is under way; to be called after a flush.
     func tidyUp() {
         if !upkeep.waiting.contains(where: \.isTidying) { request(.tidying) }
     }
 
-    /// Goes on with what the process before has left in pages that are free.
+    /// Returns the free pages that the previous process has left.
     func tidyUpAfterStart() async {
         if await writer.hasFreePages { tidyUp() }
     }
 
-    /// Returns the pages that are free, so that what was removed is in the file no more, as far as the
-    /// time allows; to be called at the end, after the flush.
+    /// Returns free pages, as far as the time allows, so that removed values are no longer in the file; to
+    /// be called at the end, after the flush.
     func tidyAtEnd() async {
         let deadline = ContinuousClock.now + Upkeep.timeAtEnd
         guard await writer.hasFreePages else { return }
-        do {
-            while ContinuousClock.now < deadline, try await writer.tidy() {}
-        } catch {
-            logger.debug("The database could not be made smaller: \(error)")
-        }
+        await tidy { ContinuousClock.now < deadline }
     }
 
     /// Gives up what is under way, refuses what waits, and returns when that is over.
@@ -54,23 +50,27 @@ extension DefaultsObject {
         upkeep.isEnding = true
         await writer.giveUpBackup()
         await withCheckedContinuation { continuation in
-            // Looked at here and not before: others of the loop may have had their turn since.
+            // Checked only here: other work of the loop may have run since the call above.
             guard upkeep.isUnderWay else { return continuation.resume() }
             upkeep.whenOver = { continuation.resume() }
         }
     }
 
-    /// Leaves work that takes its time where the service is to end.
+    /// Ends long work if the service is about to end.
     func checkNotEnding() throws {
         if upkeep.isEnding { throw DefaultsError.isEnding }
     }
 
-    /// Does what keeps the database small, in steps between which flushes go first.
     private func tidy() async {
+        await tidy { !upkeep.isEnding }
+    }
+
+    /// Does what keeps the database small, in steps between which flushes go first.
+    private func tidy(while mayGoOn: () -> Bool) async {
         do {
-            while !upkeep.isEnding, try await writer.tidy() {}
+            while mayGoOn(), try await writer.tidy() {}
         } catch {
-            // The next flush has it tried again. The log may have to begin anew for that.
+            // It is tried again after the next flush. The log may have to restart for that.
             longCalls.isLogReady = false
             logger.debug("The database could not be made smaller: \(error)")
         }
@@ -107,8 +107,8 @@ extension DefaultsObject {
     /// - Parameters:
     ///   - kind: What it is made for.
     ///   - spared: A backup that is not to be removed for this one.
-    /// - Returns: The backup, or that there is none of a database that is damaged.
-    /// - Throws: Where the disk has refused, or the service is to end.
+    /// - Returns: The backup, or an error if the database is damaged.
+    /// - Throws: If the disk has refused, or if the service is about to end.
     func makeBackup(
         _ kind: Backup.Kind, sparing spared: Backup? = nil
     ) async throws -> Result<Backup, DefaultsError> {
@@ -125,14 +125,15 @@ extension DefaultsObject {
             case .damaged(let damage):
                 note(damage)
                 return .failure(DefaultsError(notBackedUp: damage))
-            // For the end of the service, or the store was made anew: then of the new one.
+            // The service is about to end, or the store was replaced: then the new one is backed up.
             case .givenUp: continue
             }
         }
     }
 
-    /// Several who wait for a backup at the same time get the same one: nothing that was
-    /// acknowledged before their calls is not in it.
+    /// Takes the other requests for the same kind of backup.
+    ///
+    /// All of them get one backup: it has every change that was acknowledged before their calls.
     private func takeFurtherBackups(
         _ kind: Backup.Kind
     ) -> [(Result<Backup, any Error>) -> Void] {
@@ -182,7 +183,7 @@ extension DefaultsObject {
         upkeep.pause = .now + Upkeep.pauseAfterFailure
     }
 
-    /// What a look at every row has found.
+    /// Reports damage that was found by reading every row, and begins the repair.
     private func note(_ damage: StoreDamage) {
         logger.error("The database is damaged, and no backup was made of it. \(damage)")
         mend(because: damage.description)

@@ -57,10 +57,6 @@ struct RestorationReport: CustomStringConvertible {
         }
     }
 
-    /// What would change, by domain, if that was asked for.
-    private(set) var parts: [Part] = []
-    /// What the names in `parts` take in a reply, in bytes.
-    private var namesSize = 0
     /// The backup that undoes it.
     enum Undo {
         /// Nothing has changed yet, so there is nothing to undo. A new backup must not take the place
@@ -71,6 +67,10 @@ struct RestorationReport: CustomStringConvertible {
         case impossible
     }
 
+    /// What would change, by domain, if that was asked for.
+    private(set) var parts: [Part] = []
+    /// What the names in `parts` take in a reply, in bytes.
+    private var namesSize = 0
     var undoing = Undo.notNeeded(sparing: nil)
     /// The backup that undoes it; nil if nothing has changed or the database was damaged before.
     var undo: Backup? {

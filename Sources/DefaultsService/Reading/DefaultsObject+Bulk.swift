@@ -62,8 +62,8 @@ extension DefaultsObject {
     private func countedTotals(of domain: Domain) throws -> CountedTotals {
         let totals = try database.totals(of: domain)
         noteWork(onEntries: totals.keys)
-        // A file that was tampered with may claim anything, and a layer that is made of files has a key
-        // that is not told.
+        // A file that was tampered with may claim anything. A layer that is made of files counts a key
+        // that is not listed.
         let isCertain =
             domain.layer.isWritable && totals.keys <= totals.nameBytes
             && totals.nameBytes <= KeyTotals.maximumNameBytes

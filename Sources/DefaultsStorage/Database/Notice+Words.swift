@@ -32,8 +32,8 @@ extension Notice {
     static func strangeFile(_ path: String, setAside: String) -> Notice {
         Notice(
             severity: .warning,
-            description: "\(path) was not a file of this program but a link, a pipe, a directory, "
-                + "or a file with a second name. It was not opened and is kept as \(setAside).")
+            description: "\(path) is a link, a pipe, a directory, or a file with a second hard "
+                + "link, so it was not opened. It was moved to \(setAside).")
     }
 
     static func unfinishedRecord(_ path: String, offset: Int, length: Int) -> Notice {

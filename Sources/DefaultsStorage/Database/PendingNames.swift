@@ -1,19 +1,23 @@
 public import DefaultsModel
 
-/// What is pending of a domain, by names.
+/// The pending changes of a domain, by the names of their keys.
 public struct PendingNames: Sendable, Hashable {
     /// The domain, one layer of it.
     public let domain: Domain
     /// The keys that were set.
     public let changed: [Key]
-    /// The keys that were removed; none, and none that was set, where all were removed at once.
+    /// The keys that were removed.
+    ///
+    /// If all keys were removed at once, this and `changed` are empty.
     public let removed: [Key]
     /// The last change.
     public let generation: Generation
 }
 
 extension Database {
-    /// What is not on disk yet, in no order: after a start, what came from the crash journal.
+    /// The changes that are not on disk yet, in no order.
+    ///
+    /// After a start, these are the changes that came from the crash journal.
     public var pendingNames: [PendingNames] {
         let overlay = contents.overlay
         return overlay.domains.compactMap { domain in

@@ -3,31 +3,33 @@ internal import Glibc
 
 /// The lock that makes one process the owner of a database directory.
 ///
-/// It is flock(2) on a file of its own. That lock belongs to the open file, so that nothing else
-/// the process does sets it free; the kernel frees it when the process dies, however it dies; and
-/// Linux hands it on to the server of a network file system, so that two machines that share a
-/// home see each other. The first line of the file tells a second process who the first one is; it is
-/// empty after an orderly end. The second line tells the next process how far the store had come. The
-/// file is never removed: another process may be about to lock it.
+/// It is flock(2) on a file of its own. That lock belongs to the open file, so nothing else that the
+/// process does releases it. The kernel releases it when the process dies, however it dies. Linux passes
+/// it on to the server of a network file system, so that two machines that share a home see each other.
 ///
-/// A file system that takes no locks is refused. SQLite would refuse it, too, as it locks its file
+/// The first line of the file names the process that holds the lock; it is empty after an orderly end.
+/// The second line says how far the store had come, for the next process. The file is never removed:
+/// another process may be about to lock it.
+///
+/// A file system without locks is refused. SQLite would refuse it, too, as it locks its file
 /// itself; and a database that two daemons write is lost, which is worse than one that is not served.
 struct DatabaseLock: ~Copyable {
-    /// Whether a process before has written to the store and did not end in order: then a
-    /// write-ahead log is there.
+    /// Whether the previous process has written to the store and did not end in order: then there is a
+    /// write-ahead log.
     let wasLeftOpen: Bool
-    /// How far the store had come when the lock was taken; nil if nothing tells.
+    /// How far the store had come when the lock was taken; nil if there is no note.
     let note: StoreNote?
-    /// What the second line tells the next process; nil if it is empty.
+    /// What the second line says; nil if it is empty.
     private(set) var written: StoreNote?
     private static let name = "lock"
-    /// How often the file is opened, where somebody replaces it at the same time.
+    /// How often the file is opened if somebody replaces it at the same time.
     private static let mostAttempts = 5
     /// The second line as versions before this one wrote it.
     private static let mark = "written"
     /// The length of the first line, where the second one begins.
     private let noteOffset: Int
-    /// The new path of what had the name of the file and was none of ours; nil if nothing had.
+    /// The new path of a link, a pipe, a directory or another program's file that had the name of the lock;
+    /// nil if there was none.
     let strange: String?
     private let file: File
     /// Which file it is, whatever its name.
@@ -50,18 +52,18 @@ struct DatabaseLock: ~Copyable {
         let holder = "\(HostName.current) \(getpid())\n"
         noteOffset = holder.utf8.count
         self.file = file
-        // The lock counts. Where the disk is full, the next process learns no name.
+        // Only the lock matters. If the disk is full, the next process does not learn who holds it.
         try? write(holder + (note.map { "\($0.line)\n" } ?? ""))
         if isSeenFromAfar { try? self.file.synchronize() }
     }
 
-    /// Whether another process could take the lock beside us: somebody has removed its file.
+    /// Whether another process could take the lock, too, because somebody has removed its file.
     var isLost: Bool { identity.hasLost(file.path) }
 
-    /// Takes the lock and writes down who holds it, where there is space for that.
+    /// Takes the lock and writes down who holds it, if there is space for that.
     ///
-    /// - Throws: `.inUse` where another process holds it; the error names it.
-    /// `.cannotOpen` where the file system makes no such file or takes no lock.
+    /// - Throws: `.inUse` if another process holds it; the error names it.
+    /// `.cannotOpen` if the file cannot be made or locked.
     static func take(
         in directory: PrivateDirectory, on fileSystem: FileSystem
     ) throws(StorageError) -> DatabaseLock {
@@ -82,8 +84,8 @@ struct DatabaseLock: ~Copyable {
             }
             guard isOurs else { throw .inUse(directory.path, holder: holder(in: file)) }
             do {
-                // A file with a second name may be another program's, and is not written to. One
-                // without any name was removed at this moment, and locks nobody out.
+                // A file with a second hard link may belong to another program, and is not written
+                // to. A file without a name was removed at this moment, and locks nobody out.
                 guard try file.status().st_nlink == 1 else {
                     strange = try directory.setStrangeAside(name) ?? strange
                     continue
@@ -104,9 +106,9 @@ struct DatabaseLock: ~Copyable {
             SystemError(call: "lock", path: directory.file(name), number: EMLINK))
     }
 
-    /// Checks that the lock can be taken, but for a process that holds it.
+    /// Checks that the lock could be taken if no process held it.
     ///
-    /// - Throws: `.cannotOpen` where its file cannot be had.
+    /// - Throws: `.cannotOpen` if its file cannot be opened.
     static func check(in directory: PrivateDirectory) throws(StorageError) {
         do throws(SystemError) {
             _ = try open(in: directory)
@@ -121,9 +123,9 @@ struct DatabaseLock: ~Copyable {
 
     /// Notes how far the store has come, on disk.
     ///
-    /// The note itself need not be on disk: an older one proves less, and nothing wrong. It is
-    /// written over the one before, so a full disk takes it. A note that cannot be written leaves
-    /// the next process with less proof.
+    /// The note itself need not be on disk: an older note proves less, but nothing wrong. It is written
+    /// over the previous note, so it needs no space on a full disk. If it cannot be written, the next
+    /// process has less proof.
     mutating func noteWritten(_ database: UniqueID, at generation: Generation) {
         let note = StoreNote(isClosed: false, database: database, generation: generation)
         guard note != written else { return }
@@ -142,17 +144,17 @@ struct DatabaseLock: ~Copyable {
         if !wasClosed { try? file.synchronize() }
     }
 
-    /// Makes a short text the whole of the file.
+    /// Replaces the contents of the file with a short text.
     ///
-    /// The text goes over the old one before the file is cut: at no time is the note lost.
+    /// The text is written over the old one before the file is cut, so the note is never lost.
     private func write(_ text: String) throws(SystemError) {
         let bytes = Array(text.utf8)
         try file.write(bytes, at: 0)
         try file.truncate(to: bytes.count)
     }
 
-    /// The host and the process that hold the lock; nil where they have not written that yet, or the
-    /// file system lets nobody read what another has locked, as that of Windows does.
+    /// The host and the process that hold the lock; nil if they are not written yet, or if the file system
+    /// does not let others read a locked file, as that of Windows does not.
     private static func holder(in file: borrowing File) -> (host: String, process: String)? {
         guard let bytes = try? file.read(512, at: 0) else { return nil }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")

@@ -2,21 +2,22 @@ internal import Glibc
 
 /// Space that is kept beside the store for the time when the disk is full.
 ///
-/// What is removed has to be written to the log before anything is given back to the disk: without
-/// such space a full disk could not be healed by removing. So a flush that removes something gets it,
-/// where the disk is full, and it is made again when there is room. A flush that only adds does not
-/// get it, nor one that also adds much: the disk would be full again, and the reserve gone.
+/// A removal is written to the log before it gives any space back to the disk. Without the reserve,
+/// removing values would not help on a full disk. So a flush that removes something gets the reserve if
+/// the disk is full. It is made again when there is room. A flush that only adds values does not get it,
+/// nor does one that also adds much: the disk would be full again, and the reserve gone.
 ///
-/// The size is more than the removal of 200 MiB of values of a page and more each writes, which is
-/// 3 MiB. Very many small values of one domain need next to nothing, see ``DroppedDomains``. Removing
-/// them key by key needs more: each page that held several of them is written once.
+/// The reserve is larger than what a removal of 200 MiB writes, if each value takes up a page or more:
+/// this is 3 MiB. A domain that is removed as a whole needs next to nothing (``DroppedDomains``).
+/// Removing many smaller values one by one needs more, because each page that held several of them is
+/// written once.
 struct DiskReserve {
     private static let name = "reserve"
-    /// What it takes up, in bytes: 4 MiB.
+    /// How many bytes it takes up: 4 MiB.
     static let size = 4 << 20
-    /// What the disk must have for it to be made, in bytes: 32 MiB.
+    /// How many bytes must be free on the disk before it is made: 32 MiB.
     static let room = 8 * size
-    /// The size of the values that a flush may add which gets it, in bytes: 2 MiB.
+    /// How many bytes of values a flush may add and still get it: 2 MiB.
     static let mostAdded = size / 2
 
     /// What `st_blocks` counts, in bytes.
@@ -29,7 +30,7 @@ struct DiskReserve {
         self.directory = directory
     }
 
-    /// Whether it is there, with all its space: a copy that a program has made of it may have none.
+    /// Whether it is there and takes up its space: a copy of it may be a file without blocks.
     var isThere: Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -37,10 +38,10 @@ struct DiskReserve {
             && status.st_blocks * DiskReserve.blockSize >= DiskReserve.size
     }
 
-    /// Makes it, where it is missing and the disk has room.
+    /// Makes it if it is missing and the disk has room.
     ///
-    /// - Returns: Whether it is of use to try it again later. It is not on a file system that gives no
-    ///   space to zeros.
+    /// - Returns: Whether it is worth trying again later: not on a file system that gives no space to
+    ///   zeros.
     func make() -> Bool {
         guard !isThere, let free = try? directory.freeSpace(), free >= DiskReserve.room else {
             return true
@@ -48,12 +49,12 @@ struct DiskReserve {
         return !takeBack() || isThere
     }
 
-    /// Makes it, however little room there is: right after its release has not helped.
+    /// Makes it again, however little room there is, right after its release has not helped.
     ///
-    /// - Returns: Whether the file system has taken it.
+    /// - Returns: Whether the file could be made.
     @discardableResult
     func takeBack() -> Bool {
-        // What else bears its name is somebody's, unless it is the beginning of one.
+        // A link, a pipe or a directory of this name is not ours. A file may be an unfinished reserve.
         (try? allocate()) != nil
     }
 
@@ -67,9 +68,9 @@ struct DiskReserve {
         }
     }
 
-    /// Gives its space to the disk.
+    /// Gives its space back to the disk.
     ///
-    /// - Returns: Whether there was some.
+    /// - Returns: Whether there was a reserve.
     func release() -> Bool {
         guard isThere else { return false }
         return (try? directory.remove(DiskReserve.name)) != nil

@@ -6,11 +6,11 @@ struct PrivateDirectory {
 
     /// Makes the directory and those above it that are missing, each on disk before this returns.
     ///
-    /// - Parameter isOurs: Whether one that is there already is this program's by its name, and is
-    ///   closed where it lets others in. The user may have other plans for any other one: its
-    ///   permissions are not changed.
-    /// - Throws: `.directoryUnusable` where it cannot be made, or belongs to or is shared with
-    ///   other users.
+    /// - Parameter isOurs: Whether an existing directory belongs to this program by its name. Then it is
+    ///   closed to others. The permissions of any other existing directory are not changed: the user may
+    ///   have other plans for it.
+    /// - Throws: `.directoryUnusable` if it cannot be made, or if it belongs to another user.
+    ///   `.directoryShared` if other users may enter it.
     init(making path: String, isOurs: Bool = true) throws(StorageError) {
         self.path = path
         let mode: mode_t
@@ -23,7 +23,7 @@ struct PrivateDirectory {
         guard mode & 0o077 == 0 else { throw .directoryShared(path, mode: mode) }
     }
 
-    /// Checks that the directory is this user's, and closes it to others where that is wanted.
+    /// Checks that the directory is this user's, and closes it to others if that is wanted.
     ///
     /// - Returns: Its permissions after that.
     private static func restrict(_ path: String, mayClose: Bool) throws(SystemError) -> mode_t {
@@ -45,7 +45,7 @@ struct PrivateDirectory {
         return 0o700
     }
 
-    /// A directory that may be there, as it is.
+    /// A directory that may exist; it is left as it is.
     init(existing path: String) {
         self.path = path
     }
@@ -68,7 +68,7 @@ struct PrivateDirectory {
         return names
     }
 
-    /// Gives a file in it another name, in place of a file that has that name.
+    /// Renames a file in it, and replaces a file that has the new name.
     func rename(_ name: String, to other: String) throws(SystemError) {
         guard Glibc.rename(file(name), file(other)) == 0 else {
             throw .last("rename", file(name))
@@ -80,9 +80,9 @@ struct PrivateDirectory {
         guard unlink(file(name)) == 0 else { throw .last("unlink", file(name)) }
     }
 
-    /// Gives a file in it another name, that no other file has.
+    /// Renames a file in it to a name that no other file has.
     ///
-    /// - Parameter ending: What the new name ends with, behind the old one and a number.
+    /// - Parameter ending: How the new name ends, after the old name and a number.
     /// - Returns: The new path.
     func setAside(_ name: String, as ending: String) throws(SystemError) -> String {
         var number = 1
@@ -91,13 +91,14 @@ struct PrivateDirectory {
         return file("\(name).\(number)\(ending)")
     }
 
-    /// Gives another name to what has the name of a file of ours and is not one: a link, a pipe, a
-    /// directory, or a file that has a second name, so that it may be another program's.
+    /// Renames what has the name of a file of ours but is a link, a pipe, a directory, or a file with a
+    /// second hard link, which may belong to another program.
     ///
-    /// Nothing of it is opened, so nobody is waited for and nothing is written to a file elsewhere.
+    /// It is not opened. So this does not wait for the other end of a pipe, and does not write to a file
+    /// elsewhere.
     ///
-    /// - Parameter mayHaveNames: Whether a file with a second name is left, as it is only read, or
-    ///   its contents are proven.
+    /// - Parameter mayHaveNames: Whether a file with a second hard link is left in place, because it is
+    ///   only read, or because its contents are checked.
     /// - Returns: The new path; nil if there is nothing, or an ordinary file.
     func setStrangeAside(
         _ name: String, mayHaveNames: Bool = false
@@ -116,7 +117,7 @@ struct PrivateDirectory {
         try File(path, O_RDONLY | O_DIRECTORY).synchronize()
     }
 
-    /// How many bytes its file system has for this user.
+    /// How many bytes of its file system are free for this user.
     func freeSpace() throws(SystemError) -> Int {
         var system = statvfs()
         guard statvfs(path, &system) == 0 else { throw .last("statvfs", path) }
@@ -136,7 +137,7 @@ struct PrivateDirectory {
             existing = parent(of: existing)
         }
         for directory in missing.reversed() {
-            // Another process may make it at the same time, which serves as well.
+            // Another process may make it at the same time. That is no error.
             guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
                 throw .last("mkdir", directory)
             }
@@ -145,7 +146,7 @@ struct PrivateDirectory {
         return !missing.isEmpty
     }
 
-    /// The path of the directory that a file stands in.
+    /// The path of the directory that a file is in.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         let parent = path[..<slash]

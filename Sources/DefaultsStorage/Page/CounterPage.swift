@@ -3,41 +3,43 @@ internal import Glibc
 
 /// The page of counters that clients map, so that they read without asking.
 ///
-/// It is laid out as `PageLayout` has it. If a service manager keeps it, it is memory without a name,
-/// see ``PageKeeper``; else it is the file `counters` in the directory of the journal. A client takes the copy that it made at generation G for current while the slot of the domain is
-/// G or less. So the page must never show less than the truth, and may show more: that costs a
-/// client a question.
+/// Its layout is in `PageLayout`. If a service manager keeps the page, it is memory without a name, see
+/// ``PageKeeper``. Otherwise it is the file `counters` in the directory of the journal.
+///
+/// A client takes its copy of generation G for current while the slot of the domain is G or less. So the
+/// page must never show less than the truth. It may show more, which costs a client a question.
 ///
 /// Invariants:
-/// 1. A change that was acknowledged stands on the page: its slot has its generation or a higher
+/// 1. A change that was acknowledged is on the page: its slot has its generation or a higher
 ///    one. The order is journal, slot, word 2, reply.
-/// 2. A word never falls. Words are raised, also against another process that writes to the page;
-///    whatever puts a new file in the place of one that clients may have mapped voids that first.
-/// 3. Word 2 is raised after the slot. Where it has come to P, all changes up to P that were made
-///    with this page stand on it. A process that dies between journal and slot, or between slot
-///    and word 2, leaves a change above P in the journal, and the next one brings the page up to
-///    date by its replay, before anybody can ask it for anything.
-/// 4. A page is kept, the same file, as clients have it mapped, only for the database whose
-///    identity it bears and while its generation is one that this database has reached. A
-///    database that was deleted and made anew has another identity; one restored from a backup has
-///    a counter that jumped above all numbers given, or is found to be behind its page.
-/// 5. A kept page is raised by single changes only where these are known to be all that it lacks:
+/// 2. A word never falls. Words are raised, also against another process that writes to the page. A file
+///    that clients may have mapped is voided before a new file takes its place.
+/// 3. Word 2 is raised after the slot. If it is P, all changes up to P that were made with this
+///    page are on it. A process that dies between journal and slot, or between slot and word 2,
+///    leaves a change above P in the journal. The next process replays it, and so brings the page up
+///    to date, before it answers any call.
+/// 4. Clients have the page mapped, so the same file is kept, but only under two conditions: the page
+///    has the identity of the database, and the database has reached the generation of the page. A
+///    database that was deleted and made again has another identity. In a database that was restored
+///    from a backup, the counter has jumped above all numbers given, or is found to be less than that
+///    of the page.
+/// 5. A kept page is raised by single changes only if these are known to be all that it lacks:
 ///    word 2 is not below what is durable, and the numbers have not jumped. Otherwise another
 ///    process has written without it, or changes are lost, and every slot is raised.
-/// 6. In a page that is *voided* every slot is the largest number: no copy is current any more, and
-///    nobody takes it up again, as word 2 is the largest number, too. It is written in ascending
-///    order, word 2 first, so one that is half voided is not taken up either. Bytes of all ones
-///    make no word smaller, however a reader catches the write.
-/// 7. The process is not ended by a file that somebody has cut: its length is looked at before
-///    each store. What was cut is voided, lengthening it again, and `isLost` from then on.
+/// 6. In a page that is *voided* every slot is the largest number, so no copy is current. Word 2 is the
+///    largest number, too, so no process uses the page again. The words are written in ascending order,
+///    word 2 first, so a page that is half voided is not used again, either. All bits of these words are
+///    ones, so no word gets smaller, whatever part of the write a reader sees.
+/// 7. A file that somebody has cut does not end the process: its length is checked before each store. A
+///    page that was cut is voided, which lengthens it again, and is `isLost` from then on.
 ///
-/// A file with a name cannot be sealed against that; the memory that a service manager keeps is sealed.
-/// With a file, what is left is a cut in the instant between look and store. It ends the process as
-/// SIGKILL would: the change stands in the journal, and the next process finds the page short. A client
-/// that reads what was cut off ends in the same way.
+/// A file with a name cannot be sealed against cuts; the memory that a service manager keeps is sealed.
+/// A file may still be cut in the instant between check and store. This ends the process as SIGKILL would:
+/// the change is in the journal, and the next process finds the page short. A client that reads what was
+/// cut off ends in the same way.
 ///
-/// A page that has lost its name, as its directory was removed, is voided by the process that has
-/// it mapped, at the next change. No later process can reach it.
+/// If a page has lost its name because its directory was removed, the process that has it mapped voids it
+/// at the next change. No later process can reach it.
 final class CounterPage {
     static let name = "counters"
     /// No page of any version is longer, in words; what is longer is none.

@@ -5,7 +5,7 @@ internal import Glibc
 struct PageFile: ~Copyable {
     private let file: File
 
-    /// Opens for reading and writing, with the flags given beside; a link is not followed.
+    /// Opens a file for reading and writing, with further flags; a link is not followed.
     init(_ path: String, _ flags: Int32 = 0) throws(SystemError) {
         file = try File(path, O_RDWR | O_NOFOLLOW | flags)
     }
@@ -14,10 +14,10 @@ struct PageFile: ~Copyable {
         self.file = file
     }
 
-    /// Makes a file of memory that has no name, and whose length nobody can change.
+    /// Makes a file in memory that has no name and a fixed length.
     ///
-    /// Its mode keeps readers from opening it for writing by mistake. It is no wall: a program of the same
-    /// user can change the mode.
+    /// Its mode keeps readers from opening it for writing by mistake. This does not protect it: a program
+    /// of the same user can change the mode.
     static func inMemory(_ words: [UInt64]) throws(SystemError) -> PageFile {
         let descriptor = clinux_make_sealable_file(memoryName)
         guard descriptor >= 0 else { throw .last("memfd_create", memoryName) }
@@ -28,8 +28,7 @@ struct PageFile: ~Copyable {
         return page
     }
 
-    /// Takes over a file of memory that an earlier process made; nil where it is none whose length is
-    /// fixed.
+    /// Takes over a file in memory that an earlier process made; nil if its length is not fixed.
     static func inMemory(_ descriptor: Int32) -> PageFile? {
         let file = PageFile(owning: File(owning: descriptor, named: memoryName))
         guard clinux_is_size_sealed(descriptor) != 0 else { return nil }
@@ -39,7 +38,7 @@ struct PageFile: ~Copyable {
     /// What the system calls such a file, as in `/proc/PID/maps`.
     private static let memoryName = "defaultsd-counters"
 
-    /// The descriptor, for those who keep a duplicate.
+    /// The descriptor, for callers that keep a duplicate.
     var descriptor: Int32 { file.descriptor }
 
     /// What the file system knows of it.
@@ -52,19 +51,19 @@ struct PageFile: ~Copyable {
         try file.setMode(0o600)
     }
 
-    /// Takes the space for all of its bytes, so that a store into the mapping needs none.
+    /// Allocates the space for all of its bytes, so that a store into the mapping needs no more.
     func allocate(_ size: Int) throws(SystemError) {
-        // The function returns its error, and leaves errno alone.
+        // The function returns its error, and does not set errno.
         let number = posix_fallocate(file.descriptor, 0, off_t(size))
         guard number == 0 else {
             throw SystemError(call: "posix_fallocate", path: file.path, number: number)
         }
     }
 
-    /// Writes words from a word on, the first of them first.
+    /// Writes words in ascending order, beginning at a word of the file.
     ///
-    /// Unlike a store into the mapping it may lengthen the file, and it fails where there is no
-    /// space instead of ending the process.
+    /// Unlike a store into the mapping, this may lengthen the file. If there is no space, it fails, and the
+    /// process does not end.
     func write(_ words: [UInt64], at word: Int) throws(SystemError) {
         // The buffer is used for the copy only.
         let bytes = words.withUnsafeBytes { Array($0) }
@@ -73,7 +72,7 @@ struct PageFile: ~Copyable {
 
     /// Maps its words, shared with every process that maps the same file.
     ///
-    /// The mapping serves on when the descriptor is closed.
+    /// The mapping stays valid after the descriptor is closed.
     func map(words: Int) throws(SystemError) -> PageMapping {
         let size = words * MemoryLayout<UInt64>.size
         guard
@@ -83,10 +82,9 @@ struct PageFile: ~Copyable {
         return PageMapping(owning: address, words: words)
     }
 
-    /// Opens the same file once more, for reading only, also where it has lost its name.
+    /// Opens the same file once more, for reading only, also if it has lost its name.
     ///
-    /// Unlike a duplicate it shares no offset and no flags with this one, and nothing can be
-    /// written through it.
+    /// Unlike a duplicate, the new descriptor has its own offset and flags, and cannot be used for writing.
     ///
     /// - Returns: A descriptor that is the caller's to close.
     func openForReading() throws(SystemError) -> Int32 {

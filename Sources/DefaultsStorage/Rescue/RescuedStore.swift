@@ -25,7 +25,7 @@ final class RescuedStore {
         try connection.pragma("synchronous", "OFF")
         for step in Schema.migrations { try connection.execute(step) }
         // Made when all rows are there, they cost a fraction.
-        try connection.execute(RescuedStore.dropIndexes)
+        try connection.execute(Schema.dropIndexes)
         try connection.pragma("cache_size", "-\(RescuedStore.cacheKiB)")
         try connection.pragma("application_id", "\(Schema.applicationID)")
         try connection.pragma("user_version", "\(Schema.version)")
@@ -39,11 +39,6 @@ final class RescuedStore {
 
     /// Memory for pages, in KiB: rows come in the order of the pages, and their keys do not.
     private static let cacheKiB = 32 << 10
-
-    private static let dropIndexes = """
-        DROP INDEX entries_by_generation; DROP INDEX removals; DROP INDEX tokens_by_age;
-        DROP INDEX present;
-        """
 
     private static let upsertDomain = """
         INSERT INTO domains (name, host, key_count, key_bytes, last_change, horizon)

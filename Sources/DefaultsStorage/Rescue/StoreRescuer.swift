@@ -2,7 +2,7 @@ internal import DefaultsModel
 internal import Glibc
 internal import SQLite
 
-/// Opens a store, and where it is damaged makes it anew first.
+/// Opens a store, and repairs it first if it is damaged.
 struct StoreRescuer {
     private let file: StoreFile
     private let directory: PrivateDirectory
@@ -15,9 +15,9 @@ struct StoreRescuer {
     private let report: (Notice) -> Void
 
     /// - Parameters:
-    ///   - place: The directory of the database, and what the process before has noted there.
-    ///   - journals: Where journals may stand, which tell the identity of the database.
-    ///   - hasPlaceNote: Whether a process before has left a note of its places.
+    ///   - place: The directory of the database, and what the previous process has noted there.
+    ///   - journals: Where journals may be. They show the identity of the database.
+    ///   - hasPlaceNote: Whether an earlier process has left a note of its places.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
     init(
         of file: StoreFile, in place: StorePlace, journals: [PrivateDirectory],
@@ -34,15 +34,15 @@ struct StoreRescuer {
         self.report = report
     }
 
-    /// The backups, for which nobody looks while nothing is wrong.
+    /// The backups; they are listed only if something is wrong.
     ///
-    /// A folder that cannot be read has none to give.
+    /// A folder that cannot be read counts as empty.
     private var backups: [Backup] { (try? folder.backups()) ?? [] }
 
     /// Opens the store.
     ///
-    /// - Parameter damage: What was found to be wrong with it before; nil where nothing was.
-    /// - Returns: The store, and whether it was made anew.
+    /// - Parameter damage: The damage that was found before; nil if none was.
+    /// - Returns: The store, and whether it was repaired.
     func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
         try setStrangeFilesAside()
         if try putInPlace() { return (try OpenStore(file, report: report), true) }
@@ -71,9 +71,10 @@ struct StoreRescuer {
         }
     }
 
-    /// Sets aside what has the name of a file that is made beside the store, and is not one.
+    /// Sets aside links, pipes, directories and other programs' files that have the names of files beside
+    /// the store.
     ///
-    /// A log that has a second name is not: a copy of the directory by links has the same log.
+    /// A log with a second hard link stays: a copy of the directory made of hard links has the same log.
     private func setStrangeFilesAside() throws(StorageError) {
         var names = ["-journal", ".unfinished", ".renewed"].map { file.name + $0 }
         var status = stat()
@@ -93,8 +94,8 @@ struct StoreRescuer {
         }
     }
 
-    /// Refuses a link in the place of the store that leads to another program's file, which a rescue
-    /// would take away from there.
+    /// Refuses a link in place of the store that leads to another program's file: a repair would move that
+    /// file away.
     private func checkLink() throws(StorageError) {
         var status = stat()
         let path = directory.file(StoreFile.name)
@@ -107,11 +108,11 @@ struct StoreRescuer {
         throw .linkToForeignFile(path, target: file.path)
     }
 
-    /// Sets aside a log that stands beside a store which was closed in order, and which it would take
-    /// back or damage.
+    /// Sets aside a log beside a store that was closed in order, if the log would damage the store or lead
+    /// it back to an earlier state.
     ///
-    /// A log alone proves nothing: after a power cut the note may be from the time before the log
-    /// was begun. But such a log leads to a state after the note.
+    /// A log alone proves nothing: after a power cut the note may be older than the log. But such a log
+    /// leads to a state after the note.
     ///
     /// - Returns: What to report; nil if nothing was set aside.
     private func setForeignLogAside() throws(StorageError) -> Notice? {
@@ -126,7 +127,7 @@ struct StoreRescuer {
         }
     }
 
-    /// Whether there is something in the database and in its log.
+    /// Whether both the database and its log have contents.
     private func hasBoth() throws(StorageError) -> Bool {
         do throws(SystemError) {
             let size = try StoreCondition.size(of: file.path)
@@ -137,7 +138,7 @@ struct StoreRescuer {
         }
     }
 
-    /// Whether the store lacks what was noted as soon as the log is read with it.
+    /// Whether the store, read together with its log, lacks what was noted.
     private func leadsAway(from note: StoreNote) throws(StorageError) -> Bool {
         do throws(SystemError) {
             if !mayBeTorn, try WriteAheadLog.isUnusable(of: file.path) { return true }
@@ -151,7 +152,7 @@ struct StoreRescuer {
         }
     }
 
-    /// - Throws: `.damagedDatabase` where the store is not all of it, and a backup has more.
+    /// - Throws: `.damagedDatabase` if the store is incomplete, and a backup has more.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
         try file.make()
         let store = try OpenStore(file, report: report)
@@ -159,12 +160,12 @@ struct StoreRescuer {
         if let newest = newestBackup(of: store.state.uuid), newest > store.state.generation {
             throw .olderThanBackup(file.path)
         }
-        // The note proves that nothing is missing which it covers.
+        // The note proves that nothing is missing of what it covers.
         if note?.isReached(by: store.state) == true { return store }
         return store.noting(.logMissing(file.path), report: report)
     }
 
-    /// The generation of the newest backup of a database; nil where there is none that can be read.
+    /// The generation of the newest backup of a database; nil if none can be read.
     private func newestBackup(of database: UniqueID) -> Generation? {
         for backup in backups {
             let file = StoreFile(path: backup.path)
@@ -190,7 +191,7 @@ struct StoreRescuer {
         return (try OpenStore(file, report: report), true)
     }
 
-    /// - Returns: Whether there was a store that was made anew.
+    /// - Returns: Whether there was a new store to put there.
     private func putInPlace() throws(StorageError) -> Bool {
         do {
             guard case .replaced(let aside) = try StoreReplacement(of: file).finish() else {

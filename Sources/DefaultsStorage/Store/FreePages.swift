@@ -1,6 +1,6 @@
 internal import SQLite
 
-/// The pages of a store in which nothing stands any more, and how the disk gets them back.
+/// The free pages of a store, and how the disk gets them back.
 ///
 /// A store of this program has a pointer map, so that its last page can be moved into a free one and
 /// the file be cut: a little at a time, at the cost of what is moved. A store that was made without

@@ -84,12 +84,19 @@ enum Schema {
     ///
     /// The rows of a domain that are values (`present`) stand in the order of the rows: with the keys
     /// in it the index would cost every change far more, and every read a search for each row.
-    static let indexes = """
-        CREATE INDEX IF NOT EXISTS entries_by_generation ON entries (domain, generation);
-        CREATE INDEX IF NOT EXISTS removals ON entries (domain, generation) WHERE archive IS NULL;
-        CREATE INDEX IF NOT EXISTS tokens_by_age ON tokens (domain, id);
-        CREATE INDEX IF NOT EXISTS present ON entries (domain) WHERE archive IS NOT NULL;
-        """
+    static let indexes = namedIndexes.map { "CREATE INDEX IF NOT EXISTS \($0.name) ON \($0.rows);" }
+        .joined(separator: "\n")
+
+    /// What removes all of ``indexes``.
+    static let dropIndexes = namedIndexes.map { "DROP INDEX \($0.name);" }.joined(separator: "\n")
+
+    /// The names of the indexes, and what each of them is on.
+    private static let namedIndexes = [
+        (name: "entries_by_generation", rows: "entries (domain, generation)"),
+        (name: "removals", rows: "entries (domain, generation) WHERE archive IS NULL"),
+        (name: "tokens_by_age", rows: "tokens (domain, id)"),
+        (name: "present", rows: "entries (domain) WHERE archive IS NOT NULL"),
+    ]
 
     /// No version will be above it: what claims to be is damaged.
     static let lastVersion = 10_000

@@ -1,17 +1,18 @@
 internal import Glibc
 internal import SQLite
 
-/// What is to be done in a quiet moment after a flush.
+/// What is to be done in quiet moments after a flush.
 struct Chores {
-    /// From how many empty domains on it is looked whether there are too many.
+    /// How many empty domains must be written before surplus ones are looked for.
     private static let fewEmptyDomains = 256
-    /// From how many tokens on that is looked at.
+    /// How many tokens must be written before surplus ones are looked for.
     private static let fewTokens = 1024
 
-    /// Empty domains, and domains with tokens alone, that flushes have written since the last look;
-    /// a process looks at its first flush.
+    /// How many empty domains, and domains with only tokens, flushes have written since the last look.
+    ///
+    /// A process begins with so many that its first flush causes a look.
     private var emptyDomains = fewEmptyDomains
-    /// Tokens that flushes have written since then.
+    /// How many tokens flushes have written since the last look.
     private var tokens = 0
     /// Whether a domain that was dropped may have entries; a process does not know what the one
     /// before it left.
@@ -20,7 +21,7 @@ struct Chores {
     var isForgettingDue: Bool {
         hasDropped || emptyDomains >= Chores.fewEmptyDomains || tokens >= Chores.fewTokens
     }
-    /// Whether nothing could be done about the free pages, so that the next flush is waited for.
+    /// Whether no more free pages can be returned before the next flush.
     var isStuck = false
     /// Whether the last step has failed.
     var hasFailed = false
@@ -28,7 +29,7 @@ struct Chores {
     var isTight = false
     /// Whether the log is to be folded back when the rest is done.
     var isFoldingDue = false
-    /// Whether it is of use to make the reserve.
+    /// Whether it is worth trying to make the reserve.
     var isReserveOfUse = true
 
     mutating func note(_ batch: FlushBatch) {
@@ -45,8 +46,8 @@ struct Chores {
 
 /// The work that keeps the store small, step by step between flushes.
 ///
-/// What is free is returned first: before the row of a domain is forgotten, nothing that it had
-/// stands in the file any more, where a rescue would find it.
+/// Free pages are returned first. A repair would find removed values in them, so they must be gone before
+/// the row of their domain is.
 extension DurableWriter {
     /// Space for removals on a full disk.
     nonisolated var reserve: DiskReserve { DiskReserve(in: place.directory) }
@@ -58,8 +59,7 @@ extension DurableWriter {
         return hasFreePages
     }
 
-    /// Whether there are free pages about which something could be done, so that what was removed may
-    /// be in the file still.
+    /// Whether there are free pages that can be returned, so that removed values may still be in the file.
     public var hasFreePages: Bool {
         guard !chores.isStuck, let connection else { return false }
         return (try? FreePages(of: connection).count()) ?? 0 > 0
@@ -69,9 +69,9 @@ extension DurableWriter {
     /// the reserve.
     ///
     /// - Returns: Whether there is more to do.
-    /// - Throws: `.cannotWrite` if the disk refuses; it is tried again after the next flush.
+    /// - Throws: `.cannotWrite` if the disk refuses. The work is tried again after the next flush.
     public func tidy() throws(StorageError) -> Bool {
-        // What is written to a store that is lost is lost.
+        // A change to a store that was removed or replaced would be lost.
         guard let connection, backup == nil, !identity.isLost(from: file) else { return false }
         do throws(SQLiteError) {
             let isMore = try writing(tidySome)
@@ -91,7 +91,7 @@ extension DurableWriter {
     ///
     /// - Returns: Whether the step is worth another try: not if it has failed twice.
     private func makeSpace(on connection: Connection, after error: SQLiteError) -> Bool {
-        // Once the log is folded back, it has space for what the disk has none for.
+        // After the log is folded back, it may have the space that the disk does not have.
         _ = try? FreePages(of: connection).finish()
         let isFirst = !chores.hasFailed
         (chores.hasFailed, chores.isTight, chores.isStuck) = (true, true, !isFirst)
@@ -116,7 +116,7 @@ extension DurableWriter {
             }
             chores.noteForgotten()
         }
-        // If somebody reads for long, the next flush has it tried again.
+        // A long read prevents this. Then it is tried again after the next flush.
         if chores.isFoldingDue { chores.isFoldingDue = try !pages.finish() }
         return false
     }

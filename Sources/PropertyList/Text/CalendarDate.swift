@@ -11,6 +11,9 @@ package struct CalendarDate: Hashable, Sendable {
     /// The hour, the minute and the second, each from 0.
     package let hour, minute, second: Int
 
+    /// 2001-01-01 00:00:00 UTC, in seconds since 1970.
+    package static let referenceSince1970 = 978_307_200
+
     private static let secondsPerDay = 86_400
     /// The first of January 2001, in days since the first of March of the year 0.
     private static let referenceDay = 730_791

@@ -22,9 +22,6 @@ struct LocalTime {
 
 /// A moment as programs read it.
 struct UniversalTime {
-    /// 2001-01-01 00:00:00 UTC, in seconds since 1970.
-    private static let reference = 978_307_200.0
-
     private let seconds: UInt64
 
     /// - Parameter seconds: The moment in seconds since 1970.
@@ -34,7 +31,8 @@ struct UniversalTime {
 
     /// In ISO 8601: `2026-11-21T19:40:00Z`; the bare number for a moment that is in no calendar.
     var text: String {
-        let date = CalendarDate(secondsSince2001: Double(seconds) - Self.reference)
+        let reference = Double(CalendarDate.referenceSince1970)
+        let date = CalendarDate(secondsSince2001: Double(seconds) - reference)
         return date?.description ?? "\(seconds)"
     }
 }

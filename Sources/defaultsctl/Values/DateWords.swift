@@ -12,8 +12,6 @@ struct DateWords {
         "january", "february", "march", "april", "may", "june", "july", "august", "september",
         "october", "november", "december",
     ]
-    /// 2001-01-01 00:00:00 UTC, in seconds since 1970.
-    private static let reference = 978_307_200
 
     private var date: (year: Int, month: Int, day: Int)?
     private var time: (hour: Int, minute: Int, second: Double)?
@@ -24,7 +22,7 @@ struct DateWords {
         // The library's own spelling keeps every digit of a fraction.
         if let seconds = ISODate.seconds(of: words) { return seconds }
         let text = words.lowercased()
-        if text == "now" { return Double(Glibc.time(nil) - reference) }
+        if text == "now" { return Double(Glibc.time(nil) - CalendarDate.referenceSince1970) }
         var reader = DateWords()
         guard reader.take(text) else { return nil }
         return reader.seconds
@@ -49,7 +47,7 @@ struct DateWords {
         parts.tm_min = Int32(minute)
         parts.tm_sec = Int32(whole)
         parts.tm_isdst = -1
-        return Double(mktime(&parts) - Self.reference) + fraction
+        return Double(mktime(&parts) - CalendarDate.referenceSince1970) + fraction
     }
 
     private static func digits(_ number: Int, _ count: Int = 2) -> String {

@@ -9,7 +9,7 @@ import pathlib
 import signal
 from collections.abc import Iterator
 
-from desktop import Daemon, Desktop, Ended
+from desktop import Daemon, Desktop
 from elsewhere import Elsewhere
 from ground import Ground, Outcome, remove_tree
 from ledger import Found
@@ -41,21 +41,18 @@ def series(ground: Ground, fault: str, short: int, long: int, trial, disk: float
     with Desktop(ground, is_in_memory=True) as desktop:
         desktop.start(**start)
         life = Life(ground, desktop)
-        for outcome.trials in range(1, ground.scale(short, long) + 1):
-            try:
-                life.attach()
-                life.begin()
-                life.reach(ground.random.randint(1, 60))
-                trial(life)
-                life.settle()
-                if ground.inject == "journal-removed":
-                    life.forget_session()
-                desktop.start(**start)
-                life.judge()
-            except (Ended, Found, TimeoutError) as found:
-                outcome.findings.append(f"trial {outcome.trials}: {found}")
-                break
-        outcome.note = f"{life.acknowledged} changes acknowledged"
+
+        def one() -> None:
+            life.begin()
+            life.reach(ground.random.randint(1, 60))
+            trial(life)
+            life.settle()
+            if ground.inject == "journal-removed":
+                life.forget_session()
+            desktop.start(**start)
+            life.judge()
+
+        life.undergo(outcome, ground.scale(short, long), one)
     return outcome
 
 
@@ -152,25 +149,21 @@ def clock(ground: Ground) -> Outcome:
     with Desktop(ground, is_in_memory=True) as desktop:
         desktop.start(environment=environment)
         life = Life(ground, desktop)
-        for outcome.trials in range(1, ground.scale(5, 200) + 1):
-            try:
-                life.attach()
-                life.begin()
-                life.reach(20)
-                elsewhere.set_clock(ground.random.randint(-30 * DAY, 30 * DAY))
-                life.reach(20)
-                life.settle()
-                # By its own timer, however late or early it is now.
-                desktop.wait_until(
-                    lambda: life.judge_client.properties()["PendingChanges"] == 0)
-                desktop.daemon.end(signal.SIGKILL)
-                if ground.random.random() < 0.5:
-                    life.forget_session()
-                elsewhere.set_clock(ground.random.randint(-30 * DAY, 30 * DAY))
-                desktop.start(environment=environment)
-                life.judge()
-            except (Ended, Found, TimeoutError) as found:
-                outcome.findings.append(f"trial {outcome.trials}: {found}")
-                break
-        outcome.note = f"{life.acknowledged} changes acknowledged"
+
+        def trial() -> None:
+            life.begin()
+            life.reach(20)
+            elsewhere.set_clock(ground.random.randint(-30 * DAY, 30 * DAY))
+            life.reach(20)
+            life.settle()
+            # By its own timer, however late or early it is now.
+            desktop.wait_until(lambda: life.judge_client.properties()["PendingChanges"] == 0)
+            desktop.daemon.end(signal.SIGKILL)
+            if ground.random.random() < 0.5:
+                life.forget_session()
+            elsewhere.set_clock(ground.random.randint(-30 * DAY, 30 * DAY))
+            desktop.start(environment=environment)
+            life.judge()
+
+        life.undergo(outcome, ground.scale(5, 200), trial)
     return outcome

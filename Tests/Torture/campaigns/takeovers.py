@@ -30,15 +30,12 @@ def chains(ground: Ground, fault: str, short: int, long: int, kills: bool) -> Ou
     with Desktop(ground, is_in_memory=True) as desktop:
         desktop.start()
         life = Life(ground, desktop)
-        for outcome.trials in range(1, ground.scale(short, long) + 1):
-            try:
-                life.attach()
-                chain(life, kills)
-                life.judge(in_order=not kills)
-            except (Ended, Found, TimeoutError) as found:
-                outcome.findings.append(f"trial {outcome.trials}: {found}")
-                break
-        outcome.note = f"{life.acknowledged} changes acknowledged"
+
+        def trial() -> None:
+            chain(life, kills)
+            life.judge(in_order=not kills)
+
+        life.undergo(outcome, ground.scale(short, long), trial)
     return outcome
 
 

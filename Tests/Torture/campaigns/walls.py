@@ -12,7 +12,7 @@ import sys
 from gi.repository import GLib
 
 from activation import UserManager, runs
-from desktop import BUS, BUS_OBJECT, MAINTENANCE, NAME as SERVICE, Client, Desktop, Ended, Refused
+from desktop import BUS, BUS_OBJECT, MAINTENANCE, NAME as SERVICE, Client, Desktop, Refused
 from ground import Ground, Outcome
 from ledger import Found, Ledger
 from life import Life
@@ -60,18 +60,15 @@ def thieves(ground: Ground, fault: str, short: int, long: int) -> Outcome:
             return outcome
         desktop.start()
         life = Life(ground, desktop)
-        for outcome.trials in range(1, ground.scale(short, long) + 1):
-            try:
-                life.attach()
-                life.begin()
-                life.reach(ground.random.randint(1, 30))
-                hand_over(life, thief)
-                life.settle()
-                life.judge()
-            except (Ended, Found, TimeoutError) as found:
-                outcome.findings.append(f"trial {outcome.trials}: {found}")
-                break
-        outcome.note = f"{life.acknowledged} changes acknowledged"
+
+        def trial() -> None:
+            life.begin()
+            life.reach(ground.random.randint(1, 30))
+            hand_over(life, thief)
+            life.settle()
+            life.judge()
+
+        life.undergo(outcome, ground.scale(short, long), trial)
     return outcome
 
 

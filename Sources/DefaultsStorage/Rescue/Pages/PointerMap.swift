@@ -1,16 +1,17 @@
-/// The pages in which SQLite keeps, for each page, which other page leads to it.
+/// The pages in which SQLite records, for each page, which other page refers to it.
 ///
-/// They hold no rows. A store of an earlier version has none of them.
+/// They hold no rows. A store of an earlier version does not have such pages.
 ///
 /// See [Pointer map pages](https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages).
 enum PointerMap {
-    /// What an entry has: a byte that tells the kind of a page, and the number of the one before it.
+    /// The length of an entry: a byte for the kind of a page, and the number of the page that refers to it.
     private static let entryLength = 5
     private static let kinds: ClosedRange<UInt8> = 0...5
 
-    /// Whether a page stands at the place of a map, and looks like one in every entry.
+    /// Whether a page is where a map must be, and looks like a map in every entry.
     ///
-    /// A page of rows does not: its kind, or the first of its numbers, is above those of a map.
+    /// A page of rows does not look like that: its kind, or the first of its numbers, is above the kinds
+    /// that a map has.
     static func isPage(_ bytes: [UInt8], number: Int, size: PageSize) -> Bool {
         let entries = size.whole / entryLength
         guard number >= 2, (number - 2) % (entries + 1) == 0, bytes.count == size.whole else {
