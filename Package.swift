@@ -151,6 +151,8 @@ let package = Package(
                 "DefaultsClient", "DefaultsFoundation", "DefaultsSecrets", "KeyedArchive",
                 "PropertyList",
             ]),
+        tests(
+            "DefaultsServiceTests", ["DefaultsService", "DefaultsModel", "DefaultsStorage"]),
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(

@@ -22,7 +22,7 @@ extension DefaultsObject {
             statistics.calls -= 1
             call.postpone()
         } catch let error as StorageError {
-            guard error.isDamage, mend(because: error.description), !call.isAnswered else {
+            guard error.isDamage, repair(because: error.description), !call.isAnswered else {
                 throw error
             }
             call.postpone()

@@ -30,7 +30,7 @@ extension DefaultsObject {
         // If the bus is gone, nothing above has waited for them.
         await snapshotsClosed()
         let outcome = await durabilityAtRest()
-        lastOutcome = outcome
+        disk.end(with: outcome)
         for timer in [flushTimer, tidyTimer, layers.timer] { timer?.cancel() }
         (flushTimer, tidyTimer, layers.timer, layers.watch) = (nil, nil, nil, nil)
         await writer.close()
@@ -42,7 +42,7 @@ extension DefaultsObject {
 
     /// Ends at once, as the database cannot be used any more.
     func abandon(because error: StorageError) {
-        lastOutcome = .failure(error)
+        disk.end(with: .failure(error))
         connection.assumeIsolated { $0.refuseCalls(with: Self.hasEnded) }
         database.leavePage()
         abandon(error)
@@ -67,24 +67,19 @@ extension DefaultsObject {
     private func limitPatience() {
         patienceTimer = connection.loop.schedule(after: Self.patience) {
             self.assumeIsolated { object in
-                if object.isFlushing || object.longCalls.isAnyBusy { return object.limitPatience() }
+                let isBusy = object.disk.isWorking || object.longCalls.isAnyBusy
+                if isBusy { return object.limitPatience() }
                 object.connection.assumeIsolated { $0.close() }
             }
         }
     }
 
-    /// Waits until every change made so far is on disk, or the disk has refused.
-    func durability() async -> Result<Generation, StorageError> {
-        await withCheckedContinuation { continuation in
-            waitUntilDurable { continuation.resume(returning: $0) }
-        }
-    }
-
-    /// Waits in the same way, until nothing is done to the store any more.
-    private func durabilityAtRest() async -> Result<Generation, StorageError> {
+    /// Flushes, and waits until every change is on disk, or the disk has refused, and nothing is done to
+    /// the store any more.
+    private func durabilityAtRest() async -> DiskKeeper.Outcome {
         var outcome = await durability()
         // Others of the loop may have had their turn since it came.
-        while isFlushing || mending.isDue { outcome = await durability() }
+        while !disk.isAtRest { outcome = await durability() }
         return outcome
     }
 }

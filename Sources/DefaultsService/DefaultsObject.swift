@@ -11,12 +11,11 @@ import Logging
 ///    elsewhere, and what goes there and comes back is a value or is used by one thread at a time.
 /// 2. A change is journalled before it is seen, seen before its reply is sent, and replied to
 ///    before its signal goes out.
-/// 3. At most one flush is under way.
+/// 3. ``DiskKeeper`` says what is done to the store: one work at a time, and none after the end. The
+///    service does not end during one.
 /// 4. A caller that waits for the disk is answered once: when every change acknowledged before its call
 ///    is on disk, or when the disk has refused them.
-/// 5. The store is not replaced while a flush is under way, and no flush begins while it is being
-///    replaced. The service does not end during either. Once ``lastOutcome`` is set, neither begins.
-/// 6. No archive and no part of one reaches a log line, a signal or an error message.
+/// 5. No archive and no part of one reaches a log line, a signal or an error message.
 public actor DefaultsObject {
     /// The loop of the connection.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -29,35 +28,26 @@ public actor DefaultsObject {
     let logger: Logger
     let abandon: @Sendable (any Error) -> Void
 
-    /// When the next flush is due.
-    var schedule = FlushSchedule()
+    /// What is done to the store, and who waits for it.
+    var disk = DiskKeeper()
+    /// Goes off when the next flush is due.
     var flushTimer: EventLoop.Timer?
-    /// Whether a change waits for the flush under way to make room for it, and all others with it.
-    var isRoomAwaited = false
     /// Goes off when memory that is free is to be given back.
     var tidyTimer: EventLoop.Timer?
     /// The threads for calls that would hold the loop for long.
     var longCalls = LongCalls()
     /// Goes off when the end has waited for the bus long enough.
     var patienceTimer: EventLoop.Timer?
-    var isFlushing = false
-    var waiters: [DurabilityWaiter] = []
-    /// The result of the last flush, after which database and writer are closed; nil before.
-    var lastOutcome: Result<Generation, StorageError>?
     var announcements = Announcements()
     /// What came from the crash journal, until it is announced; nothing if there is no bus.
     var recovered: [PendingNames]
     var statistics = Statistics()
     /// Which callers made the last changes.
     var writers = WriterLog()
-    /// What is found to be damaged, and what is done about it.
-    var mending = Mending()
     /// Backups that are being made, or that wait.
     var upkeep = Upkeep()
     /// The layers that are made of files.
     var layers: FileLayers
-    /// Why the last flush failed; nil while the disk takes them.
-    var flushError: StorageError?
     /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }

@@ -141,6 +141,30 @@ import TestSupport
         }
     }
 
+    @Test func `A second reply after one that was too large is neither written nor sent (4)`()
+        async throws
+    {
+        let connection = try await session.connect()
+        let writes = Log<Int>()
+        let interface = Interface(
+            "a.Large",
+            methods: [
+                Method("Get", out: [Argument("bytes", "ay")]) { call in
+                    for size in [65 << 20, 1] {
+                        try? call.reply {
+                            writes.append(size)
+                            try $0.writeBytes([UInt8](repeating: 0, count: size))
+                        }
+                    }
+                }
+            ])
+        await connection.export([interface], at: "/")
+        await #expect(throws: DBusError.arrayTooLong) {
+            try await connection.call(connection.uniqueName, "/", "a.Large", "Get")
+        }
+        #expect(writes.entries == [65 << 20])
+    }
+
     private static func sink(for type: Signature) -> Interface {
         Interface(
             "a.Sink", methods: [Method("Take", in: [Argument("value", type)]) { try $0.reply() }])

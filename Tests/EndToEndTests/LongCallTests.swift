@@ -127,7 +127,8 @@ import Testing
         #expect(output == "True\n")
     }
 
-    @Test func `While very many domains are listed, others change and read what is theirs`() throws {
+    @Test func `While very many domains are listed, others change and read what is theirs`() throws
+    {
         let output = try desktop.python(
             """
             \(Self.python(keys: 1))

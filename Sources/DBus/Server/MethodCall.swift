@@ -60,8 +60,8 @@ public final class MethodCall {
     /// The unique name of the caller; nil only on a connection without a bus.
     public var sender: BusName? { caller.name }
 
-    /// Who the caller is; nil where that is not asked for (``Connection/identifyCallers(refusing:)``) or could
-    /// not be learned.
+    /// Who the caller is; nil if the connection does not ask for it
+    /// (``Connection/identifyCallers(refusing:)``), or if the bus does not say.
     public var credentials: PeerCredentials? { caller.credentials }
 
     /// Reads the arguments, whose types have been checked against the declaration.
@@ -78,15 +78,15 @@ public final class MethodCall {
 
     /// Answers the call with what a closure writes.
     ///
-    /// The closure is not called where no reply is expected. Where the connection has ended, nobody
-    /// is there to be answered, and that is no error.
+    /// The closure is not called if no reply is expected. It is no error if the connection has ended: then
+    /// nothing is sent.
     ///
     /// A second answer is a mistake in the program and traps, and so is a reply of other types than
     /// the declared ones.
     ///
-    /// - Throws: What the closure throws, or ``DBusError`` where D-Bus cannot carry the reply. The
-    ///   caller has been answered with that error then, and a further answer does nothing: it is
-    ///   right to call ``fail(_:)`` for whatever was thrown, here or before.
+    /// - Throws: What the closure throws, or ``DBusError`` if D-Bus cannot carry the reply. In both cases
+    ///   the caller has been answered with that error, and a further answer does nothing. So ``fail(_:)``
+    ///   may be called for every error, also for one that this has thrown.
     public func reply(_ write: (inout MessageWriter) throws -> Void = { _ in }) throws {
         do {
             try replyIfWritten(write)
@@ -100,8 +100,8 @@ public final class MethodCall {
     /// Answers the call with what a closure writes, as ``reply(_:)`` does, but leaves it unanswered if the
     /// closure throws, so that it may be put back.
     ///
-    /// - Throws: What the closure throws, or ``DBusError`` where D-Bus cannot carry the reply; of the two
-    ///   only the second is an answer.
+    /// - Throws: What the closure throws, and then the call is unanswered; or ``DBusError`` if D-Bus cannot
+    ///   carry the reply, and then the caller has been answered with that error.
     public func replyIfWritten(_ write: (inout MessageWriter) throws -> Void) throws {
         guard isReplyExpected, !isReplyRefused else {
             _ = takeAnswer()
@@ -149,7 +149,7 @@ public final class MethodCall {
     /// Further calls of its caller wait until ``DetachedCall/end(_:)``, so that their order is kept;
     /// others are served.
     ///
-    /// - Throws: ``DBusError`` where there is no memory for a reply.
+    /// - Throws: ``DBusError`` if there is no memory for a reply.
     public func detach() throws -> DetachedCall {
         let detached = try withMessage { message in
             DetachedCall(
@@ -263,7 +263,7 @@ public final class DetachedCall: @unchecked Sendable {
 
     /// Writes the reply, once; ``sendReply()`` sends it.
     ///
-    /// - Throws: What the closure throws, or ``DBusError`` where D-Bus cannot carry the reply.
+    /// - Throws: What the closure throws, or ``DBusError`` if D-Bus cannot carry the reply.
     public func write(_ body: (inout MessageWriter) throws -> Void) throws {
         written = try MessageWriter.write(to: reply, body)
     }
@@ -287,7 +287,7 @@ public final class DetachedCall: @unchecked Sendable {
 }
 
 extension DBusError {
-    /// What a caller is told of an error.
+    /// The error that a caller gets for an error of ours.
     public init(replying error: any Error) {
         let reply = error as? any ErrorReply ?? DBusError.unexplained
         self.init(reply.errorName, reply.errorMessage)

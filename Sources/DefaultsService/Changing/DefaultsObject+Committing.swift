@@ -34,7 +34,7 @@ extension DefaultsObject {
     private func findingRoom<Result>(
         _ add: () throws(StorageError) -> Result
     ) throws -> Result {
-        if isRoomAwaited { throw RoomAwaited() }
+        if disk.isRoomAwaited { throw RoomAwaited() }
         do throws(StorageError) {
             let result = try add()
             noteJournalWorks()
@@ -42,23 +42,15 @@ extension DefaultsObject {
         } catch {
             if error.code == .cannotJournal { noteJournalFailure(error) }
             // Where the disk fails, the schedule says when it is tried again.
-            guard flushError == nil else { throw error }
+            guard disk.failure == nil else { throw error }
             switch error.code {
             case .generationsExhausted: flush()
-            case .pendingFull where isFlushing:
-                isRoomAwaited = true
+            case .pendingFull where disk.isWorking:
+                disk.awaitRoom()
                 throw RoomAwaited()
             default: break
             }
             throw error
         }
-    }
-
-    /// Has the changes made that waited for room: the flush that has ended has made some or, where it
-    /// has failed, they are refused.
-    func endAwaitingRoom() {
-        guard isRoomAwaited else { return }
-        isRoomAwaited = false
-        connection.assumeIsolated { $0.resumePostponedCalls() }
     }
 }

@@ -26,7 +26,7 @@ extension DefaultsObject {
         guard !layers.isBeingRead else { return }
         layers.isBeingRead = true
         defer { layers.isBeingRead = false }
-        while layers.isOutdated, lastOutcome == nil {
+        while layers.isOutdated, !disk.hasEnded {
             layers.isOutdated = false
             // Before anything is looked at, so that no change falls between.
             let watchProblem = watchLayers()
@@ -41,7 +41,7 @@ extension DefaultsObject {
     /// Has the files read after a time, or earlier where that is planned already.
     private func readLayers(after delay: Duration) {
         let due = ContinuousClock.now + delay
-        guard lastOutcome == nil, layers.timerDue.map({ due < $0 }) ?? true else { return }
+        guard !disk.hasEnded, layers.timerDue.map({ due < $0 }) ?? true else { return }
         layers.timer?.cancel()
         layers.timerDue = due
         layers.timer = connection.loop.schedule(after: delay) {
@@ -84,7 +84,7 @@ extension DefaultsObject {
     ///
     /// - Returns: Whether all could be read that may be, and the database has taken everything.
     private func updateLayers(_ watchProblem: LayerProblem?) async -> Bool {
-        guard lastOutcome == nil else { return true }
+        guard !disk.hasEnded else { return true }
         let generation = database.generation
         var isComplete = true
         do {
@@ -93,7 +93,7 @@ extension DefaultsObject {
             let listing = LayerListing(of: layers.places, remembering: layers.paths)
             report(listing.problems + [watchProblem].compactMap(\.self))
             for domain in Set(listing.files.keys).union(layers.known.keys).sorted() {
-                guard lastOutcome == nil else { break }
+                guard !disk.hasEnded else { break }
                 do {
                     try await update(domain, madeOf: listing.files[domain] ?? [])
                 } catch {
@@ -157,7 +157,7 @@ extension DefaultsObject {
 
     /// Says once why the database does not take what files say.
     private func noteFailure(_ error: any Error) {
-        guard !layers.isRefused, lastOutcome == nil else { return }
+        guard !layers.isRefused, !disk.hasEnded else { return }
         layers.isRefused = true
         logger.warning("What files say is not in force yet, and is tried again. \(error)")
     }

@@ -18,7 +18,7 @@ extension DefaultsObject {
     /// Has a layer be what its files say.
     func update(_ domain: Domain, madeOf files: [LayerFile]) async throws {
         // Since this was called the end may have come, after which there is no database.
-        guard lastOutcome == nil else { return }
+        guard !disk.hasEnded else { return }
         var room = FoundFile.room
         let found = files.compactMap { FoundFile($0, room: &room) }
         let known = layers.known[domain]

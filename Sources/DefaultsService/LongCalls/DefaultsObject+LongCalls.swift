@@ -46,7 +46,7 @@ extension DefaultsObject {
         // Calls that wait for the lane come before the next call of this caller.
         resumeLongCalls()
         detached.end { call in
-            guard lastOutcome == nil else { return call.fail(Self.hasEnded) }
+            guard !disk.hasEnded else { return call.fail(Self.hasEnded) }
             do {
                 try attempt(call) { try conclude(self, call, detached, part.get()) }
             } catch {
@@ -110,7 +110,7 @@ extension DefaultsObject {
     /// - Throws: ``LaneAwaited`` if no snapshot may be taken now.
     private func makeSnapshot() throws -> DatabaseSnapshot? {
         if !longCalls.isLogReady { prepareLog() }
-        guard !longCalls.isBusy(.answers), longCalls.isLogReady, !isFlushing, !mending.isDue else {
+        guard !longCalls.isBusy(.answers), longCalls.isLogReady, disk.isAtRest else {
             throw awaitLane()
         }
         return try? database.snapshot()
@@ -132,7 +132,7 @@ extension DefaultsObject {
     }
 
     private func noteSnapshotClosed() {
-        if lastOutcome == nil, database.logSize > LongCalls.largestLog {
+        if !disk.hasEnded, database.logSize > LongCalls.largestLog {
             longCalls.isLogReady = false
         }
         let waiting = longCalls.waitingForRest
@@ -150,7 +150,7 @@ extension DefaultsObject {
     private func note(_ damage: [StorageError]) {
         for error in damage {
             logger.warning("\(error)")
-            mend(because: error.description)
+            repair(because: error.description)
         }
     }
 }

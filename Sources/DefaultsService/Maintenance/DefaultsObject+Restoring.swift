@@ -6,16 +6,17 @@ import Glibc
 import KeyedArchive
 import Logging
 
-/// Restoring a backup while everybody goes on: what differs is changed as anybody changes it, so
-/// that watchers, pages, journal and generations are right, and nothing has to begin anew.
+/// Restoring a backup while the service goes on.
 ///
-/// It is one change for each domain; for one that differs in very many keys, several. What others
-/// change meanwhile is later than the restoration, or in it.
+/// Keys that differ are changed by ordinary changes, so watchers, pages, journal and generations stay
+/// right, and nothing has to start again. There is one change for each domain, or several if very many of
+/// its keys differ. Changes that others make meanwhile are later than the restoration, or are undone by it.
 extension DefaultsObject {
     /// Restores a backup.
     ///
     /// - Returns: What it has changed, when that is on disk; or what it would change.
-    /// - Throws: If nothing could be done; or not all, with the name of the backup that undoes it.
+    /// - Throws: If nothing or not everything was restored. In the second case the error names the backup
+    ///   that undoes it.
     func restore(_ restoration: Restoration) async throws -> RestorationReport {
         try checkNotEnding()
         let (backup, reader) = try await open(restoration.source)
@@ -32,9 +33,9 @@ extension DefaultsObject {
             _ = try await durability().get()
         } catch {
             if let error = error as? StorageError, error.isDamage {
-                mend(because: error.description)
+                repair(because: error.description)
             }
-            // Nothing was changed, also by a dry run, so there is nothing to tell of.
+            // Nothing was changed, so there is nothing to report of it. This also holds for a dry run.
             if case .notNeeded = report.undoing { throw error }
             throw DefaultsError(notRestored: restoration.source.name, report, because: error)
         }
@@ -42,9 +43,9 @@ extension DefaultsObject {
         return report
     }
 
-    /// Opens a backup and verifies it; single values may be damaged, and nothing else.
+    /// Opens a backup and verifies it; only single values of it may be damaged.
     ///
-    /// - Returns: The backup, where it is one of the database's own, and its reader.
+    /// - Returns: The backup, if it is one of the database's own, and its reader.
     private func open(
         _ source: Restoration.Source
     ) async throws -> (backup: Backup?, reader: BackupReader) {
@@ -71,14 +72,14 @@ extension DefaultsObject {
         }
     }
 
-    /// Whether a path leads to the database itself, which is no backup, in whatever spelling.
+    /// Whether a path, in any spelling, leads to the database itself, which is not a backup.
     private func isDatabase(_ path: String) -> Bool {
         var (file, own) = (stat(), stat())
         guard stat(path, &file) == 0, stat(database.path, &own) == 0 else { return false }
         return file.st_dev == own.st_dev && file.st_ino == own.st_ino
     }
 
-    /// Reads from the backup; damage there is no damage of the database.
+    /// Reads from the backup; damage there is not damage of the database.
     private func read<Value: Sendable>(
         _ source: Restoration.Source, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -89,7 +90,7 @@ extension DefaultsObject {
         }
     }
 
-    /// Refuses a domain that neither the backup nor the database has: its name is mistyped.
+    /// Refuses a domain that neither the backup nor the database has: its name must be mistyped.
     private func checkDomains(of restoration: Restoration, in reader: BackupReader) async throws {
         let own = try database.domains()
         let unknown = restoration.domains.filter { named in
@@ -99,8 +100,8 @@ extension DefaultsObject {
             try await reader.domainsWithoutValues(among: Array(unknown))
         }
         guard !missing.isEmpty else { return }
-        // The backup may have them for a host alone. A second reader finds that; the first one must
-        // stay at the beginning.
+        // The backup may have them for one host only. A second reader finds that, because the first
+        // one must stay at the beginning.
         let (_, parts) = try await open(restoration.source)
         while let part = try await read(restoration.source, { try await parts.next() }),
             !missing.isEmpty
@@ -111,8 +112,9 @@ extension DefaultsObject {
         throw DefaultsError(noDomainToRestore: domain, from: restoration.source.name)
     }
 
-    /// Makes the backup that undoes the restoration, before its first change: a restoration that
-    /// changes nothing makes none, and so does not displace an older one.
+    /// Makes the backup that undoes the restoration, before its first change.
+    ///
+    /// A restoration that changes nothing makes none, and so does not displace an older one.
     private func backUpBeforeFirstChange(in report: inout RestorationReport) async throws {
         guard case .notNeeded(let spared) = report.undoing else { return }
         switch try await makeBackup(.undo, sparing: spared) {
@@ -124,7 +126,7 @@ extension DefaultsObject {
     private func restore(
         _ restoration: Restoration, from reader: BackupReader, in report: inout RestorationReport
     ) async throws {
-        // A damaged row may have lost its key, too: who is not found may be the one.
+        // A damaged row may have lost its key, too: a key that is not found may be that key.
         let mayRemove = report.damaged == 0
         var difference: DomainDifference?
         while let part = try await read(restoration.source, { try await reader.next() }) {
@@ -198,7 +200,7 @@ extension DefaultsObject {
         report.removed += UInt64(change.removed.count)
     }
 
-    /// What can be made of a change now, and how many keys of it are locked.
+    /// The part of a change that can be made now, and how many of its keys are locked.
     private func possible(
         _ proposal: ChangeProposal
     ) throws -> (change: ChangeProposal, locked: UInt64) {
@@ -212,12 +214,11 @@ extension DefaultsObject {
         return (change, locked)
     }
 
-    /// Commits a change that nobody waits for the reply of, when the disk has taken enough of those
-    /// before.
+    /// Commits a change that no caller waits for, when the disk has taken enough of the earlier changes.
     func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws -> ChangeSet {
         while true {
-            // The end may have come since this was called: nothing is to be suspended in between.
-            guard lastOutcome == nil else { throw DefaultsError.isEnding }
+            // The service may have ended since this was called, so nothing may suspend in between.
+            guard !disk.hasEnded else { throw DefaultsError.isEnding }
             do {
                 return try commit(proposal)
             } catch is RoomAwaited {

@@ -186,6 +186,6 @@ extension DefaultsObject {
     /// Reports damage that was found by reading every row, and begins the repair.
     private func note(_ damage: StoreDamage) {
         logger.error("The database is damaged, and no backup was made of it. \(damage)")
-        mend(because: damage.description)
+        repair(because: damage.description)
     }
 }

@@ -25,7 +25,7 @@ struct Restoration {
     let origin: String
     /// The domains that are restored, those without a host in all their layers; empty for all.
     var domains: Set<Domain> = []
-    /// Whether it is only told what would be changed.
+    /// Whether nothing is changed, and only the changes are reported.
     var isDry = false
 
     /// Whether a domain is restored.
@@ -33,7 +33,7 @@ struct Restoration {
         domains.isEmpty || domains.contains { Self.covers($0, domain) }
     }
 
-    /// Whether a domain that was named stands for another: itself, and if it has no host, its layers.
+    /// Whether a named domain includes another: itself and, if it has no host, its layers.
     static func covers(_ named: Domain, _ domain: Domain) -> Bool {
         named == domain || named.layer == .domain && named.name == domain.name
     }
@@ -80,8 +80,9 @@ struct RestorationReport: CustomStringConvertible {
     var set: UInt64 = 0
     /// How many keys were removed.
     var removed: UInt64 = 0
-    /// How many values of the backup cannot be read; their keys are as they were, and none is
-    /// removed, as nobody knows which those are.
+    /// How many values of the backup cannot be read.
+    ///
+    /// If there are any, no key is removed, because it is unknown which keys these values have.
     var damaged: UInt64 = 0
     /// How many keys differ and were left as they are, as the administrator locks them.
     var locked: UInt64 = 0

@@ -42,7 +42,7 @@ internal import Glibc
 /// at the next change. No later process can reach it.
 final class CounterPage {
     static let name = "counters"
-    /// No page of any version is longer, in words; what is longer is none.
+    /// No page of any version is longer, in words.
     private static let mostWords = 1 << 17
 
     /// Where its name is; nil if it has none.
@@ -70,21 +70,20 @@ final class CounterPage {
         mapping.raise(PageLayout.generationWord, to: change.generation.rawValue)
     }
 
-    /// Makes every copy that a client has by this page one that is not current, for good.
+    /// Makes the copies of all clients that rely on this page invalid, for good.
     ///
-    /// It is done before anything is acknowledged that this page does not show.
+    /// This comes before any change is acknowledged that this page does not show.
     func void() {
         isVoid = true
-        // It can fail only where the file was cut and there is no space to lengthen it again.
-        // What was cut off is no memory to a client, either.
+        // It can fail only if the file was cut and there is no space to lengthen it again. Then clients
+        // have no memory there, either.
         try? CounterPage.void(file)
     }
 
-    /// Whether no later process would find it.
+    /// Whether it has no name under which a later process would find it.
     var hasNoName: Bool { directory == nil }
 
-    /// Whether it can serve no longer: it was voided or cut, or the next process would not find
-    /// it.
+    /// Whether it can no longer be used: it was voided or cut, or the next process would not find it.
     var isLost: Bool {
         if isVoid || !isWhole { return true }
         guard let directory else { return false }
@@ -103,23 +102,23 @@ final class CounterPage {
         UInt32(PageLayout.slot(of: domain))
     }
 
-    /// Voids the page in a directory and removes it: clients that have it mapped must not believe
-    /// it while changes are shown elsewhere, or nowhere.
+    /// Voids the page in a directory and removes it: clients that have it mapped must not rely on it while
+    /// another page shows the changes, or none does.
     ///
-    /// Where there is none, nothing happens.
+    /// If there is none, nothing happens.
     static func voidPage(in directory: PrivateDirectory) throws(SystemError) {
         let path = directory.file(name)
         do throws(SystemError) {
             let file = try PageFile(path)
             let status = try file.status()
             let words = Int(status.st_size) / MemoryLayout<UInt64>.size
-            // One of another version may be longer. What is far longer was never a page.
+            // A page of another version may be longer. A file that is far longer was never a page.
             try void(file, words: min(max(words, PageLayout.words), mostWords))
         } catch {
             if error.number == ENOENT { return }
             throw error
         }
-        // Where the name stays it does no harm: nobody takes the page up, a new one replaces it.
+        // If the name stays, it does no harm: no process uses the page, and a new one replaces it.
         try? directory.remove(name)
     }
 

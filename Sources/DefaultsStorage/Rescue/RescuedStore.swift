@@ -1,9 +1,9 @@
 internal import DefaultsModel
 internal import SQLite
 
-/// A new store that is made of what was found of others.
+/// A new store that is made of the rows that were found in others.
 ///
-/// Of a key the row with the highest generation is kept, wherever it was found.
+/// For each key the row with the highest generation is kept, wherever it was found.
 final class RescuedStore {
     private let connection: Connection
     private let upsertDomain: Statement
@@ -16,7 +16,7 @@ final class RescuedStore {
 
     /// Makes an empty store; the file is there, and empty.
     ///
-    /// It is written without a journal, as nobody uses it before it is whole and on disk.
+    /// It is written without a journal, because nobody uses it before it is complete and on disk.
     init(at path: String) throws(SQLiteError) {
         connection = try Connection(path: path, flags: .readWrite)
         try connection.pragma("page_size", "\(PageSize.ours.whole)")
@@ -24,7 +24,7 @@ final class RescuedStore {
         try connection.pragma("journal_mode", "OFF")
         try connection.pragma("synchronous", "OFF")
         for step in Schema.migrations { try connection.execute(step) }
-        // Made when all rows are there, they cost a fraction.
+        // They cost a fraction if they are made when all rows are there.
         try connection.execute(Schema.dropIndexes)
         try connection.pragma("cache_size", "-\(RescuedStore.cacheKiB)")
         try connection.pragma("application_id", "\(Schema.applicationID)")
@@ -107,7 +107,7 @@ final class RescuedStore {
         try delete.run()
     }
 
-    /// Whether a key has a row, be it a value or a removal.
+    /// Whether a key has a row: a value or a removal.
     func hasEntry(_ name: EntryName) throws(SQLiteError) -> Bool {
         try hasEntry(name, where: { _ in true })
     }
@@ -142,14 +142,14 @@ final class RescuedStore {
         return try countKeys.step() ? countKeys.integer(at: 0) : 0
     }
 
-    /// Raises what is known of a domain's changes.
+    /// Raises the last change and the horizon that are known of a domain.
     func note(
         _ domain: Domain, lastChange: Generation?, horizon: Generation? = nil
     ) throws(SQLiteError) {
         _ = try upsert(domain, lastChange: lastChange, horizon: horizon)
     }
 
-    /// The highest generation of an entry; nil where there is none.
+    /// The highest generation of an entry; nil if there is none.
     func lastGeneration() throws(SQLiteError) -> Generation? {
         let select = try connection.prepare("SELECT max(generation) FROM entries")
         return try select.step() ? Generation(column: select.integer(at: 0)) : nil

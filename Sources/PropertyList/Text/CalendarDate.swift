@@ -21,15 +21,16 @@ package struct CalendarDate: Hashable, Sendable {
     private static let daysPerEra = 146_097
     private static let secondsLimit = 2_840_000_000_000_000
 
-    /// The second in which a moment lies, which is so many seconds after 2001-01-01 00:00:00 UTC; nil
-    /// where it is no number, or farther away than 90 million years, as no double keeps seconds.
+    /// The second that a moment is in, from the moment's seconds since 2001-01-01 00:00:00 UTC.
+    ///
+    /// Nil if that is not a number, or farther away than 90 million years: no double has seconds there.
     package init?(secondsSince2001 seconds: Double) {
         let whole = seconds.rounded(.down)
         guard let total = Int(exactly: whole), total.magnitude < Self.secondsLimit else {
             return nil
         }
         let (dayNumber, secondOfDay) = total.floored(dividingBy: Self.secondsPerDay)
-        // Years begin in March here, so that the day that some years have more is their last.
+        // Years begin in March here, so that the additional day of leap years is their last.
         let (era, dayOfEra) = (dayNumber + Self.referenceDay).floored(dividingBy: Self.daysPerEra)
         let leapDays = dayOfEra / 1_460 - dayOfEra / 36_524 + dayOfEra / (Self.daysPerEra - 1)
         let yearOfEra = (dayOfEra - leapDays) / 365
@@ -44,8 +45,8 @@ package struct CalendarDate: Hashable, Sendable {
         second = secondOfDay % 60
     }
 
-    /// Takes a date apart that is written as `2024-02-29T12:00:00Z`; nil where it is written
-    /// otherwise, or where there is no such date.
+    /// Reads a date that is written as `2024-02-29T12:00:00Z`; nil if it is written in another way, or if
+    /// there is no such date.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -105,7 +106,7 @@ extension Int {
 }
 
 extension ArraySlice<UInt8> {
-    /// Takes a number of two digits that stands behind a character.
+    /// Takes a number of two digits after a character.
     fileprivate mutating func number(after character: Unicode.Scalar) -> Int? {
         guard let first, Unicode.Scalar(first) == character else { return nil }
         removeFirst()

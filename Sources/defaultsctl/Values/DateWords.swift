@@ -17,7 +17,7 @@ struct DateWords {
     private var time: (hour: Int, minute: Int, second: Double)?
     private var offset: Int?
 
-    /// The moment in seconds since 2001-01-01 00:00:00 UTC; nil where the words are none.
+    /// The moment in seconds since 2001-01-01 00:00:00 UTC; nil if the words are not a date.
     static func read(_ words: String) -> Double? {
         // The library's own spelling keeps every digit of a fraction.
         if let seconds = ISODate.seconds(of: words) { return seconds }
@@ -59,7 +59,7 @@ struct DateWords {
 // MARK: Words
 
 extension DateWords {
-    /// Takes all words; false where one means nothing, or twice the same is said.
+    /// Takes all words; false if a word has no meaning, or if two words say the same.
     private mutating func take(_ text: String) -> Bool {
         // The T between date and time is no part of any other word that has digits.
         var words: [Substring] = []
@@ -92,7 +92,7 @@ extension DateWords {
             return word.prefix { $0 != "-" }.count == 4
         }
         if let numbers = Self.numbers(word, separator: "/"), numbers.count == 3 {
-            // As in the United States, where the short form of the year stands last.
+            // The order of the United States: month, day, year.
             date = (numbers[2], numbers[0], numbers[1])
             return word.reversed().prefix { $0 != "/" }.count == 4
         }
