@@ -2,6 +2,17 @@ internal import DefaultsModel
 internal import Glibc
 internal import SQLite
 
+/// What has come of a backup that was begun.
+public enum BackupOutcome: Sendable {
+    /// It is verified, on disk, and in its place.
+    case made(Backup)
+    /// The database is damaged, which its copy has shown; there is no backup of it, and those that
+    /// there are were left alone.
+    case damaged(StoreDamage)
+    /// It was given up, by `DurableWriter.giveUpBackup()` or because the writer was closed.
+    case givenUp
+}
+
 /// One backup in the making, step by step: copied, verified, and only then put in its place.
 ///
 /// Invariants:
@@ -171,5 +182,56 @@ extension BackupWork {
         for surplus in BackupRotation(backups).surplus(after: backup, sparing: spared) {
             try? folder.remove(surplus)
         }
+    }
+}
+
+/// Backups are the writer's work: it copies by the connection by which it writes, so that what is
+/// written meanwhile is in the copy, too.
+extension DurableWriter {
+    /// Makes a backup of what is on disk.
+    ///
+    /// Other work of the writer goes first and waits for one step at most, some milliseconds. One
+    /// backup at a time.
+    ///
+    /// - Parameters:
+    ///   - kind: What for.
+    ///   - spared: A backup that is not to be removed for this one, however old it is.
+    /// - Returns: What has come of it.
+    /// - Throws: `.cannotBackUp` where the disk refuses, or has too little space.
+    public func backUp(
+        _ kind: Backup.Kind, sparing spared: Backup? = nil
+    ) async throws(StorageError) -> BackupOutcome {
+        try await backUp(
+            kind, at: Timestamp.now, sparing: spared, leaving: BackupWork.spaceToLeave)
+    }
+
+    func backUp(
+        _ kind: Backup.Kind, at date: UInt64, sparing spared: Backup? = nil,
+        leaving reserve: Int = BackupWork.spaceToLeave
+    ) async throws(StorageError) -> BackupOutcome {
+        precondition(backup == nil, "one backup at a time")
+        guard let connection else { return .givenUp }
+        let work = try BackupWork(
+            kind, at: date, of: (connection, file.path), in: backups, sparing: spared,
+            leaving: reserve)
+        backup = work
+        defer { if backup === work { backup = nil } }
+        // Another work, or none: this one was given up.
+        while backup === work {
+            if let outcome = try work.advance() { return outcome }
+            await giveWay()
+        }
+        return .givenUp
+    }
+
+    /// Gives up the backup that is under way, if there is one, and leaves no trace of it.
+    public func giveUpBackup() {
+        backup?.giveUp()
+        backup = nil
+    }
+
+    /// Lets the work go first that waits for the thread by now.
+    private func giveWay() async {
+        await withUnsafeContinuation { thread.resumeInTurn($0) }
     }
 }

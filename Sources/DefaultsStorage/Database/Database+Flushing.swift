@@ -1,4 +1,4 @@
-internal import DefaultsModel
+public import DefaultsModel
 
 extension Database {
     /// Makes the writer that this database's batches are for.
@@ -84,4 +84,118 @@ enum JournalWork: Hashable {
     case removing, emptying
     /// Writing the journal anew.
     case rewriting
+}
+
+/// The store that the writer has made anew.
+extension Database {
+    /// Reads from the files that bear the store's names, where these are others than were read.
+    ///
+    /// Where they cannot be read, the earlier ones are read on, under all that came since: then
+    /// nothing of that may leave memory, and the next flush tries again.
+    ///
+    /// - Parameter batch: What the store has at least.
+    /// - Returns: Whether what is written is read.
+    private func followStore(to batch: FlushBatch) -> Bool {
+        guard identity.isLost(from: file) else { return true }
+        do throws(StorageError) {
+            let connection = try file.connect()
+            let state = try file.state(connection)
+            // Somebody may have put another file there at this very moment.
+            guard state.uuid == journal.database, state.generation >= batch.generation else {
+                throw .storeGone(path)
+            }
+            let store = try StoreReader(connection, path: path)
+            identity = try file.identity()
+            contents.move(to: store)
+        } catch {
+            report(.storeNotFollowed(path, error))
+            return false
+        }
+        notePlaces()
+        report(.storeRenewed(path))
+        return true
+    }
+}
+
+extension Database {
+    /// Begins journal and page anew where one of them is no longer in its place.
+    ///
+    /// That is so when the user's session has ended and its runtime directory with it, or when
+    /// somebody has cleaned up. What is appended to the journal then goes to a file without a name,
+    /// which is gone with the process; and the next process would not bring the page up to date that
+    /// clients have mapped. The new ones stand in the runtime directory again or, where that cannot
+    /// be had, beside the database.
+    ///
+    /// A page that is still believed though nothing is shown on it is made void before all else.
+    ///
+    /// - Throws: `.directoryUnusable` or `.cannotOpen` where the journal can be had in neither.
+    func renewWhatIsLost() throws(StorageError) {
+        if pages.voidLeft() { notePlaces() }
+        let isJournalLost = journal.isLost
+        let isPageLost = pages.current?.isLost ?? false
+        guard isJournalLost || isPageLost else { return }
+        pages.giveUp()
+        if isJournalLost { try renewJournal() }
+        renewPage()
+        if pages.current != nil { report(.pageLost(now: journal.directory.path)) }
+    }
+
+    /// Makes a page, or takes one up, in the middle of the process's life.
+    func renewPage() {
+        pages.open(
+            in: journal.directory, at: counter.current, durable: counter.durable, replayed: nil)
+    }
+
+    private func renewJournal() throws(StorageError) {
+        let lost = journal.directory.path
+        do throws(StorageError) {
+            try moveJournal(to: location.makeJournalDirectory())
+        } catch {
+            try moveJournal(to: location.makeJournalBesideDatabase())
+        }
+        report(.journalLost(lost, now: journal.directory.path))
+    }
+
+    private func moveJournal(to place: PrivateDirectory) throws(StorageError) {
+        do {
+            try journal.move(to: place, with: contents.overlay, at: counter)
+        } catch {
+            throw .cannotOpen(place.path, error)
+        }
+        notePlaces()
+    }
+
+    private func notePlaces() {
+        let place = JournalPlace(boot: boot, path: journal.directory.path)
+        PlaceNote(journal: place, pages: pages.left.map(\.path)).write(
+            in: directory, report: report)
+    }
+}
+
+extension Database {
+    /// What the writer needs to know to make the store anew.
+    public var identification: StoreIdentification {
+        StoreIdentification(uuid: journal.database)
+    }
+
+    /// Closes the database and opens the store that was made anew, as the next process would.
+    ///
+    /// - Returns: What to use from now on; this one is not used afterwards.
+    /// - Throws: As the opening of any database.
+    public func reopened(after rescue: CompletedRescue) throws(StorageError) -> Database {
+        report(.rescued(rescue.report))
+        close()
+        return try Database(
+            at: location, boot: boot, machine: machine, pageKeeper: pageKeeper, report: report)
+    }
+}
+
+/// A domain that a rescue has not left as it was.
+public struct RescuedDomain: Sendable, Hashable {
+    /// The domain.
+    public let domain: Domain
+    /// The keys that have an earlier value now.
+    public internal(set) var changed: [Key] = []
+    /// The keys that are lost; more may be, whose names nothing tells.
+    public internal(set) var removed: [Key] = []
 }

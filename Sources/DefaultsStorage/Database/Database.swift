@@ -170,3 +170,122 @@ public final class Database {
         place.giveUp()
     }
 }
+
+extension Database {
+    /// Makes a change happen: it gets its generation, stands in the journal, and is seen by every
+    /// later read.
+    ///
+    /// When this returns it may be acknowledged.
+    ///
+    /// Whether it is a change, and not a repetition of what holds, is for the caller to decide.
+    ///
+    /// - Parameter proposal: A change of at least one key.
+    /// - Returns: The change with its generation.
+    /// - Throws: `.keyNamesTooLarge`, `.changeTooLarge`, `.pendingFull`, `.generationsExhausted` or `.cannotJournal`;
+    ///   the change did not happen then.
+    public func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
+        precondition(!proposal.changesNothing, "a change has at least one key")
+        let totals = try contents.totals(after: proposal)
+        try checkLimits(proposal, totals)
+        let change = ChangeSet(generation: try counter.next(), proposal: proposal)
+        try journal(change, totals)
+        return change
+    }
+
+    /// Puts a change into the journal, and then where every read sees it, those without a call too.
+    func journal(_ change: ChangeSet, _ totals: KeyTotals) throws(StorageError) {
+        try write(change)
+        contents.overlay.add(change, totals: totals)
+        counter.noteAcknowledged(change)
+        if !change.proposal.changesNothing { pages.current?.note(change) }
+        tidyJournal(.rewriting) {
+            try journal.rewriteIfOutgrown(by: contents.overlay, at: counter)
+        }
+    }
+
+    private func write(_ change: ChangeSet) throws(StorageError) {
+        do throws(StorageError) {
+            try renewWhatIsLost()
+        } catch {
+            throw .journalLost(change.domain, error)
+        }
+        do throws(SystemError) {
+            try journal.append(change)
+        } catch {
+            throw .cannotJournal(change.domain, error)
+        }
+    }
+
+    func checkLimits(
+        _ proposal: ChangeProposal, _ totals: KeyTotals
+    ) throws(StorageError) {
+        // A change that sets no key may bring a domain back below the limit, but not above it.
+        if !proposal.set.isEmpty && totals.nameBytes > KeyTotals.maximumNameBytes {
+            throw .keyNamesTooLarge(proposal.domain)
+        }
+        let growth = contents.overlay.growth(by: proposal)
+        if growth > PendingOverlay.maximumBytes {
+            throw .changeTooLarge(proposal.domain, size: growth)
+        }
+        if growth > 0 && contents.overlay.bytes + growth > PendingOverlay.maximumBytes {
+            throw .pendingFull(proposal.domain)
+        }
+    }
+}
+
+extension Database {
+    /// The generation that was replied to an earlier transaction of this name; nil where none is
+    /// remembered.
+    ///
+    /// - Throws: `.cannotRead` where the disk fails.
+    public func outcome(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
+        try contents.generation(of: token, in: domain)
+    }
+
+    /// The first of some expectations of a domain that does not hold; nil where all do.
+    ///
+    /// - Throws: `.cannotRead` where the disk fails.
+    public func firstConflict(
+        of expected: [Expectation], in domain: Domain
+    ) throws(StorageError) -> Conflict? {
+        for expectation in expected {
+            switch expectation {
+            case .key(let key, let generation):
+                let actual = try contents.generation(domain, key)
+                if !Expectation.holds(expected: generation, actual: actual) {
+                    return Conflict(expectation: expectation, actual: actual)
+                }
+            case .wholeDomain(let generation):
+                let actual = try contents.lastChange(of: domain)
+                let holds = Expectation.holds(
+                    expected: generation, lastChange: actual,
+                    isOnRecord: generation.map { counter.reaches(backTo: $0) } ?? false,
+                    isEmpty: try contents.totals(of: domain).keys <= 0)
+                if !holds { return Conflict(expectation: expectation, actual: actual) }
+            }
+        }
+        return nil
+    }
+
+    /// Remembers the token of a transaction that was no change, with the generation of now.
+    ///
+    /// The token stands in the journal when this returns, and goes to disk with the next flush.
+    ///
+    /// - Throws: `.pendingFull` or `.cannotJournal`; it is not remembered then.
+    public func remember(_ token: Token, of domain: Domain) throws(StorageError) {
+        let change = ChangeSet(
+            generation: counter.current,
+            proposal: ChangeProposal(domain: domain, token: token, origin: ""))
+        let totals = try contents.totals(of: domain)
+        try checkLimits(change.proposal, totals)
+        try journal(change, totals)
+    }
+}
+
+/// An expectation that does not hold.
+public struct Conflict: Hashable, Sendable {
+    /// What was expected.
+    public let expectation: Expectation
+    /// The last change of the key, nil where it is absent, or of the domain.
+    public let actual: Generation?
+}

@@ -1,4 +1,4 @@
-internal import DefaultsModel
+public import DefaultsModel
 
 /// What every caller sees: the store, and over it what is acknowledged but not in it.
 struct DatabaseContents {
@@ -101,5 +101,132 @@ struct DatabaseContents {
     var store: StoreReader {
         guard let opened else { preconditionFailure("the database was used after it was closed") }
         return opened
+    }
+}
+
+/// What has changed, and since when.
+extension DatabaseContents {
+    /// The keys of a domain with the sizes of their values, in order.
+    func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
+        let stored = overlay.cleared(domain) == nil ? try store.summaries(of: domain) : []
+        return merge(stored, of: domain).compactMap(EntrySummary.init)
+    }
+
+    /// What came after a generation; nil where that is before the horizon of the domain.
+    func changes(
+        of domain: Domain, since generation: Generation
+    ) throws(StorageError) -> DomainChanges? {
+        let cleared = overlay.cleared(domain)
+        if let cleared, cleared > generation { return nil }
+        let known = cleared == nil ? try store.changes(of: domain, since: generation) : []
+        guard let stored = known else { return nil }
+        let entries = merge(stored, of: domain).filter { $0.generation > generation }
+        return DomainChanges(
+            changed: entries.compactMap(EntrySummary.init),
+            removed: entries.filter { $0.size == nil }.map(\.key), isComplete: true)
+    }
+
+    /// Whether more than so many keys of a domain have changed after a generation, values and removals.
+    func hasMoreChanges(
+        than limit: Int, of domain: Domain, since generation: Generation
+    ) throws(StorageError) -> Bool {
+        let pending = overlay.entries(of: domain).count
+        if pending > limit { return true }
+        guard overlay.cleared(domain) == nil else { return false }
+        return pending + (try store.count(of: domain, since: generation, upTo: limit + 1)) > limit
+    }
+
+    /// The last change of a domain; nil where it never had one.
+    func lastChange(of domain: Domain) throws(StorageError) -> Generation? {
+        if let pending = overlay.lastChange(of: domain) { return pending }
+        return try store.record(of: domain).lastChange
+    }
+
+    /// The generation up to which removals in a domain are forgotten; nil where none is.
+    func horizon(of domain: Domain) throws(StorageError) -> Generation? {
+        if let cleared = overlay.cleared(domain) { return cleared }
+        return try store.record(of: domain).horizon
+    }
+
+    /// The generation that was replied to a transaction with this token; nil where none is known.
+    func generation(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
+        if let pending = overlay.generation(of: token, in: domain) { return pending }
+        return try store.generation(of: token, in: domain)
+    }
+
+    /// Lays what is pending over rows of the store.
+    ///
+    /// - Returns: In the order of the keys' bytes.
+    private func merge(_ stored: [StoredEntry], of domain: Domain) -> [StoredEntry] {
+        let pending = overlay.entries(of: domain)
+        let untouched = pending.isEmpty ? stored : stored.filter { pending[$0.key] == nil }
+        let newer = pending.map { key, entry in
+            StoredEntry(key: key, generation: entry.generation, size: entry.archive?.count)
+        }
+        return (untouched + newer).sorted { $0.key < $1.key }
+    }
+}
+
+extension EntrySummary {
+    /// Nil for a removal.
+    fileprivate init?(_ entry: StoredEntry) {
+        guard let size = entry.size else { return nil }
+        self.init(key: entry.key, generation: entry.generation, size: size)
+    }
+}
+
+/// What a start does with changes that come to light late.
+extension DatabaseContents {
+    /// The part of a change that neither the store nor anything pending has as new, without its
+    /// token; nil where there is none.
+    ///
+    /// A removal that the store has forgotten counts as had: what came before the horizon of its
+    /// domain and has no row may have been removed.
+    func missing(of change: ChangeSet) throws(StorageError) -> ChangeProposal? {
+        let domain = change.domain
+        let horizon = try horizon(of: domain)
+        func isMissing(_ key: Key) throws(StorageError) -> Bool {
+            if overlay.entry(domain, key) != nil { return false }
+            let known = try store.generation(domain, key) ?? horizon
+            return known.map { $0 < change.generation } ?? true
+        }
+        var set: [ChangeProposal.Assignment] = []
+        for assignment in change.set where try isMissing(assignment.key) { set.append(assignment) }
+        var removed: [Key] = []
+        let named = change.clearsDomain ? try keys(of: domain) : change.removed
+        for key in named where try isMissing(key) { removed.append(key) }
+        guard !set.isEmpty || !removed.isEmpty else { return nil }
+        return ChangeProposal(domain: domain, set: set, removed: removed, origin: change.origin)
+    }
+}
+
+/// The pending changes of a domain, by the names of their keys.
+public struct PendingNames: Sendable, Hashable {
+    /// The domain, one layer of it.
+    public let domain: Domain
+    /// The keys that were set.
+    public let changed: [Key]
+    /// The keys that were removed.
+    ///
+    /// If all keys were removed at once, this and `changed` are empty.
+    public let removed: [Key]
+    /// The last change.
+    public let generation: Generation
+}
+
+extension Database {
+    /// The changes that are not on disk yet, in no order.
+    ///
+    /// After a start, these are the changes that came from the crash journal.
+    public var pendingNames: [PendingNames] {
+        let overlay = contents.overlay
+        return overlay.domains.compactMap { domain in
+            guard let last = overlay.lastChange(of: domain) else { return nil }
+            let entries = overlay.cleared(domain) == nil ? overlay.entries(of: domain) : [:]
+            return PendingNames(
+                domain: domain, changed: entries.filter { $0.value.archive != nil }.keys.sorted(),
+                removed: entries.filter { $0.value.archive == nil }.keys.sorted(),
+                generation: last)
+        }
     }
 }

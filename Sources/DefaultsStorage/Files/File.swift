@@ -1,5 +1,27 @@
 internal import Glibc
 
+/// A system call that failed.
+///
+/// It is the cause of a `StorageError`, which says what the failure means.
+public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The system call.
+    public let call: String
+    /// What it was called on.
+    public let path: String
+    /// The number it failed with, such as `ENOSPC`.
+    public let number: Int32
+
+    /// The failure of the call that has just returned in this thread.
+    static func last(_ call: String, _ path: String) -> SystemError {
+        SystemError(call: call, path: path, number: errno)
+    }
+
+    /// The call, its object and the system's words for the reason.
+    public var description: String {
+        "\(call) \(path): \(String(cString: strerror(number)))"
+    }
+}
+
 /// An open file or directory, closed when it goes out of scope: the one owner of its descriptor.
 struct File: ~Copyable {
     let path: String
@@ -144,5 +166,33 @@ private func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()
         if result >= 0 || errno != EINTR { return result }
+    }
+}
+
+/// What tells one file of this machine from every other, whatever their names.
+struct FileIdentity: Equatable {
+    private let device: dev_t
+    private let node: ino_t
+
+    init(_ status: stat) {
+        device = status.st_dev
+        node = status.st_ino
+    }
+
+    /// That of the file which has this name; nil where none can be found.
+    init?(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Whether the file has this name no more: nothing has it, or another file.
+    ///
+    /// Where nobody may look, as the permission was taken away, that is no sign of it: what is
+    /// written through an open descriptor reaches the disk all the same.
+    func hasLost(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR }
+        return FileIdentity(status) != self
     }
 }

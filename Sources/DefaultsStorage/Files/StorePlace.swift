@@ -66,3 +66,59 @@ final class StorePlace: Sendable {
         lock.withLock { $0 = nil }
     }
 }
+
+/// How far a process had brought the store, as it noted that in the file of the lock.
+///
+/// The note is written after the disk has confirmed a flush. So a store that is behind its note has
+/// lost something, whatever its log looks like: the log may be zeroed, cut short or replaced, and
+/// SQLite takes each of these for an empty log. The reverse proves nothing: after a power cut the
+/// note may be older than the store.
+///
+/// The note is a line of words: `written` or `closed`, the identity of the database, the generation
+/// in 16 hexadecimal digits, and the checksum of what stands before it.
+struct StoreNote: Equatable {
+    /// Whether the process has folded the log back and ended in order.
+    var isClosed: Bool
+    let database: UniqueID
+    let generation: Generation
+
+    init(isClosed: Bool, database: UniqueID, generation: Generation) {
+        self.isClosed = isClosed
+        self.database = database
+        self.generation = generation
+    }
+
+    /// Reads a line; nil if it is not a note, or is damaged.
+    init?(line: some StringProtocol) {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 4, let database = UniqueID(spelling: words[1]),
+            let generation = UInt64(words[2], radix: 16).flatMap(Generation.init(fromFile:))
+        else { return nil }
+        self.init(isClosed: words[0] == "closed", database: database, generation: generation)
+        guard self.line == line else { return nil }
+    }
+
+    /// The note as the file has it, without the line feed.
+    var line: String {
+        let words = [
+            isClosed ? "closed" : "written", database.description,
+            StoreNote.digits(generation.rawValue),
+        ].joined(separator: " ")
+        return "\(words) \(StoreNote.digits(XXH64.hash(Array(words.utf8), seed: 0)))"
+    }
+
+    /// Whether a store holds all that was noted.
+    func isReached(by state: StoreState) -> Bool {
+        state.uuid == database && state.generation >= generation
+    }
+
+    /// Whether a store is the noted one, and has lost changes that were on disk.
+    func provesLoss(in state: StoreState) -> Bool {
+        state.uuid == database && state.generation < generation
+    }
+
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

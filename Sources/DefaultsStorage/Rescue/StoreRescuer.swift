@@ -204,3 +204,63 @@ struct StoreRescuer {
         }
     }
 }
+
+extension StoreFile {
+    /// Makes the store anew, so that the next opening finds it made anew.
+    ///
+    /// Somebody may have the damaged one open for reading.
+    ///
+    /// - Parameters:
+    ///   - reason: What is wrong with the store.
+    ///   - backups: Those that there are, the newest first.
+    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    ///   - journal: The identity of the database by its journal; nil where there is none.
+    ///   - note: How far the store had come; nil if nothing tells.
+    ///   - progress: Told of each page that is read.
+    /// - Throws: `.cannotOpen`, and nothing was done; or `.replacementUndecided`.
+    func rescue(
+        because reason: String, backups: [Backup], mayBeTorn: Bool, journal: UniqueID?,
+        note: StoreNote?, progress: Progress? = nil
+    ) throws(StorageError) -> RescueReport {
+        var report = RescueReport(reason: reason)
+        try StoreReplacement(of: self).make(orThrow: { .rescueFailed(path, $0) }) { target in
+            report = try Rescue.make(
+                from: path, at: target, because: reason, backups: backups.map(\.path),
+                mayBeTorn: mayBeTorn, journal: journal, note: note, progress: progress)
+        }
+        return report
+    }
+}
+
+/// Reports from time to time that long work goes on.
+///
+/// The service manager ends a start that takes too long, unless it gets such reports.
+final class Progress {
+    /// How often there is a report.
+    static let interval = Duration.seconds(5)
+    /// How many steps there are between two looks at the clock.
+    private static let stepsPerLook = 1024
+
+    private let interval: Duration
+    private let report: (Int) -> Void
+    private var steps = 0
+    private var lastReport = ContinuousClock.now
+
+    /// - Parameters:
+    ///   - interval: How often there is a report at most.
+    ///   - report: Called with the number of steps so far.
+    init(every interval: Duration = Progress.interval, _ report: @escaping (Int) -> Void) {
+        self.interval = interval
+        self.report = report
+    }
+
+    /// Notes a step.
+    func step() {
+        steps += 1
+        guard steps % Progress.stepsPerLook == 0, lastReport.duration(to: .now) >= interval else {
+            return
+        }
+        lastReport = .now
+        report(steps)
+    }
+}

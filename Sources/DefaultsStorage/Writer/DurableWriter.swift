@@ -33,7 +33,7 @@ public actor DurableWriter {
     /// Which files the connection has open.
     var identity: StoreIdentity
     /// Whether the log may hold what was not written to its end, by this process or one before.
-    var mayHaveLeftovers = true
+    private var mayHaveLeftovers = true
     /// The files that stood, or were to stand, for the store before these.
     var earlier: [FileIdentity] = []
     /// What is to be done in a quiet moment.
@@ -143,4 +143,102 @@ public actor DurableWriter {
         giveUpBackup()
         connection = nil
     }
+}
+
+/// A store that somebody has removed or replaced while it was in use.
+///
+/// All that it held can still be read through the connection, and is gone for good when that is
+/// closed: so a whole new store is made from it.
+extension DurableWriter {
+    /// Makes the directory, its lock and the store anew, as far as they are lost.
+    ///
+    /// Whatever else bears the store's names is kept under others: somebody may have put it there
+    /// who did not know that this process would not read it.
+    ///
+    /// - Throws: `.cannotWrite` where they cannot be made, or `.replacementUndecided`; what was open
+    ///   stays open, and is not to be written.
+    private func renewStoreIfLost() throws(StorageError) {
+        do throws(StorageError) {
+            try place.renewIfLost()
+        } catch {
+            throw .storeLost(file.path, error)
+        }
+        let replacement = StoreReplacement(of: file)
+        guard identity.isLost(from: file) else {
+            // The store has got its name back: the copy of an attempt that failed would be taken for
+            // newer than what is written from now on.
+            try replacement.cancel()
+            return earlier = []
+        }
+        // It copies by the connection that is to be closed.
+        giveUpBackup()
+        let failure = { StorageError.storeLost(self.file.path, $0) }
+        try replacement.make(orThrow: failure) { try openConnection.copy(to: $0) }
+        earlier += [identity.database, identity.log]
+        do {
+            _ = try replacement.finish(forgetting: earlier)
+        } catch {
+            throw failure(error)
+        }
+        if let made = FileIdentity(of: file.path) { earlier.append(made) }
+        let connection = try file.connect()
+        // The copy has no write-ahead log yet, and gets one by the first read after this.
+        _ = try file.prepare(connection)
+        _ = try file.state(connection)
+        identity = try file.identity()
+        earlier = []
+        self.connection = connection
+    }
+}
+
+extension Connection {
+    /// Copies the database, rebuilt, to a file that is empty.
+    ///
+    /// See [VACUUM INTO](https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause).
+    func copy(to path: String) throws(SQLiteError) {
+        try FreePages(of: self).beReturnable()
+        let vacuum = try prepare("VACUUM INTO ?1")
+        try vacuum.bind(path, at: 1)
+        try vacuum.run()
+    }
+}
+
+/// A store that is damaged, and is made anew while the process goes on.
+extension DurableWriter {
+    /// Makes the store anew where a read, a flush or a check has found it damaged, and closes.
+    ///
+    /// The database can be read meanwhile, and takes changes; none of them is written before
+    /// `Database.reopened(after:)` has taken up the new store, or the database has made another
+    /// writer.
+    ///
+    /// - Parameters:
+    ///   - damage: What was found, as a sentence.
+    ///   - database: Whose store it is.
+    /// - Returns: What has come of it.
+    /// - Throws: `.cannotOpen` where the disk does not take the new store; nothing was done then.
+    ///   `.replacementUndecided` where a new one may be there at the next start all the same: then
+    ///   this one is not to be written any more.
+    public func rescue(
+        _ database: StoreIdentification, because damage: String
+    ) throws(StorageError) -> CompletedRescue {
+        close()
+        let report = try file.rescue(
+            because: damage, backups: (try? backups.backups()) ?? [], mayBeTorn: false,
+            journal: database.uuid, note: place.currentNote)
+        return CompletedRescue(report: report)
+    }
+}
+
+/// By what a damaged store is known.
+public struct StoreIdentification: Sendable {
+    /// The identity of the database, which the store may not tell any more.
+    let uuid: UniqueID
+}
+
+/// A store that was made anew and is yet to be opened.
+public struct CompletedRescue: Sendable {
+    let report: RescueReport
+
+    /// What is not as it was, by domain.
+    public var domains: [RescuedDomain] { report.domains }
 }

@@ -1,5 +1,101 @@
 internal import Glibc
 
+/// Numbers in the files of SQLite stand highest byte first.
+extension RandomAccessCollection where Element == UInt8, Index == Int {
+    /// The number of two bytes at an offset; nil past the end.
+    func uint16(at offset: Int) -> Int? {
+        number(at: offset, bytes: 2)
+    }
+
+    /// The number of four bytes at an offset; nil past the end.
+    func uint32(at offset: Int) -> Int? {
+        number(at: offset, bytes: 4)
+    }
+
+    /// A number of variable length, of 64 bits, and the bytes that it takes; nil past the end.
+    ///
+    /// See [the variable-length integers](https://www.sqlite.org/fileformat2.html#varint).
+    func varint(at offset: Int) -> (value: Int64, length: Int)? {
+        var value: UInt64 = 0
+        for index in 0..<9 {
+            let place = offset + index
+            guard indices.contains(place) else { return nil }
+            if index == 8 {
+                return (Int64(bitPattern: value << 8 | UInt64(self[place])), 9)
+            }
+            value = value << 7 | UInt64(self[place] & 0x7F)
+            if self[place] & 0x80 == 0 { return (Int64(bitPattern: value), index + 1) }
+        }
+        return nil
+    }
+
+    private func number(at offset: Int, bytes count: Int) -> Int? {
+        guard offset >= startIndex, offset <= endIndex - count else { return nil }
+        return self[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
+    }
+}
+
+/// How a database file is divided.
+///
+/// See [the database header](https://www.sqlite.org/fileformat2.html#the_database_header).
+struct PageSize: Equatable {
+    /// The bytes of a page.
+    let whole: Int
+
+    /// The size that the store is made with.
+    static let ours = PageSize(whole: 4096)
+
+    /// Takes a size that a file claims, 1 for 65 536; nil where it can be none.
+    init?(claimed size: Int) {
+        let size = size == 1 ? 65536 : size
+        guard (512...65536).contains(size), size & (size - 1) == 0 else { return nil }
+        whole = size
+    }
+
+    private init(whole: Int) {
+        self.whole = whole
+    }
+
+    /// The most of a record that stands in a leaf of a table itself.
+    var largestInTable: Int { whole - 35 }
+
+    /// The most of a record that stands in a page of an index itself.
+    var largestInIndex: Int { (whole - 12) * 64 / 255 - 23 }
+
+    /// How much of a record stands in its cell; the rest is on overflow pages.
+    ///
+    /// - Parameter largest: The most that may.
+    func local(of length: Int, largest: Int) -> Int {
+        guard length > largest else { return length }
+        let smallest = (whole - 12) * 32 / 255 - 23
+        let local = smallest + (length - smallest) % (whole - 4)
+        return local <= largest ? local : smallest
+    }
+}
+
+/// The pages in which SQLite records, for each page, which other page refers to it.
+///
+/// They hold no rows. A store of an earlier version does not have such pages.
+///
+/// See [Pointer map pages](https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages).
+enum PointerMap {
+    /// The length of an entry: a byte for the kind of a page, and the number of the page that refers to it.
+    private static let entryLength = 5
+    private static let kinds: ClosedRange<UInt8> = 0...5
+
+    /// Whether a page is where a map must be, and looks like a map in every entry.
+    ///
+    /// A page of rows does not look like that: its kind, or the first of its numbers, is above the kinds
+    /// that a map has.
+    static func isPage(_ bytes: [UInt8], number: Int, size: PageSize) -> Bool {
+        let entries = size.whole / entryLength
+        guard number >= 2, (number - 2) % (entries + 1) == 0, bytes.count == size.whole else {
+            return false
+        }
+        return (0..<entries).allSatisfy { kinds.contains(bytes[$0 * entryLength]) }
+    }
+}
+
 /// The pages of a store as they stand on disk: those of the file, and over them those of the
 /// write-ahead log.
 ///
