@@ -1,4 +1,5 @@
 internal import DefaultsModel
+import DefaultsTerms
 internal import Glibc
 
 /// The words of every problem of this module.

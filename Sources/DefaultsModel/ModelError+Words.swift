@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// The words of every error of this module.
 extension ModelError {
     static func emptyDomain(_ text: String) -> ModelError {

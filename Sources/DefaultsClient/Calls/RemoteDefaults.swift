@@ -75,12 +75,7 @@ public struct RemoteDefaults: Sendable {
     public func archive(
         forKey key: String, in domain: String
     ) async throws -> (archive: KeyedArchive, generation: UInt64) {
-        let (bytes, generation) = try await call(Contract.get) {
-            try $0.writeString(domain)
-            try $0.writeString(key)
-        } read: {
-            (try $0.readBytes(), try $0.readUInt64())
-        }
+        let (bytes, generation) = try await call(Contract.Get.self, (domain, key))
         return (try KeyedArchive(validating: bytes), generation)
     }
 
@@ -89,13 +84,7 @@ public struct RemoteDefaults: Sendable {
     public func set(
         _ archive: KeyedArchive, forKey key: String, in domain: String
     ) async throws -> UInt64 {
-        try await call(Contract.set) {
-            try $0.writeString(domain)
-            try $0.writeString(key)
-            try $0.writeBytes(archive.bytes)
-        } read: {
-            try $0.readUInt64()
-        }
+        try await call(Contract.Set.self, (domain, key, archive.bytes))
     }
 
     /// Stores an archive where the key has not changed since a generation, and gives the generation
@@ -122,60 +111,29 @@ public struct RemoteDefaults: Sendable {
     /// A key that is not there is no error, and its removal no change.
     @discardableResult
     public func remove(_ key: String, in domain: String) async throws -> UInt64 {
-        try await call(Contract.remove) {
-            try $0.writeString(domain)
-            try $0.writeString(key)
-        } read: {
-            try $0.readUInt64()
-        }
+        try await call(Contract.Remove.self, (domain, key))
     }
 
     /// The domains that have keys.
     public func domains() async throws -> [String] {
-        try await call(Contract.listDomains) { _ in
-        } read: {
-            try $0.readStrings()
-        }
+        try await call(Contract.ListDomains.self, ())
     }
 
     /// The keys of a domain; none for a domain that is not there.
     public func keys(in domain: String) async throws -> [String] {
-        try await call(Contract.listKeys) {
-            try $0.writeString(domain)
-        } read: {
-            try $0.readStrings()
-        }
+        try await call(Contract.ListKeys.self, domain)
     }
 
     /// Waits until every change acknowledged so far is on disk, and gives the durable generation.
     @discardableResult
     public func synchronize() async throws -> UInt64 {
         // No shorter bound than the service's own: a slow disk is not a lost reply.
-        try await call(Contract.synchronize, timeout: .seconds(300)) { _ in
-        } read: {
-            try $0.readUInt64()
-        }
+        try await call(Contract.Synchronize.self, (), timeout: .seconds(300))
     }
 
-    func call<Result: Sendable>(
-        _ method: MethodDeclaration, of interface: InterfaceName = Contract.interface,
-        timeout: Duration = .seconds(25),
-        write: @Sendable (inout MessageWriter) throws -> Void,
-        read: @escaping @Sendable (inout MessageReader) throws -> Result
-    ) async throws -> Result {
-        try await reachingService {
-            try await connection.call(
-                Contract.busName, Contract.objectPath, interface, method.name,
-                timeout: timeout, replying: method.outputSignature, write: write, read: read)
-        }
-    }
-
-    /// Makes a call, and gives the contract's errors as such.
-    func reachingService<Result>(_ call: () async throws -> Result) async throws -> Result {
-        do {
-            return try await call()
-        } catch let error as DBusError {
-            throw DefaultsError(error) ?? error
-        }
+    func call<C: Call>(
+        _ call: C.Type, _ arguments: C.Arguments, timeout: Duration = .seconds(25)
+    ) async throws -> C.Reply {
+        try await connection.call(call, arguments, timeout: timeout)
     }
 }

@@ -1,3 +1,5 @@
+import DefaultsProtocol
+
 /// What the service has.
 extension DomainCopy {
     /// Layers as they were read.
@@ -102,7 +104,7 @@ extension DomainCopy {
     }
 
     /// Notes a change by others that a signal tells of.
-    func noteForeignChange(_ change: DefaultsChange) {
+    func noteForeignChange(_ change: ChangedSignal) {
         guard let layer = CopyLayer.allCases.first(where: { "\($0)" == change.layer }) else {
             return
         }

@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 
 /// What the service answers to `GetChanges`.
@@ -11,12 +10,11 @@ struct LayerChanges: Sendable {
     /// Whether the entries are what has changed, and not the whole layer.
     let isPart: Bool
 
-    init(of layer: CopyLayer, _ reader: inout MessageReader) throws {
+    init(of layer: CopyLayer, _ reply: Contract.GetChanges.Reply) {
         self.layer = layer
-        let sent = try reader.readArchives()
-        entries = Attachment.entries(sent, try reader.readStrings())
-        removed = try reader.readStrings().map(KeyName.init)
-        generation = try reader.readUInt64()
-        isPart = try reader.readBool()
+        entries = Attachment.entries(reply.changed, reply.large)
+        removed = reply.removed.map(KeyName.init)
+        generation = reply.generation
+        isPart = reply.isComplete
     }
 }

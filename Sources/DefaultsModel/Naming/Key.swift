@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// The name of a value in a domain: 1 to 1024 bytes of UTF-8 without NUL.
 ///
 /// Two keys are the same when their bytes are. Swift's strings also equate characters that are

@@ -1,4 +1,5 @@
 public import DefaultsModel
+import DefaultsTerms
 
 /// What a check of a whole database has found to be damaged; nothing, for one that is sound.
 public struct StoreDamage: Sendable, CustomStringConvertible {

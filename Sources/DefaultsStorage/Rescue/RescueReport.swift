@@ -1,4 +1,5 @@
 internal import DefaultsModel
+import DefaultsTerms
 
 /// What a rescue has kept, and what it has not.
 struct RescueReport {
