@@ -166,7 +166,10 @@ let package = Package(
             ]),
         tests(
             "DefaultsStorageTests",
-            ["DefaultsModel", "DefaultsStorage", "SQLite", "CSQLite", "StorageCrashWriter"]),
+            [
+                "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "SQLite", "CSQLite",
+                "StorageCrashWriter",
+            ]),
         tests(
             "DefaultsProtocolTests",
             ["DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "TestSupport"]),

@@ -93,7 +93,7 @@ extension LayerProblem {
         LayerProblem(
             .likeGlobalDomain, path,
             "It is for an application of the ID \(name.quotedForMessage). What holds for all "
-                + "applications is in \(Domain.globalName), spelled so.")
+                + "applications is in \(GlobalDomain.name), spelled so.")
     }
 
     static func notForAllUsers(

@@ -1,8 +1,5 @@
 /// The sizes that the contract promises.
 public enum Limits {
-    /// The longest name of a key, in bytes.
-    public static let maximumKeyLength = 1024
-
     /// The largest archive, in bytes (16 MiB); the property `MaximumValueSize`.
     public static let maximumValueSize = 16 << 20
 

@@ -18,6 +18,16 @@ package enum LayerName: String, CaseIterable, Sendable {
     /// What separates the suffix of the host layer from the name of another machine.
     package static let hostSeparator = ":"
 
+    /// The place of the layer among all, from 0.
+    package var index: Int {
+        switch self {
+        case .managed: 0
+        case .host: 1
+        case .domain: 2
+        case .system: 3
+        }
+    }
+
     /// The suffix that picks the layer, such as `@host`; empty for the user's own values.
     package var suffix: String {
         self == .domain ? "" : Self.separator + rawValue
@@ -31,6 +41,11 @@ package enum LayerName: String, CaseIterable, Sendable {
     /// A domain with the suffix of the layer, as calls take it.
     package func spelling(of domain: String) -> String { domain + suffix }
 
+    /// Whether the suffix of a domain picks a layer that callers may not change.
+    package static func isReadOnly(_ domain: String) -> Bool {
+        allCases.contains { !$0.isWritable && domain.hasSuffix($0.suffix) }
+    }
+
     /// Whether callers may change the layer.
     package var isWritable: Bool {
         switch self {
@@ -38,6 +53,12 @@ package enum LayerName: String, CaseIterable, Sendable {
         case .managed, .system: false
         }
     }
+}
+
+/// The domain that all applications share.
+package enum GlobalDomain {
+    /// The name of the domain.
+    package static let name = "NSGlobalDomain"
 }
 
 /// The places in which an application's keys are looked for, the strongest first.
@@ -53,12 +74,9 @@ package enum SearchPlace: String, CaseIterable, Sendable {
     case system = "system"
     case globalSystem = "global-system"
 
-    /// The name of the domain that all applications share.
-    package static let globalDomain = "NSGlobalDomain"
-
     /// The places for a domain, the strongest first; the shared domain's own layers are searched once.
     package static func order(of domain: String) -> [SearchPlace] {
-        domain == globalDomain ? allCases.filter { !$0.isGlobal } : allCases
+        domain == GlobalDomain.name ? allCases.filter { !$0.isGlobal } : allCases
     }
 
     /// The place of a layer of the application's own domain, or of the shared one.
@@ -91,6 +109,6 @@ package enum SearchPlace: String, CaseIterable, Sendable {
 
     /// The name of the domain that the place belongs to, for an application.
     package func domain(of application: String) -> String {
-        isGlobal ? Self.globalDomain : application
+        isGlobal ? GlobalDomain.name : application
     }
 }

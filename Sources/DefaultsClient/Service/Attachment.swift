@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 
 /// What the service answers to `Attach`.
 struct Attachment: Sendable {
@@ -35,8 +36,8 @@ struct Attachment: Sendable {
 
     /// The layers of a domain.
     func reading(of name: String) -> DomainCopy.Reading {
-        var layers: [CopyLayer: [KeyName: Entry]] = [:]
-        for layer in CopyLayer.allCases {
+        var layers: [LayerName: [KeyName: Entry]] = [:]
+        for layer in LayerName.allCases {
             layers[layer] = domains[layer.spelling(of: name)]?.entries ?? [:]
         }
         return DomainCopy.Reading(

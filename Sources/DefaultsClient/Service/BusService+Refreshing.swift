@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 import Dispatch
 import Synchronization
 
@@ -70,7 +71,7 @@ extension BusService {
             let part = Array(rest.prefix(Self.mostAttached))
             rest = rest.dropFirst(part.count)
             if isConfined {
-                for copy in part { ask(copy, CopyLayer.allCases, since: 0) }
+                for copy in part { ask(copy, LayerName.allCases, since: 0) }
             } else {
                 attachAtOnce(part)
             }
@@ -80,7 +81,7 @@ extension BusService {
     private func attachAtOnce(_ copies: [DomainCopy]) {
         let attachment = attachment
         let domains = copies.flatMap { copy in
-            CopyLayer.allCases.map { $0.spelling(of: copy.name) }
+            LayerName.allCases.map { $0.spelling(of: copy.name) }
         }
         call(Contract.Attach.self, domains) { [weak self] outcome in
             guard let self, attachment == self.attachment else { return }
@@ -113,7 +114,7 @@ extension BusService {
     }
 
     /// Asks for changes of layers, all at once, and takes the answers together.
-    private func ask(_ copy: DomainCopy, _ layers: [CopyLayer], since: UInt64) {
+    private func ask(_ copy: DomainCopy, _ layers: [LayerName], since: UInt64) {
         let attachment = attachment
         let answers = Gathering<LayerChanges>(layers.count) { [weak self] answers in
             guard let self, attachment == self.attachment else { return }

@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 import Dispatch
 
 /// How changes get to the service; on the loop's thread.

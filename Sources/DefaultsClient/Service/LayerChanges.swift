@@ -1,8 +1,9 @@
 import DefaultsProtocol
+import DefaultsTerms
 
 /// What the service answers to `GetChanges`.
 struct LayerChanges: Sendable {
-    let layer: CopyLayer
+    let layer: LayerName
     /// The values that are new, or all of the layer.
     let entries: [KeyName: Entry]
     let removed: [KeyName]
@@ -10,7 +11,7 @@ struct LayerChanges: Sendable {
     /// Whether the entries are what has changed, and not the whole layer.
     let isPart: Bool
 
-    init(of layer: CopyLayer, _ reply: Contract.GetChanges.Reply) {
+    init(of layer: LayerName, _ reply: Contract.GetChanges.Reply) {
         self.layer = layer
         entries = Attachment.entries(reply.changed, reply.large)
         removed = reply.removed.map(KeyName.init)

@@ -6,9 +6,6 @@ import DefaultsTerms
 /// spelled differently ("é" as one scalar or as two); keys do not, as neither D-Bus nor the
 /// database does.
 public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The most bytes that a key may have.
-    public static let maximumLength = 1024
-
     /// The key's text.
     public let name: String
 
@@ -18,7 +15,7 @@ public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     public init(_ name: String) throws(ModelError) {
         let utf8 = name.utf8
         guard !utf8.isEmpty else { throw .emptyKey }
-        guard utf8.count <= Key.maximumLength else { throw .overlongKey(name) }
+        guard utf8.count <= KeyRule.maximumLength else { throw .overlongKey(name) }
         if let nul = utf8.firstIndex(of: 0) {
             throw .nulInKey(name, offset: utf8.distance(from: utf8.startIndex, to: nul))
         }

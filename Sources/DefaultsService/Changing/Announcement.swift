@@ -1,6 +1,7 @@
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 
 /// What the signal `Changed` tells of one change: names, never values.
 struct Announcement {
@@ -58,7 +59,7 @@ struct Announcement {
     /// The signal, as it is sent.
     var signal: ChangedSignal {
         ChangedSignal(
-            domain: domain.name, layer: domain.layer.name, changed: changed.map(\.name),
+            domain: domain.name, layer: domain.layer.name.rawValue, changed: changed.map(\.name),
             removed: removed.map(\.name), generation: generation.rawValue, origin: origin)
     }
 }

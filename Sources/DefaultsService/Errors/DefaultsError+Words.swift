@@ -182,7 +182,7 @@ extension DefaultsError {
             : "the administrator and the vendors, in \(places.recommended) and \(places.vendor)"
         self.init(
             .locked,
-            "\(domain) is read only: the layer \(domain.layer.name) is made of the files of "
+            "\(domain) is read only: the layer \(domain.layer.name.rawValue) is made of the files of "
                 + "\(owner). Write to \(domain.name).")
     }
 

@@ -2,6 +2,7 @@ import DBus
 import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
+import DefaultsTerms
 
 /// What the tool tells of the layers that are made of files.
 extension DefaultsObject {
@@ -9,7 +10,7 @@ extension DefaultsObject {
         let known = layers.known.sorted { $0.key < $1.key }.flatMap { domain, known in
             known.files.map { file -> Contract.ListLayerFiles.Row in
                 (
-                    domain.layer.name, domain.name, file.path.description,
+                    domain.layer.name.rawValue, domain.name, file.path.description,
                     known.problems[file.path]?.description ?? ""
                 )
             }
