@@ -151,7 +151,7 @@ let package = Package(
         tests(
             "DefaultsClientTests",
             ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
-        tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests("DefaultsModelTests", ["DefaultsModel", "DefaultsTerms"]),
         tests(
             "DocumentationTests",
             [

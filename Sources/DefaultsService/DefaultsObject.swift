@@ -17,9 +17,9 @@ import Logging
 /// 5. The store is not made anew while a flush is under way, nor written while it is made anew; and
 ///    the service does not end during either. From ``lastOutcome`` on neither begins.
 /// 6. No archive and no part of one reaches a log line, a signal or an error message.
-public actor DefaultsObject {
+package actor DefaultsObject {
     /// The loop of the connection.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         connection.loop.asUnownedSerialExecutor()
     }
 
@@ -82,7 +82,7 @@ public actor DefaultsObject {
     }
 
     /// Begins to answer calls.
-    public func start() async {
+    package func start() async {
         await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)

@@ -8,8 +8,8 @@ extension RemoteDefaults {
 
     /// Makes all changes of a transaction, or none, and gives the generation of the change.
     ///
-    /// - Throws: `DefaultsError` with `conflict` where an expected generation does not hold, and with
-    ///   `invalidArguments` where a key is named twice.
+    /// - Throws: An error of the code ``ClientError/Code/conflict`` if an expected generation does not
+    ///   hold, and ``ClientError/Code/refused`` if a key is named twice.
     @discardableResult
     public func apply(
         _ transaction: DefaultsTransaction, in domain: String
@@ -24,8 +24,8 @@ extension RemoteDefaults {
 
     /// Gives a key another name, and gives the generation of the change.
     ///
-    /// - Throws: `DefaultsError` with `notFound` where there is no such key, and with `conflict` where
-    ///   the new name is taken.
+    /// - Throws: An error of the code ``ClientError/Code/notFound`` if there is no such key, and
+    ///   ``ClientError/Code/conflict`` if the new name is taken.
     @discardableResult
     public func rename(
         _ key: String, to newKey: String, in domain: String

@@ -28,7 +28,7 @@ extension RemoteDefaults {
     /// - Parameters:
     ///   - key: The key.
     ///   - domain: A domain, without a suffix.
-    /// - Throws: `DefaultsError` with `notFound` where no layer has the key.
+    /// - Throws: An error of the code ``ClientError/Code/notFound`` if no layer has the key.
     public func lookUp(
         _ key: String, in domain: String
     ) async throws -> (archive: KeyedArchive, layer: DefaultsLayer) {

@@ -1,4 +1,4 @@
-public import DBus
+package import DBus
 import DefaultsProtocol
 public import KeyedArchive
 
@@ -11,35 +11,38 @@ public import KeyedArchive
 /// try await defaults.set(archive, forKey: "PlaySound", in: "org.example.Game")
 /// ```
 ///
-/// Every call throws `DefaultsError` where the service refuses, and `DBusError` where the bus
-/// or the service cannot be reached.
+/// The message of every error says what is wrong. ``ClientError/init(_:)`` gives the error of a call
+/// its ``ClientError/Code``.
 public struct RemoteDefaults: Sendable {
     /// The connection to the bus that the calls go over.
-    public let connection: Connection
+    package let connection: Connection
 
     /// The loop that ends with the connection; nil where it is the caller's.
     private let ownLoop: EventLoop?
 
     /// Connects to a bus, the user's session bus unless told otherwise.
     ///
-    /// - Parameters:
-    ///   - bus: Where the bus is.
-    ///   - loop: The loop of the connection, which the caller runs; nil for one on a thread of its own.
-    public static func connect(
-        to bus: Address = .session, on loop: EventLoop? = nil
-    ) async throws -> RemoteDefaults {
-        try await connect(on: loop) { try await Connection.open(bus, on: $0) }
+    /// - Parameter bus: Where the bus is.
+    public static func connect(to bus: BusAddress = .session) async throws -> RemoteDefaults {
+        let loop = try EventLoop.startThread(named: "defaults-bus")
+        do {
+            let connection = try await Connection.open(bus.address, on: loop)
+            return RemoteDefaults(connection: connection, ownLoop: loop)
+        } catch {
+            loop.stop()
+            throw error
+        }
     }
 
     /// Connects to the daemon at the other end of a socket, which serves nobody else.
     ///
     /// - Parameters:
     ///   - socket: The other end of the socket that `defaultsd --peer` was given.
-    ///   - loop: The loop of the connection, which the caller runs; nil for one on a thread of its own.
-    public static func connect(
-        toPeerAt socket: FileDescriptor, on loop: EventLoop? = nil
+    ///   - loop: The loop of the connection, which the caller runs.
+    package static func connect(
+        toPeerAt socket: FileDescriptor, on loop: EventLoop
     ) async throws -> RemoteDefaults {
-        try await connect(on: loop) { try await Connection.open(calling: socket, on: $0) }
+        RemoteDefaults(over: try await Connection.open(calling: socket, on: loop))
     }
 
     /// Makes calls over a connection that there is already, and that stays its maker's to close.
@@ -50,19 +53,6 @@ public struct RemoteDefaults: Sendable {
     private init(connection: Connection, ownLoop: EventLoop?) {
         self.connection = connection
         self.ownLoop = ownLoop
-    }
-
-    private static func connect(
-        on loop: EventLoop?, by open: (EventLoop) async throws -> Connection
-    ) async throws -> RemoteDefaults {
-        if let loop { return RemoteDefaults(connection: try await open(loop), ownLoop: nil) }
-        let ownLoop = try EventLoop.startThread(named: "defaults-bus")
-        do {
-            return RemoteDefaults(connection: try await open(ownLoop), ownLoop: ownLoop)
-        } catch {
-            ownLoop.stop()
-            throw error
-        }
     }
 
     /// Closes the connection, and ends its thread where it has one of its own.
@@ -95,7 +85,7 @@ public struct RemoteDefaults: Sendable {
     ///   - key: The key.
     ///   - domain: The domain, with the suffix of a layer.
     ///   - generation: The one that the key's archive was read with; 0 where the key must not be there.
-    /// - Throws: `DefaultsError` with `conflict` where the key has changed or has gone.
+    /// - Throws: An error of the code ``ClientError/Code/conflict`` if the key has changed or has gone.
     @discardableResult
     public func set(
         _ archive: KeyedArchive, forKey key: String, in domain: String, ifStillAt generation: UInt64
