@@ -69,30 +69,37 @@ let package = Package(
         module("OpenStepPropertyList", ["PropertyList", "KeyedArchive"]),
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux"]),
-        module("DefaultsModel"),
+        module("DefaultsTerms"),
+        module("DefaultsModel", ["DefaultsTerms"]),
         module(
             "DefaultsFiles",
-            ["DefaultsModel", "KeyedArchive", "PropertyList", "XMLPropertyList"]),
-        module("DefaultsStorage", ["DefaultsModel", "SQLite", "CLinux"]),
+            [
+                "DefaultsModel", "DefaultsTerms", "KeyedArchive", "PropertyList", "XMLPropertyList",
+            ]),
+        module("DefaultsStorage", ["DefaultsModel", "DefaultsTerms", "SQLite", "CLinux"]),
         module(
-            "DefaultsProtocol", ["DBus", "KeyedArchive", "PropertyList"],
+            "DefaultsProtocol", ["DefaultsTerms", "DBus", "KeyedArchive", "PropertyList"],
             exclude: ["org.defaultsd.Defaults1.xml"]),
         module(
             "DefaultsService",
             [
-                "DefaultsModel", "DefaultsStorage", "DefaultsFiles", "DefaultsProtocol", "DBus",
-                "KeyedArchive", "CLinux", logging,
+                "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
+                "DefaultsProtocol", "DBus", "KeyedArchive", "CLinux", logging,
             ]),
-        module("DefaultsClient", ["DefaultsProtocol", "KeyedArchive", "DBus", "CLinux"]),
         module(
-            "DefaultsFoundation", ["DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
+            "DefaultsClient",
+            ["DefaultsTerms", "DefaultsProtocol", "KeyedArchive", "DBus", "CLinux"]),
+        module(
+            "DefaultsFoundation",
+            ["DefaultsTerms", "DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
         module("DefaultsSecrets", ["DBus", "KeyedArchive"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
             [
-                "DefaultsClient", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol", "DBus",
-                "KeyedArchive", "PropertyList", "XMLPropertyList", "OpenStepPropertyList", "CLinux",
+                "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
+                "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "XMLPropertyList",
+                "OpenStepPropertyList", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
@@ -144,7 +151,7 @@ let package = Package(
         tests(
             "DefaultsClientTests",
             ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
-        tests("DefaultsModelTests", ["DefaultsModel"]),
+        tests("DefaultsModelTests", ["DefaultsModel", "DefaultsTerms"]),
         tests(
             "DocumentationTests",
             [
@@ -162,7 +169,10 @@ let package = Package(
             ]),
         tests(
             "DefaultsStorageTests",
-            ["DefaultsModel", "DefaultsStorage", "SQLite", "CSQLite", "StorageCrashWriter"]),
+            [
+                "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "SQLite", "CSQLite",
+                "StorageCrashWriter",
+            ]),
         tests(
             "DefaultsProtocolTests",
             ["DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "TestSupport"]),

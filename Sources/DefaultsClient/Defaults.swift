@@ -1,3 +1,4 @@
+import DefaultsTerms
 import KeyedArchive
 import Synchronization
 
@@ -73,7 +74,7 @@ public struct Defaults: Sendable {
         let service = MemoryService()
         let store = service.store(of: domain, arguments: arguments)
         func provide(
-            _ layer: CopyLayer, locks: [String] = [], _ build: (inout DefaultsChanges) -> Void
+            _ layer: LayerName, locks: [String] = [], _ build: (inout DefaultsChanges) -> Void
         ) {
             var changes = DefaultsChanges(Defaults(store: store))
             build(&changes)

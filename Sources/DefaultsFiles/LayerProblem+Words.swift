@@ -1,4 +1,5 @@
 internal import DefaultsModel
+import DefaultsTerms
 internal import Glibc
 
 /// The words of every problem of this module.
@@ -92,7 +93,7 @@ extension LayerProblem {
         LayerProblem(
             .likeGlobalDomain, path,
             "It is for an application of the ID \(name.quotedForMessage). What holds for all "
-                + "applications is in \(Domain.globalName), spelled so.")
+                + "applications is in \(GlobalDomain.name), spelled so.")
     }
 
     static func notForAllUsers(

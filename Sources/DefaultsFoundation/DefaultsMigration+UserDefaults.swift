@@ -1,4 +1,5 @@
 public import DefaultsClient
+import DefaultsTerms
 internal import Foundation
 internal import KeyedArchive
 
@@ -28,18 +29,13 @@ extension DefaultsMigration {
     {
         DefaultsMigration(to: version) { changes in
             let values = UserDefaults.standard.persistentDomain(forName: name) ?? [:]
-            for (name, value) in values where isKey(name) {
+            for (name, value) in values where KeyRule.allows(name) {
                 let key = DefaultsKey<KeyedArchive?>(
                     name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: { nil })
                 guard !changes.isSet(key) else { continue }
                 changes[key] = try archive(of: value)
             }
         }
-    }
-
-    /// Whether the service takes it as a key.
-    private static func isKey(_ name: String) -> Bool {
-        1...1024 ~= name.utf8.count && !name.utf8.contains(0)
     }
 
     private static func archive(of value: Any) throws -> KeyedArchive {

@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// The words of every error of this module.
 extension ModelError {
     static func emptyDomain(_ text: String) -> ModelError {
@@ -57,13 +59,13 @@ extension ModelError {
     }
 
     static var emptyKey: ModelError {
-        key("", offset: 0, "it is empty. A key has 1 to \(Key.maximumLength) bytes")
+        key("", offset: 0, "it is empty. A key has 1 to \(KeyRule.maximumLength) bytes")
     }
 
     static func overlongKey(_ text: String) -> ModelError {
         key(
-            text, offset: Key.maximumLength,
-            "it has \(text.utf8.count) bytes, and \(Key.maximumLength) are allowed")
+            text, offset: KeyRule.maximumLength,
+            "it has \(text.utf8.count) bytes, and \(KeyRule.maximumLength) are allowed")
     }
 
     static func nulInKey(_ text: String, offset: Int) -> ModelError {

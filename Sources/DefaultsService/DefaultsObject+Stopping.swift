@@ -16,7 +16,7 @@ extension DefaultsObject {
     /// daemon that takes over waits for that.
     ///
     /// - Throws: ``StorageError`` where the disk refuses. The crash journal keeps the changes.
-    public func stop() async throws {
+    package func stop() async throws {
         await endUpkeep()
         if case .success = await durability() { await tidyAtEnd() }
         await patiently { connection in

@@ -16,9 +16,9 @@ import Logging
 /// 4. A caller that waits for the disk is answered once: when every change acknowledged before its call
 ///    is on disk, or when the disk has refused them.
 /// 5. No archive and no part of one reaches a log line, a signal or an error message.
-public actor DefaultsObject {
+package actor DefaultsObject {
     /// The loop of the connection.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         connection.loop.asUnownedSerialExecutor()
     }
 
@@ -72,7 +72,7 @@ public actor DefaultsObject {
     }
 
     /// Begins to answer calls.
-    public func start() async {
+    package func start() async {
         await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)

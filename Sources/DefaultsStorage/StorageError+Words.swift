@@ -1,4 +1,5 @@
 internal import DefaultsModel
+import DefaultsTerms
 internal import Glibc
 internal import SQLite
 

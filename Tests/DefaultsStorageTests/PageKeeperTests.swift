@@ -1,4 +1,5 @@
 import DefaultsModel
+import DefaultsTerms
 import Foundation
 import Glibc
 import Synchronization
@@ -48,9 +49,9 @@ import Testing
     @Test func `The next process goes on with the page of one that was killed`() throws {
         let first = try open(by: manager.keeper())
         let next = try open(by: manager.keeper(), at: 5)
-        #expect(word(PageLayout.generationWord, of: next) == 5)
+        #expect(word(CounterPageLayout.generationWord, of: next) == 5)
         // The one that clients of the first have mapped.
-        #expect(word(PageLayout.generationWord, of: first) == 5)
+        #expect(word(CounterPageLayout.generationWord, of: first) == 5)
         #expect(try directory.names() == [])
         #expect(!next.isLost)
     }
@@ -64,7 +65,7 @@ import Testing
         // Who is not root cannot even open it.
         #expect(writing < 0 || ftruncate(writing, 0) == -1)
         #expect(writing < 0 || ftruncate(writing, 1 << 20) == -1)
-        #expect(lseek(reading, 0, SEEK_END) == off_t(PageLayout.size))
+        #expect(lseek(reading, 0, SEEK_END) == off_t(CounterPageLayout.size))
     }
 
     @Test func `One that nobody keeps is not made, and a file serves instead`() throws {
@@ -76,7 +77,7 @@ import Testing
     @Test func `The file of a process that had no keeper is voided`() throws {
         let file = try open(by: nil)
         let memory = try open(by: manager.keeper())
-        #expect(word(PageLayout.firstSlot, of: file) == .max)
+        #expect(word(CounterPageLayout.firstSlot, of: file) == .max)
         #expect(memory.hasNoName)
         #expect(try directory.names() == [])
     }
@@ -84,17 +85,17 @@ import Testing
     @Test func `The page of another database, or of one that went back, is voided`() throws {
         let first = try open(by: manager.keeper(), at: 7)
         let other = try open(by: manager.keeper(), at: 9, of: .random())
-        #expect(word(PageLayout.firstSlot, of: first) == .max)
-        #expect(word(PageLayout.firstSlot, of: other) == 9)
+        #expect(word(CounterPageLayout.firstSlot, of: first) == .max)
+        #expect(word(CounterPageLayout.firstSlot, of: other) == 9)
         let back = try open(by: manager.keeper(), at: 3, of: .random())
-        #expect(word(PageLayout.firstSlot, of: other) == .max)
-        #expect(word(PageLayout.firstSlot, of: back) == 3)
+        #expect(word(CounterPageLayout.firstSlot, of: other) == .max)
+        #expect(word(CounterPageLayout.firstSlot, of: back) == 3)
     }
 
     @Test func `A process that does not come to serve voids what it was given`() throws {
         let first = try open(by: manager.keeper())
         manager.keeper().voidInherited()
-        #expect(word(PageLayout.firstSlot, of: first) == .max)
+        #expect(word(CounterPageLayout.firstSlot, of: first) == .max)
     }
 
     @Test func `An orderly end voids it, as nobody may keep it over that`() throws {
@@ -104,7 +105,7 @@ import Testing
         defer { close(reading) }
         database.close()
         var number: UInt64 = 0
-        let offset = off_t(PageLayout.generationWord * 8)
+        let offset = off_t(CounterPageLayout.generationWord * 8)
         #expect(pread(reading, &number, 8, offset) == 8 && number == .max)
         let next = try Database(at: location, pageKeeper: manager.keeper()) { _ in }
         let fresh = try next.openCounterPage()

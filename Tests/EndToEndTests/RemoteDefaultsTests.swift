@@ -38,6 +38,8 @@ import Testing
                 _ = try await defaults.archive(forKey: "User", in: "org.example.App")
             }
             #expect(error.code == .notFound)
+            #expect(ClientError(error).code == .notFound)
+            #expect(ClientError(error).message == error.message)
         }
     }
 
@@ -79,6 +81,7 @@ import Testing
         let defaults = try await RemoteDefaults.connect(to: .address(bus.address))
         let error = try await #require(throws: DBusError.self) { _ = try await defaults.domains() }
         #expect(error.name == .serviceUnknown)
+        #expect(ClientError(error).code == .unreachable)
         await defaults.close()
     }
 }

@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// A layer of the search list, by the name that the daemon gives it.
 ///
 /// What holds for an application is what the first layer of ``searchList(of:)`` has that has the key.
@@ -11,22 +13,30 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
         self.rawValue = rawValue
     }
 
+    init(_ place: SearchPlace) {
+        self.init(rawValue: place.rawValue)
+    }
+
+    init(_ layer: LayerName, isGlobal: Bool) {
+        self.init(SearchPlace(layer, isGlobal: isGlobal))
+    }
+
     /// What the administrator prescribes for the domain.
-    public static let managed = DefaultsLayer(rawValue: "managed")
+    public static let managed = DefaultsLayer(.managed)
     /// What the administrator prescribes for all domains.
-    public static let globalManaged = DefaultsLayer(rawValue: "global-managed")
+    public static let globalManaged = DefaultsLayer(.globalManaged)
     /// The user's own, for this machine only.
-    public static let host = DefaultsLayer(rawValue: "host")
+    public static let host = DefaultsLayer(.host)
     /// The user's own.
-    public static let domain = DefaultsLayer(rawValue: "domain")
+    public static let domain = DefaultsLayer(.domain)
     /// The user's own for all domains, for this machine only.
-    public static let globalHost = DefaultsLayer(rawValue: "global-host")
+    public static let globalHost = DefaultsLayer(.globalHost)
     /// The user's own for all domains.
-    public static let global = DefaultsLayer(rawValue: "global")
+    public static let global = DefaultsLayer(.global)
     /// What the administrator recommends, or the vendor ships.
-    public static let system = DefaultsLayer(rawValue: "system")
+    public static let system = DefaultsLayer(.system)
     /// What the administrator recommends, or the vendor ships, for all domains.
-    public static let globalSystem = DefaultsLayer(rawValue: "global-system")
+    public static let globalSystem = DefaultsLayer(.globalSystem)
 
     /// What the program was given on its command line; only this process knows of it.
     public static let arguments = DefaultsLayer(rawValue: "arguments")
@@ -34,19 +44,11 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
     /// knows of it.
     public static let registered = DefaultsLayer(rawValue: "registered")
 
-    /// The name of the domain that every application looks into.
-    static let globalName = "NSGlobalDomain"
-
     /// The layers that an application's domain is looked up in, the strongest first.
     ///
     /// Those of all domains are NSGlobalDomain's own, so that for itself each is there once.
     public static func searchList(of domain: String) -> [DefaultsLayer] {
-        domain == globalName
-            ? [.managed, .host, .domain, .system]
-            : [
-                .managed, .globalManaged, .host, .domain, .globalHost, .global, .system,
-                .globalSystem,
-            ]
+        SearchPlace.order(of: domain).map { DefaultsLayer($0) }
     }
 
     /// The domain, with the suffix of its layer, in which calls such as `archive(forKey:in:)` find
@@ -54,17 +56,7 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
     ///
     /// - Parameter name: The domain of the application, without a suffix.
     public func domain(of name: String) -> String? {
-        switch self {
-        case .managed: "\(name)@managed"
-        case .globalManaged: "\(Self.globalName)@managed"
-        case .host: "\(name)@host"
-        case .domain: name
-        case .globalHost: "\(Self.globalName)@host"
-        case .global: Self.globalName
-        case .system: "\(name)@system"
-        case .globalSystem: "\(Self.globalName)@system"
-        default: nil
-        }
+        SearchPlace(rawValue: rawValue).map { $0.layer.spelling(of: $0.domain(of: name)) }
     }
 
     /// The name.

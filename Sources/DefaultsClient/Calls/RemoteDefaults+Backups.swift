@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 
 /// A backup as the daemon lists it.
@@ -51,41 +50,22 @@ extension RemoteDefaults {
 
     /// The backups, the newest first.
     public func backups() async throws -> [RemoteBackup] {
-        try await call(Contract.listBackups, of: Contract.maintenanceInterface) { _ in
-        } read: { reader in
-            try reader.readArray {
-                try $0.readStructure {
-                    RemoteBackup(
-                        name: try $0.readString(), date: try $0.readUInt64(),
-                        generation: try $0.readUInt64(), kind: try $0.readString(),
-                        size: try $0.readUInt64())
-                }
-            }
+        try await call(Contract.ListBackups.self, ()).map {
+            RemoteBackup(
+                name: $0.name, date: $0.date, generation: $0.generation, kind: $0.kind,
+                size: $0.size)
         }
     }
 
     /// Makes a backup of everything that was acknowledged so far, and gives its name.
     public func backUp() async throws -> String {
-        try await call(
-            Contract.backUp, of: Contract.maintenanceInterface, timeout: Self.patience
-        ) { _ in
-        } read: {
-            try $0.readString()
-        }
+        try await call(Contract.BackUp.self, (), timeout: Self.patience)
     }
 
     /// Gives every key the value that it has in a backup, and removes those that it does not have.
     public func restoreBackup(_ name: String) async throws -> RestorationOutcome {
-        try await call(
-            Contract.restoreBackup, of: Contract.maintenanceInterface, timeout: Self.patience
-        ) {
-            try $0.writeString(name)
-        } read: {
-            RestorationOutcome(
-                undo: try $0.readString(), set: try $0.readUInt64(),
-                removed: try $0.readUInt64(), damaged: try $0.readUInt64(),
-                locked: try $0.readUInt64(), changes: [])
-        }
+        RestorationOutcome(
+            try await call(Contract.RestoreBackup.self, name, timeout: Self.patience))
     }
 
     /// Restores some domains, or the file of a backup, or tells what a restoration would change.
@@ -98,30 +78,21 @@ extension RemoteDefaults {
     public func restore(
         _ name: String, at path: String, domains: [String], isDry: Bool
     ) async throws -> RestorationOutcome {
-        try await call(
-            Contract.restore, of: Contract.maintenanceInterface, timeout: Self.patience
-        ) {
-            try $0.writeString(name)
-            try $0.writeString(path)
-            try $0.writeStrings(domains)
-            try $0.writeBool(isDry)
-        } read: { reader in
-            RestorationOutcome(
-                undo: try reader.readString(), set: try reader.readUInt64(),
-                removed: try reader.readUInt64(), damaged: try reader.readUInt64(),
-                locked: try reader.readUInt64(), changes: try reader.readRestorations())
-        }
+        let (counts, changes) = try await call(
+            Contract.Restore.self, (name, path, domains, isDry), timeout: Self.patience)
+        return RestorationOutcome(
+            counts,
+            changes.map {
+                DomainRestoration(
+                    domain: $0.domain, set: $0.set, removed: $0.removed, locked: $0.locked)
+            })
     }
 }
 
-extension MessageReader {
-    fileprivate mutating func readRestorations() throws -> [DomainRestoration] {
-        try readArray {
-            try $0.readStructure {
-                DomainRestoration(
-                    domain: try $0.readString(), set: try $0.readStrings(),
-                    removed: try $0.readStrings(), locked: try $0.readUInt64())
-            }
-        }
+extension RestorationOutcome {
+    fileprivate init(_ counts: RestoredCounts, _ changes: [DomainRestoration] = []) {
+        self.init(
+            undo: counts.undo, set: counts.set, removed: counts.removed, damaged: counts.damaged,
+            locked: counts.locked, changes: changes)
     }
 }

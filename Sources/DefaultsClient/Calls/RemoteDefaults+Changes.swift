@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 
 /// What a watcher of the daemon is told.
 public enum ChangeNotice: Sendable, Hashable {
@@ -26,7 +27,7 @@ public struct DefaultsChange: Sendable, Hashable {
 
     /// The domain as a call takes it, with the suffix of the layer.
     public var domainWithLayer: String {
-        layer == "domain" ? domain : "\(domain)@\(layer)"
+        LayerName(rawValue: layer)?.spelling(of: domain) ?? domain + LayerName.separator + layer
     }
 }
 
@@ -43,13 +44,11 @@ extension RemoteDefaults {
     public func changes(
         in domain: String? = nil
     ) async throws -> some AsyncSequence<ChangeNotice, any Error> & Sendable {
-        let rule = MatchRule(
-            sender: Contract.busName, path: Contract.objectPath, interface: Contract.interface,
-            member: Contract.changed.name, arguments: domain.map { [0: $0] } ?? [:])
+        let rule = ChangedSignal.rule(from: Contract.busName, of: domain)
         let signals = try await connection.signals(rule, limit: Self.bufferedChanges)
         return signals.map { element in
             switch element {
-            case .signal(let signal): .change(try DefaultsChange(signal))
+            case .signal(let signal): .change(DefaultsChange(try ChangedSignal(signal)))
             case .overflow: .missed
             }
         }
@@ -57,29 +56,9 @@ extension RemoteDefaults {
 }
 
 extension DefaultsChange {
-    init(_ signal: Signal) throws {
-        let arguments = signal.arguments
-        guard arguments.count == 6,
-            case .string(let domain) = arguments[0], case .string(let layer) = arguments[1],
-            let changed = arguments[2].strings, let removed = arguments[3].strings,
-            case .uint64(let generation) = arguments[4], case .string(let origin) = arguments[5]
-        else {
-            throw DBusError(.invalidSignature, "The signal Changed has other arguments than told.")
-        }
+    init(_ signal: ChangedSignal) {
         self.init(
-            domain: domain, layer: layer, changed: changed, removed: removed,
-            generation: generation, origin: origin)
-    }
-}
-
-extension Value {
-    fileprivate var strings: [String]? {
-        guard case .array(_, let elements) = self else { return nil }
-        var strings: [String] = []
-        for element in elements {
-            guard case .string(let string) = element else { return nil }
-            strings.append(string)
-        }
-        return strings
+            domain: signal.domain, layer: signal.layer, changed: signal.changed,
+            removed: signal.removed, generation: signal.generation, origin: signal.origin)
     }
 }

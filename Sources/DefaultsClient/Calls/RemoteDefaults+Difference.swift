@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 
 /// What has changed in a domain after a generation.
@@ -21,15 +20,11 @@ extension RemoteDefaults {
     public func difference(
         of domain: String, since generation: UInt64
     ) async throws -> DomainDifference {
-        try await call(Contract.getChanges, timeout: Self.patience) {
-            try $0.writeString(domain)
-            try $0.writeUInt64(generation)
-        } read: { reader in
-            DomainDifference(
-                changed: try reader.readEntries(), large: try reader.readStrings(),
-                removed: try reader.readStrings(), generation: try reader.readUInt64(),
-                isComplete: try reader.readBool())
-        }
+        let reply = try await call(
+            Contract.GetChanges.self, (domain, generation), timeout: Self.patience)
+        return DomainDifference(
+            changed: Dictionary(reply.changed) { first, _ in first }, large: reply.large,
+            removed: reply.removed, generation: reply.generation, isComplete: reply.isComplete)
     }
 
     /// The whole domain as the difference from nothing, in one reply where it fits.
@@ -37,13 +32,11 @@ extension RemoteDefaults {
     /// Values that are damaged are left out then.
     public func wholeDifference(of domain: String) async throws -> DomainDifference {
         do {
-            return try await call(Contract.getAll, timeout: Self.patience) {
-                try $0.writeString(domain)
-            } read: { reader in
-                DomainDifference(
-                    changed: try reader.readEntries(), large: [], removed: [],
-                    generation: try reader.readUInt64(), isComplete: false)
-            }
+            let (entries, generation) = try await call(
+                Contract.GetAll.self, domain, timeout: Self.patience)
+            return DomainDifference(
+                changed: Dictionary(entries) { first, _ in first }, large: [], removed: [],
+                generation: generation, isComplete: false)
         } catch let error as DefaultsError where error.code == .tooLarge {
             return try await difference(of: domain, since: 0)
         }
@@ -51,12 +44,4 @@ extension RemoteDefaults {
 
     /// As long as a large domain, and a daemon that others keep busy, may take.
     private static var patience: Duration { .seconds(300) }
-}
-
-extension MessageReader {
-    /// Reads an `a{say}`.
-    fileprivate mutating func readEntries() throws -> [String: [UInt8]] {
-        let entries = try readDictionary { (try $0.readString(), try $0.readBytes()) }
-        return Dictionary(entries) { first, _ in first }
-    }
 }

@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 public import KeyedArchive
 
@@ -9,52 +8,29 @@ extension RemoteDefaults {
 
     /// Makes all changes of a transaction, or none, and gives the generation of the change.
     ///
-    /// - Throws: `DefaultsError` with `conflict` where an expected generation does not hold, and with
-    ///   `invalidArguments` where a key is named twice.
+    /// - Throws: An error of the code ``ClientError/Code/conflict`` if an expected generation does not
+    ///   hold, and ``ClientError/Code/refused`` if a key is named twice.
     @discardableResult
     public func apply(
         _ transaction: DefaultsTransaction, in domain: String
     ) async throws -> UInt64 {
-        try await call(Contract.apply, timeout: Self.patience) {
-            try $0.writeString(domain)
-            try $0.writeDictionary(key: "s", value: "ay") {
-                for (key, archive) in transaction.values {
-                    try $0.writeEntry {
-                        try $0.writeString(key)
-                        try $0.writeBytes(archive.bytes)
-                    }
-                }
-            }
-            try $0.writeStrings(transaction.removals)
-            try $0.writeDictionary(key: "s", value: "t") {
-                for (key, generation) in transaction.expected {
-                    try $0.writeEntry {
-                        try $0.writeString(key)
-                        try $0.writeUInt64(generation)
-                    }
-                }
-            }
-            try transaction.writeOptions(to: &$0)
-        } read: {
-            try $0.readUInt64()
-        }
+        let arguments = Contract.Apply.Arguments(
+            domain: domain, set: transaction.values.map { ($0.key, $0.archive.bytes) },
+            removed: transaction.removals,
+            expected: transaction.expected.map { ($0.key, $0.value) },
+            options: .init(isDurable: transaction.isDurable, token: transaction.token))
+        return try await call(Contract.Apply.self, arguments, timeout: Self.patience)
     }
 
     /// Gives a key another name, and gives the generation of the change.
     ///
-    /// - Throws: `DefaultsError` with `notFound` where there is no such key, and with `conflict` where
-    ///   the new name is taken.
+    /// - Throws: An error of the code ``ClientError/Code/notFound`` if there is no such key, and
+    ///   ``ClientError/Code/conflict`` if the new name is taken.
     @discardableResult
     public func rename(
         _ key: String, to newKey: String, in domain: String
     ) async throws -> UInt64 {
-        try await call(Contract.rename) {
-            try $0.writeString(domain)
-            try $0.writeString(key)
-            try $0.writeString(newKey)
-        } read: {
-            try $0.readUInt64()
-        }
+        try await call(Contract.Rename.self, (domain, key, newKey))
     }
 
     /// Removes every key of a domain in one change, and gives its generation.
@@ -62,11 +38,7 @@ extension RemoteDefaults {
     /// A domain that is not there is no error, and its removal no change.
     @discardableResult
     public func removeDomain(_ domain: String) async throws -> UInt64 {
-        try await call(Contract.removeDomain, timeout: Self.patience) {
-            try $0.writeString(domain)
-        } read: {
-            try $0.readUInt64()
-        }
+        try await call(Contract.RemoveDomain.self, domain, timeout: Self.patience)
     }
 
     /// All keys of a domain with their archives, by key; none for a domain that is not there.
@@ -102,27 +74,13 @@ extension RemoteDefaults {
     /// The whole domain in one reply where it fits, else what is sent of it, and the other keys.
     private func sentEntries(in domain: String) async throws -> SentEntries {
         do {
-            return try await call(Contract.getAll, timeout: Self.patience) {
-                try $0.writeString(domain)
-            } read: {
-                (try $0.readArchives(), [], try $0.readUInt64())
-            }
+            let (entries, generation) = try await call(
+                Contract.GetAll.self, domain, timeout: Self.patience)
+            return (entries, [], generation)
         } catch let error as DefaultsError where error.code == .tooLarge {
-            return try await changesFromTheBeginning(of: domain)
-        }
-    }
-
-    private func changesFromTheBeginning(of domain: String) async throws -> SentEntries {
-        try await call(Contract.getChanges, timeout: Self.patience) {
-            try $0.writeString(domain)
-            try $0.writeUInt64(0)
-        } read: {
-            let (changed, large) = (try $0.readArchives(), try $0.readStrings())
-            // What was removed is of no interest to one who has nothing.
-            _ = try $0.readStrings()
-            let generation = try $0.readUInt64()
-            _ = try $0.readBool()
-            return (changed, large, generation)
+            let changes = try await call(
+                Contract.GetChanges.self, (domain, 0), timeout: Self.patience)
+            return (changes.changed, changes.large, changes.generation)
         }
     }
 }
@@ -138,32 +96,5 @@ public struct DefaultsEntry: Sendable {
     public init(key: String, archive: KeyedArchive) {
         self.key = key
         self.archive = archive
-    }
-}
-
-extension DefaultsTransaction {
-    /// Writes the `a{sv}` of options.
-    fileprivate func writeOptions(to writer: inout MessageWriter) throws {
-        try writer.writeDictionary(key: "s", value: "v") {
-            if isDurable {
-                try $0.writeEntry {
-                    try $0.writeString("durable")
-                    try $0.writeVariant(of: "b") { try $0.writeBool(true) }
-                }
-            }
-            if let token {
-                try $0.writeEntry {
-                    try $0.writeString("token")
-                    try $0.writeVariant(of: "s") { try $0.writeString(token) }
-                }
-            }
-        }
-    }
-}
-
-extension MessageReader {
-    /// Reads an `a{say}`.
-    mutating func readArchives() throws -> [(String, [UInt8])] {
-        try readDictionary { (try $0.readString(), try $0.readBytes()) }
     }
 }

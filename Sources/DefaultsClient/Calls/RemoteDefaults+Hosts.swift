@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 
 /// A machine of which the database knows.
@@ -28,13 +27,6 @@ extension [RemoteHost] {
 extension RemoteDefaults {
     /// The machines of which the database knows, the service's own first.
     public func hosts() async throws -> [RemoteHost] {
-        try await call(Contract.listHosts, of: Contract.maintenanceInterface) { _ in
-        } read: { reader in
-            try reader.readArray {
-                try $0.readStructure {
-                    RemoteHost(id: try $0.readString(), name: try $0.readString())
-                }
-            }
-        }
+        try await call(Contract.ListHosts.self, ()).map { RemoteHost(id: $0.id, name: $0.name) }
     }
 }

@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 
 /// A file of the administrator or the vendor, as the daemon has read it.
@@ -13,7 +12,7 @@ public struct RemoteLayerFile: Sendable, Hashable {
     public let problem: String?
 
     /// The domain with the suffix of the layer, as calls take it; nil where it is for none.
-    public var domainWithLayer: String? { domain.isEmpty ? nil : "\(domain)@\(layer)" }
+    public var domainWithLayer: String? { domain.isEmpty ? nil : layer.domain(of: domain) }
 }
 
 /// What an administrator has locked.
@@ -28,17 +27,10 @@ public struct RemoteLock: Sendable, Hashable {
 extension RemoteDefaults {
     /// The files of the layers `managed` and `system`, the weakest first within a domain's layer.
     public func layerFiles() async throws -> [RemoteLayerFile] {
-        try await call(Contract.listLayerFiles, of: Contract.maintenanceInterface) { _ in
-        } read: { reader in
-            try reader.readArray {
-                try $0.readStructure {
-                    let (layer, domain) = (try $0.readString(), try $0.readString())
-                    let (path, problem) = (try $0.readString(), try $0.readString())
-                    return RemoteLayerFile(
-                        layer: DefaultsLayer(rawValue: layer), domain: domain, path: path,
-                        problem: problem.isEmpty ? nil : problem)
-                }
-            }
+        try await call(Contract.ListLayerFiles.self, ()).map {
+            RemoteLayerFile(
+                layer: DefaultsLayer(rawValue: $0.layer), domain: $0.domain, path: $0.path,
+                problem: $0.problem.isEmpty ? nil : $0.problem)
         }
     }
 
@@ -46,14 +38,8 @@ extension RemoteDefaults {
     ///
     /// - Parameter domain: A domain, without a suffix.
     public func locks(of domain: String) async throws -> [RemoteLock] {
-        try await call(Contract.listLocks, of: Contract.maintenanceInterface) {
-            try $0.writeString(domain)
-        } read: { reader in
-            try reader.readArray {
-                try $0.readStructure {
-                    RemoteLock(pattern: try $0.readString(), file: try $0.readString())
-                }
-            }
+        try await call(Contract.ListLocks.self, domain).map {
+            RemoteLock(pattern: $0.pattern, file: $0.path)
         }
     }
 }

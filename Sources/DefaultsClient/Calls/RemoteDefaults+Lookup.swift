@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 public import KeyedArchive
 
@@ -29,16 +28,11 @@ extension RemoteDefaults {
     /// - Parameters:
     ///   - key: The key.
     ///   - domain: A domain, without a suffix.
-    /// - Throws: `DefaultsError` with `notFound` where no layer has the key.
+    /// - Throws: An error of the code ``ClientError/Code/notFound`` if no layer has the key.
     public func lookUp(
         _ key: String, in domain: String
     ) async throws -> (archive: KeyedArchive, layer: DefaultsLayer) {
-        let (bytes, layer) = try await call(Contract.lookup) {
-            try $0.writeString(domain)
-            try $0.writeString(key)
-        } read: {
-            (try $0.readBytes(), try $0.readString())
-        }
+        let (bytes, layer) = try await call(Contract.Lookup.self, (domain, key))
         return (try KeyedArchive(validating: bytes), DefaultsLayer(rawValue: layer))
     }
 
@@ -48,12 +42,7 @@ extension RemoteDefaults {
     ///   - key: The key.
     ///   - domain: A domain, without a suffix.
     public func isLocked(_ key: String, in domain: String) async throws -> Bool {
-        try await call(Contract.isLocked) {
-            try $0.writeString(domain)
-            try $0.writeString(key)
-        } read: {
-            try $0.readBool()
-        }
+        try await call(Contract.IsLocked.self, (domain, key))
     }
 
     /// Every layer that has a key or locks it, the strongest first.
@@ -65,18 +54,10 @@ extension RemoteDefaults {
     ///   - key: The key.
     ///   - domain: A domain, without a suffix.
     public func explain(_ key: String, in domain: String) async throws -> [LayerEntry] {
-        try await call(Contract.explain) {
-            try $0.writeString(domain)
-            try $0.writeString(key)
-        } read: { reader in
-            try reader.readArray {
-                try $0.readStructure {
-                    LayerEntry(
-                        layer: DefaultsLayer(rawValue: try $0.readString()),
-                        source: try $0.readString(), isLocked: try $0.readBool(),
-                        size: try $0.readUInt64())
-                }
-            }
+        try await call(Contract.Explain.self, (domain, key)).map {
+            LayerEntry(
+                layer: DefaultsLayer(rawValue: $0.layer), source: $0.source,
+                isLocked: $0.isLocked, size: $0.size)
         }
     }
 

@@ -46,7 +46,7 @@ extension RemoteDefaults {
     /// one, or this program is in a sandbox.
     public func facts() async throws -> ServiceFacts? {
         do {
-            return ServiceFacts(try await statistics())
+            return ServiceFacts(try await call(Contract.GetStatistics.self, ()))
         } catch let error as DBusError
             where error.name == .unknownMethod || error.name == .unknownInterface
         {
@@ -55,44 +55,30 @@ extension RemoteDefaults {
             return nil
         }
     }
-
-    private func statistics() async throws -> [String: Value] {
-        let entries = try await reachingService {
-            try await connection.call(
-                Contract.busName, Contract.objectPath, Contract.maintenanceInterface,
-                Contract.getStatistics.name, replying: "a{sv}"
-            ) { reader in
-                try reader.readDictionary {
-                    (try $0.readString(), try $0.readVariant { try $0.readValue() })
-                }
-            }
-        }
-        return Dictionary(entries) { first, _ in first }
-    }
 }
 
 extension ServiceFacts {
-    fileprivate init(_ facts: [String: Value]) {
-        func count(_ name: String) -> UInt64? {
-            if case .uint64(let count) = facts[name] { count } else { nil }
+    fileprivate init(_ facts: Contract.GetStatistics.Reply) {
+        func count(_ fact: Contract.GetStatistics.Fact) -> UInt64? {
+            if case .uint64(let count) = facts[fact] { count } else { nil }
         }
-        databaseSize = count("DatabaseBytes")
-        if let uptime = count("Uptime"), let calls = count("Calls"),
-            let changes = count("Changes"), let flushes = count("Flushes")
+        databaseSize = count(.databaseBytes)
+        if let uptime = count(.uptime), let calls = count(.calls),
+            let changes = count(.changes), let flushes = count(.flushes)
         {
             activity = Activity(uptime: uptime, calls: calls, changes: changes, flushes: flushes)
         } else {
             activity = nil
         }
-        if case .string(let name) = facts["FileSystem"],
-            case .boolean(let isNetwork) = facts["IsNetworkFileSystem"]
+        if case .string(let name) = facts[.fileSystem],
+            case .boolean(let isNetwork) = facts[.isNetworkFileSystem]
         {
             fileSystem = FileSystem(name: name, isNetwork: isNetwork)
         } else {
             fileSystem = nil
         }
-        if case .string(let report) = facts["LastRescue"], !report.isEmpty,
-            case .uint64(let time) = facts["LastRescueTime"]
+        if case .string(let report) = facts[.lastRescue], !report.isEmpty,
+            case .uint64(let time) = facts[.lastRescueTime]
         {
             lastRescue = Rescue(time: time, report: report)
         } else {

@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 
 /// What the daemon says of itself.
@@ -24,24 +23,12 @@ extension RemoteDefaults {
     ///
     /// - Parameter timeout: How long to wait for the answer.
     public func status(within timeout: Duration = .seconds(25)) async throws -> ServiceStatus {
-        let entries = try await reachingService {
-            try await connection.call(
-                Contract.busName, Contract.objectPath, "org.freedesktop.DBus.Properties", "GetAll",
-                timeout: timeout, replying: "a{sv}"
-            ) {
-                try $0.writeString(Contract.interface.string)
-            } read: { reader in
-                try reader.readDictionary {
-                    (try $0.readString(), try $0.readVariant { try $0.readValue() })
-                }
-            }
-        }
-        return try ServiceStatus(PropertyValues(entries))
+        try ServiceStatus(await call(Contract.GetProperties.self, (), timeout: timeout))
     }
 }
 
 extension ServiceStatus {
-    fileprivate init(_ values: PropertyValues) throws {
+    fileprivate init(_ values: Contract.GetProperties.Reply) throws {
         version = try values.string(Contract.version)
         databasePath = try values.string(Contract.databasePath)
         generation = try values.uint64(Contract.currentGeneration)
@@ -49,41 +36,5 @@ extension ServiceStatus {
         pendingChanges = try values.uint32(Contract.pendingChanges)
         storageError = try values.string(Contract.storageError)
         maximumValueSize = try values.uint64(Contract.maximumValueSize)
-    }
-}
-
-/// The answer to `GetAll`, read by declaration.
-private struct PropertyValues {
-    private let values: [String: Value]
-
-    init(_ entries: [(String, Value)]) {
-        values = Dictionary(entries) { first, _ in first }
-    }
-
-    func string(_ property: PropertyDeclaration) throws -> String {
-        guard case .string(let string) = values[property.name.string] else {
-            throw missing(property)
-        }
-        return string
-    }
-
-    func uint32(_ property: PropertyDeclaration) throws -> UInt32 {
-        guard case .uint32(let number) = values[property.name.string] else {
-            throw missing(property)
-        }
-        return number
-    }
-
-    func uint64(_ property: PropertyDeclaration) throws -> UInt64 {
-        guard case .uint64(let number) = values[property.name.string] else {
-            throw missing(property)
-        }
-        return number
-    }
-
-    private func missing(_ property: PropertyDeclaration) -> DBusError {
-        DBusError(
-            .invalidSignature,
-            "The service has no property \(property.name) of type '\(property.type)'.")
     }
 }

@@ -1,4 +1,3 @@
-import DBus
 import DefaultsProtocol
 
 /// Who has made a change.
@@ -33,26 +32,16 @@ public struct DomainMeasure: Sendable, Hashable {
 extension RemoteDefaults {
     /// Who has made the change of a generation; nil where the daemon does not know.
     public func writer(of generation: UInt64) async throws -> ChangeWriter? {
-        let writer = try await call(Contract.findWriter, of: Contract.maintenanceInterface) {
-            try $0.writeUInt64(generation)
-        } read: {
-            ChangeWriter(executable: try $0.readString(), process: try $0.readUInt32())
-        }
-        return writer.executable.isEmpty ? nil : writer
+        let (executable, process) = try await call(Contract.FindWriter.self, generation)
+        return executable.isEmpty ? nil : ChangeWriter(executable: executable, process: process)
     }
 
     /// How many changes each program has made since the daemon's start, the most first; the empty
     /// name stands for those that are not known.
     public func writers() async throws -> [(executable: String, changes: UInt64)] {
-        let writers = try await call(Contract.listWriters, of: Contract.maintenanceInterface) { _ in
-        } read: { reader in
-            try reader.readArray {
-                try $0.readStructure {
-                    (executable: try $0.readString(), changes: try $0.readUInt64())
-                }
-            }
+        try await call(Contract.ListWriters.self, ()).sorted {
+            ($1.changes, $0.executable) < ($0.changes, $1.executable)
         }
-        return writers.sorted { ($1.changes, $0.executable) < ($0.changes, $1.executable) }
     }
 
     /// The size of a domain, with its largest values.
@@ -61,18 +50,9 @@ extension RemoteDefaults {
     ///   - domain: The domain, with the suffix of a layer.
     ///   - largest: How many of the largest values to name, up to 1000.
     public func measure(_ domain: String, largest: UInt32) async throws -> DomainMeasure {
-        try await call(Contract.measureDomain, of: Contract.maintenanceInterface) {
-            try $0.writeString(domain)
-            try $0.writeUInt32(largest)
-        } read: { reader in
-            DomainMeasure(
-                keys: try reader.readUInt64(), nameBytes: try reader.readUInt64(),
-                archiveBytes: try reader.readUInt64(),
-                largest: try reader.readArray {
-                    try $0.readStructure {
-                        DomainMeasure.Entry(key: try $0.readString(), size: try $0.readUInt64())
-                    }
-                })
-        }
+        let measure = try await call(Contract.MeasureDomain.self, (domain, largest))
+        return DomainMeasure(
+            keys: measure.keys, nameBytes: measure.nameBytes, archiveBytes: measure.archiveBytes,
+            largest: measure.largest.map { DomainMeasure.Entry(key: $0.key, size: $0.size) })
     }
 }

@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// Changes of one layer of a domain that are sent as one, all or nothing.
 ///
 /// Used under the lock of the service (`@unchecked Sendable`).
@@ -5,7 +7,7 @@ final class Batch: @unchecked Sendable {
     /// What a batch is to become at the end.
     typealias Outcome = Result<UInt64, any Error>
 
-    let layer: CopyLayer
+    let layer: LayerName
     /// The keys that get a value, and those that are removed.
     private(set) var changes: [KeyName: Entry?]
     /// The generation that a key must still have; 0 where it must be absent.
@@ -30,7 +32,7 @@ final class Batch: @unchecked Sendable {
     private static let largestMerge = (size: 1 << 20, changes: 4096)
 
     init(
-        _ layer: CopyLayer, _ changes: [KeyName: Entry?], expected: [KeyName: UInt64] = [:],
+        _ layer: LayerName, _ changes: [KeyName: Entry?], expected: [KeyName: UInt64] = [:],
         isTransaction: Bool
     ) {
         self.layer = layer
@@ -42,7 +44,7 @@ final class Batch: @unchecked Sendable {
     }
 
     /// Whether a change can be sent along with those that are here.
-    func takes(changeOf layer: CopyLayer) -> Bool {
+    func takes(changeOf layer: LayerName) -> Bool {
         !isSent && !isTransaction && self.layer == layer && size < Self.largestMerge.size
             && changes.count < Self.largestMerge.changes
     }

@@ -1,31 +1,29 @@
 import DBus
+import DefaultsTerms
 import Glibc
 import Synchronization
 
 /// The counters by which a process sees that its copies are current, mapped as the contract says at
 /// `Attach`.
 final class CounterPage: @unchecked Sendable {
+    private typealias Layout = CounterPageLayout
+
     // Only read here, and only as atomic words.
     private let base: UnsafeRawPointer
     private let size: Int
 
-    /// Words before the slots.
-    private static let header = 16
-
     /// Maps a page; nil where it is none that this version knows.
     init?(_ file: FileDescriptor) {
         let size = lseek(file.number, 0, SEEK_END)
-        let word = MemoryLayout<UInt64>.size
-        guard size >= off_t(Self.header * word), let size = Int(exactly: size) else { return nil }
+        guard size >= off_t(Layout.offset(of: Layout.firstSlot)), let size = Int(exactly: size)
+        else { return nil }
         guard let base = mmap(nil, size, PROT_READ, MAP_SHARED, file.number, 0), base != MAP_FAILED
         else { return nil }
         self.base = UnsafeRawPointer(base)
         self.size = size
-        let slots = self.base.load(fromByteOffset: word, as: UInt64.self)
-        guard self.base.load(as: UInt64.self) == 1, slots <= UInt64(size / word - Self.header)
-        else {
-            return nil
-        }
+        guard word(Layout.formatWord) == Layout.format,
+            word(Layout.slotCountWord) <= UInt64(size / Layout.wordSize - Layout.firstSlot)
+        else { return nil }
     }
 
     deinit {
@@ -33,14 +31,16 @@ final class CounterPage: @unchecked Sendable {
     }
 
     /// Whether the page has been given up, and tells of nothing any more: there is another one.
-    var isVoid: Bool { base.load(fromByteOffset: 16, as: UInt64.self) == .max }
+    var isVoid: Bool { word(Layout.generationWord) == Layout.void }
+
+    private func word(_ number: Int) -> UInt64 {
+        base.load(fromByteOffset: Layout.offset(of: number), as: UInt64.self)
+    }
 
     /// The counter that is a word of the page, as `Attach` numbers it; nil where there is none.
     func counter(atWord slot: UInt32) -> Counter? {
-        let offset = Int(slot) * MemoryLayout<UInt64>.size
-        guard Int(slot) >= Self.header, offset + MemoryLayout<UInt64>.size <= size else {
-            return nil
-        }
+        let offset = Layout.offset(of: Int(slot))
+        guard Int(slot) >= Layout.firstSlot, offset + Layout.wordSize <= size else { return nil }
         return Counter(page: self, word: base + offset)
     }
 }

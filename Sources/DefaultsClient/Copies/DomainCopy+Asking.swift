@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// Asking the service.
 extension DomainCopy {
     /// Whether it is enough to ask for what has changed, or all has to be read: at first, and where the
@@ -5,8 +7,8 @@ extension DomainCopy {
     var canCatchUp: Bool { isLoaded && foreign[.managed] == nil }
 
     /// The layers in which others may have changed something.
-    var changedLayers: [CopyLayer] {
-        CopyLayer.allCases.filter { $0 == .domain || foreign[$0] != nil }
+    var changedLayers: [LayerName] {
+        LayerName.allCases.filter { $0 == .domain || foreign[$0] != nil }
     }
 
     /// Ends a question, and lets those go on who waited for its answer.

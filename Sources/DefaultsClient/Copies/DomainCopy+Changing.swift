@@ -1,7 +1,9 @@
+import DefaultsTerms
+
 /// What this process changes.
 extension DomainCopy {
     /// Takes a change of one key, to be sent with others that wait.
-    func enqueue(_ entry: Entry?, forKey name: KeyName, in layer: CopyLayer) {
+    func enqueue(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) {
         change(CollectionOfOne(name), isOwn: true) { outbox.add(entry, forKey: name, in: layer) }
     }
 
@@ -11,7 +13,7 @@ extension DomainCopy {
     }
 
     /// Whether a change would leave everything as it is.
-    func isNoChange(_ entry: Entry?, forKey name: KeyName, in layer: CopyLayer) -> Bool {
+    func isNoChange(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) -> Bool {
         isCurrent && self.entry(name, in: layer).isSame(as: entry)
     }
 
@@ -34,7 +36,7 @@ extension DomainCopy {
         _ = outbox.removeFirst()
         // The values stay the same for all who look, so nobody is told.
         for (name, entry) in batch.changes {
-            layers[batch.layer.rawValue][name] = isKept(entry) ? entry : Entry(.large)
+            layers[batch.layer.index][name] = isKept(entry) ? entry : Entry(.large)
         }
         let large = batch.changes.filter { !isKept($0.value) }
         if !large.isEmpty { for store in stores { store.forget(large.keys) } }

@@ -1,9 +1,12 @@
+import DefaultsProtocol
+import DefaultsTerms
+
 /// What the service has.
 extension DomainCopy {
     /// Layers as they were read.
     struct Reading {
         /// The entries of each layer that was read.
-        var layers: [CopyLayer: [KeyName: Entry]]
+        var layers: [LayerName: [KeyName: Entry]]
         /// The locks; nil where they are not told.
         var locks: LockedNames?
         /// The generation of the database when they were read.
@@ -42,16 +45,16 @@ extension DomainCopy {
                 continue
             }
             for (name, entry) in changes.entries {
-                if let held = layers[changes.layer.rawValue][name],
+                if let held = layers[changes.layer.index][name],
                     isUnchanged(held, entry, name, changes.layer)
                 {
                     continue
                 }
-                layers[changes.layer.rawValue][name] = entry
+                layers[changes.layer.index][name] = entry
                 names.insert(name)
             }
-            for name in changes.removed where layers[changes.layer.rawValue][name] != nil {
-                layers[changes.layer.rawValue][name] = nil
+            for name in changes.removed where layers[changes.layer.index][name] != nil {
+                layers[changes.layer.index][name] = nil
                 names.insert(name)
             }
         }
@@ -73,15 +76,15 @@ extension DomainCopy {
     ///
     /// - Returns: The keys whose values are others.
     private func replace(
-        _ layer: CopyLayer, with entries: [KeyName: Entry], in layers: inout [[KeyName: Entry]]
+        _ layer: LayerName, with entries: [KeyName: Entry], in layers: inout [[KeyName: Entry]]
     ) -> Set<KeyName> {
-        let old = layers[layer.rawValue]
+        let old = layers[layer.index]
         var names = Set(old.keys.filter { entries[$0] == nil })
-        layers[layer.rawValue] = entries
+        layers[layer.index] = entries
         for (name, entry) in entries {
             if let held = old[name], isUnchanged(held, entry, name, layer) {
                 // It stays, with what was decoded of it.
-                layers[layer.rawValue][name] = held
+                layers[layer.index][name] = held
             } else {
                 names.insert(name)
             }
@@ -93,7 +96,7 @@ extension DomainCopy {
     ///
     /// Of a large one the signals tell.
     private func isUnchanged(
-        _ held: Entry, _ entry: Entry, _ name: KeyName, _ layer: CopyLayer
+        _ held: Entry, _ entry: Entry, _ name: KeyName, _ layer: LayerName
     ) -> Bool {
         if case (.large, .large) = (held.content, entry.content), isLoaded {
             return foreign[layer]?.mayHave(name) != true
@@ -102,10 +105,8 @@ extension DomainCopy {
     }
 
     /// Notes a change by others that a signal tells of.
-    func noteForeignChange(_ change: DefaultsChange) {
-        guard let layer = CopyLayer.allCases.first(where: { "\($0)" == change.layer }) else {
-            return
-        }
+    func noteForeignChange(_ change: ChangedSignal) {
+        guard let layer = LayerName(rawValue: change.layer) else { return }
         // The signal of a change that waited for the disk comes after later ones of ours.
         if change.generation > readGeneration && change.generation <= generation {
             generation = readGeneration
@@ -122,7 +123,7 @@ extension DomainCopy {
     /// - Returns: Whether that is all there is to do. Observers have somebody ask first.
     func noteUnread(layer name: String) -> Bool {
         guard isOutdated, let counter, !isObserved || questions.isUnderWay,
-            let layer = CopyLayer.allCases.first(where: { "\($0)" == name })
+            let layer = LayerName(rawValue: name)
         else { return false }
         foreign[layer, default: ForeignChanges()].addUnread(by: counter.value)
         return true

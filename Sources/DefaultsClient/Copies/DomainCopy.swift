@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 // Invariants, which hold whenever the lock is free
 //
 // 1. While `isCurrent`, the layers are what the service has, and `outbox` what this process adds to
@@ -19,7 +21,7 @@ final class DomainCopy: @unchecked Sendable {
     /// What the application has registered for the case that no layer has a key.
     var registered: [KeyName: Entry] = [:]
     /// What the service has, by layer and key.
-    var layers = [[KeyName: Entry]](repeating: [:], count: CopyLayer.allCases.count)
+    var layers = [[KeyName: Entry]](repeating: [:], count: LayerName.allCases.count)
     /// What the administrator has locked; nil where it is not known.
     var locks: LockedNames?
     /// What this process has changed, and the service has not taken.
@@ -34,7 +36,7 @@ final class DomainCopy: @unchecked Sendable {
     /// The generation of the database at which the layers were read.
     var readGeneration: UInt64 = 0
     /// What signals have told of changes by others, by layer.
-    var foreign: [CopyLayer: ForeignChanges] = [:]
+    var foreign: [LayerName: ForeignChanges] = [:]
     /// The word of the page that tells of this domain; nil where there is no page.
     var counter: Counter?
     /// Why it is no domain of an application: calls would take its name for that of a layer.
@@ -72,8 +74,8 @@ final class DomainCopy: @unchecked Sendable {
     }
 
     /// What a layer has for a key, as this process has left it.
-    func entry(_ name: KeyName, in layer: CopyLayer) -> Entry? {
-        outbox.change(of: name, in: layer) ?? layers[layer.rawValue][name]
+    func entry(_ name: KeyName, in layer: LayerName) -> Entry? {
+        outbox.change(of: name, in: layer) ?? layers[layer.index][name]
     }
 
     /// Whether the administrator has locked a key here; nil where it is not known.
@@ -82,8 +84,8 @@ final class DomainCopy: @unchecked Sendable {
     }
 
     /// The keys that a layer has, as this process has left them.
-    func names(in layer: CopyLayer) -> Set<KeyName> {
-        var names = Set(layers[layer.rawValue].keys)
+    func names(in layer: LayerName) -> Set<KeyName> {
+        var names = Set(layers[layer.index].keys)
         for (name, entry) in outbox.changes(in: layer) {
             if entry == nil { names.remove(name) } else { names.insert(name) }
         }

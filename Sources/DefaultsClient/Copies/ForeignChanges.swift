@@ -1,3 +1,5 @@
+import DefaultsProtocol
+
 /// The changes that others have made to one layer since it was read, as far as signals report them.
 struct ForeignChanges {
     private(set) var generation: UInt64 = 0
@@ -6,7 +8,7 @@ struct ForeignChanges {
 
     private static let mostNames = 1024
 
-    mutating func add(_ change: DefaultsChange) {
+    mutating func add(_ change: ChangedSignal) {
         generation = max(generation, change.generation)
         let added = (change.changed + change.removed).map(KeyName.init)
         guard let known = names, !added.isEmpty, known.count + added.count <= Self.mostNames else {

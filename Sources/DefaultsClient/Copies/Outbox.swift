@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// What one process has changed in a domain and the service has not taken, in the order of sending.
 ///
 /// Used under the lock of the service.
@@ -14,20 +16,20 @@ struct Outbox {
     /// The bytes that the batches keep in memory.
     private(set) var size = 0
     /// What becomes of each key, by layer: however many batches wait, a key is found at once.
-    private var newest = [[KeyName: Newest]](repeating: [:], count: CopyLayer.allCases.count)
+    private var newest = [[KeyName: Newest]](repeating: [:], count: LayerName.allCases.count)
 
     /// The change of a key; nil where none waits.
-    func change(of name: KeyName, in layer: CopyLayer) -> Entry?? {
-        newest[layer.rawValue][name].map(\.entry)
+    func change(of name: KeyName, in layer: LayerName) -> Entry?? {
+        newest[layer.index][name].map(\.entry)
     }
 
     /// The keys of a layer that are changed, with what becomes of them.
-    func changes(in layer: CopyLayer) -> some Sequence<(name: KeyName, entry: Entry?)> {
-        newest[layer.rawValue].lazy.map { ($0.key, $0.value.entry) }
+    func changes(in layer: LayerName) -> some Sequence<(name: KeyName, entry: Entry?)> {
+        newest[layer.index].lazy.map { ($0.key, $0.value.entry) }
     }
 
     /// Takes a change of one key, to be sent with others that wait.
-    mutating func add(_ entry: Entry?, forKey name: KeyName, in layer: CopyLayer) {
+    mutating func add(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) {
         guard let last = batches.last, last.takes(changeOf: layer) else {
             return append(Batch(layer, [name: entry], isTransaction: false))
         }
@@ -35,8 +37,8 @@ struct Outbox {
         let isNew = last.changes[name] == nil
         last.add(entry, forKey: name)
         size += last.size
-        newest[layer.rawValue][name, default: Newest()].entry = entry
-        if isNew { newest[layer.rawValue][name]?.batches += 1 }
+        newest[layer.index][name, default: Newest()].entry = entry
+        if isNew { newest[layer.index][name]?.batches += 1 }
     }
 
     /// Takes changes that are to be sent as they are.
@@ -44,8 +46,8 @@ struct Outbox {
         batches.append(batch)
         size += batch.size
         for (name, entry) in batch.changes {
-            newest[batch.layer.rawValue][name, default: Newest()].entry = entry
-            newest[batch.layer.rawValue][name]?.batches += 1
+            newest[batch.layer.index][name, default: Newest()].entry = entry
+            newest[batch.layer.index][name]?.batches += 1
         }
     }
 
@@ -53,9 +55,9 @@ struct Outbox {
         let batch = batches.removeFirst()
         size -= batch.size
         for name in batch.changes.keys {
-            guard var change = newest[batch.layer.rawValue][name] else { continue }
+            guard var change = newest[batch.layer.index][name] else { continue }
             change.batches -= 1
-            newest[batch.layer.rawValue][name] = change.batches > 0 ? change : nil
+            newest[batch.layer.index][name] = change.batches > 0 ? change : nil
         }
         return batch
     }
@@ -68,7 +70,7 @@ struct Outbox {
             size += part.size
             for (name, entry) in part.changes {
                 // Later batches may have a newer change of the key.
-                newest[part.layer.rawValue][name, default: Newest(entry: entry)].batches += 1
+                newest[part.layer.index][name, default: Newest(entry: entry)].batches += 1
             }
         }
     }

@@ -12,9 +12,20 @@ extension ClientError {
         }
     }
 
+    /// The error of a call of ``RemoteDefaults``.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as ClientError: self = error
+        case let refusal as DefaultsError: self.init(refusal)
+        case let error as DBusError: self.init(.unreachable, error.message)
+        default: self.init(.refused, "\(error)")
+        }
+    }
+
     init(_ refusal: DefaultsError) {
         let code: Code =
             switch refusal.code {
+            case .notFound: .notFound
             case .invalidDomain, .invalidKey: .invalidName
             case .tooLarge: .tooLarge
             case .locked: .locked

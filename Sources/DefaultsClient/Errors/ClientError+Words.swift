@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 extension ClientError {
     static let forked = ClientError(
         .forked,
@@ -46,8 +48,8 @@ extension ClientError {
     static func badName(_ key: KeyName) -> ClientError {
         ClientError(
             .invalidName,
-            "The name of a key has 1 to 1024 bytes, none of them NUL; this one has \(key.utf8.count)."
-        )
+            "The name of a key has 1 to \(KeyRule.maximumLength) bytes, none of them NUL; this one has "
+                + "\(key.utf8.count).")
     }
 
     static func tooLarge(_ key: KeyName, limit: Int) -> ClientError {

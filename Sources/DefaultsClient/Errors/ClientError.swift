@@ -29,6 +29,8 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
         public static let conflict = Code("conflict")
         /// More changes wait to be sent than are kept in memory.
         public static let tooManyChanges = Code("tooManyChanges")
+        /// What was to be read is not there.
+        public static let notFound = Code("notFound")
         /// The domain or the key is not spelled as names are.
         public static let invalidName = Code("invalidName")
         /// A value, or what is read at once, is larger than the service takes or gives.

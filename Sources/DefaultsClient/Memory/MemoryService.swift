@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 
 /// A service in the memory of one process, for the tests of applications.
 ///
@@ -36,7 +37,7 @@ final class MemoryService: Service, @unchecked Sendable {
     }
 
     /// What an administrator or a vendor would have put into files.
-    func provide(_ entries: [KeyName: Entry], in domain: String, layer: CopyLayer, locks: [String])
+    func provide(_ entries: [KeyName: Entry], in domain: String, layer: LayerName, locks: [String])
     {
         lock.withLock {
             generation += 1
@@ -89,9 +90,7 @@ final class MemoryService: Service, @unchecked Sendable {
 
     /// Refuses what the service would.
     private func check(_ name: KeyName, _ entry: Entry?) throws {
-        guard (1...Limits.maximumKeyLength).contains(name.utf8.count), !name.utf8.contains(0) else {
-            throw ClientError.badName(name)
-        }
+        guard KeyRule.allows(name.string) else { throw ClientError.badName(name) }
         guard (entry?.size ?? 0) <= Limits.maximumValueSize else {
             throw ClientError.tooLarge(name, limit: Limits.maximumValueSize)
         }
@@ -112,7 +111,7 @@ final class MemoryService: Service, @unchecked Sendable {
     ) async throws -> (bytes: [UInt8]?, generation: UInt64) {
         lock.reading {
             for copy in table.copies.values {
-                for layer in CopyLayer.allCases where layer.spelling(of: copy.name) == spelling {
+                for layer in LayerName.allCases where layer.spelling(of: copy.name) == spelling {
                     guard case .archive(let bytes) = copy.entry(name, in: layer)?.content else {
                         continue
                     }

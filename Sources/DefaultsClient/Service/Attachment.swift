@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 
 /// What the service answers to `Attach`.
 struct Attachment: Sendable {
@@ -10,26 +11,19 @@ struct Attachment: Sendable {
     }
 
     let page: FileDescriptor
-    private var domains: [String: Domain] = [:]
+    private let domains: [String: Domain]
     private let generation: UInt64
 
-    init(_ reader: inout MessageReader) throws {
-        page = try reader.readUnixFD()
-        let domains = try reader.readArray { array in
-            try array.readStructure { fields in
-                let name = try fields.readString()
-                let slot = try fields.readUInt32()
-                let entries = try fields.readArchives()
-                let large = try fields.readStrings()
-                return (
-                    name,
-                    Domain(
-                        slot: slot, entries: Self.entries(entries, large),
-                        locked: try fields.readStrings())
-                )
-            }
+    init(_ reply: Contract.Attach.Reply) {
+        page = reply.page
+        generation = reply.generation
+        let domains = reply.domains.map {
+            (
+                $0.spelling,
+                Domain(
+                    slot: $0.slot, entries: Self.entries($0.entries, $0.large), locked: $0.locked)
+            )
         }
-        generation = try reader.readUInt64()
         self.domains = Dictionary(domains) { first, _ in first }
     }
 
@@ -42,8 +36,8 @@ struct Attachment: Sendable {
 
     /// The layers of a domain.
     func reading(of name: String) -> DomainCopy.Reading {
-        var layers: [CopyLayer: [KeyName: Entry]] = [:]
-        for layer in CopyLayer.allCases {
+        var layers: [LayerName: [KeyName: Entry]] = [:]
+        for layer in LayerName.allCases {
             layers[layer] = domains[layer.spelling(of: name)]?.entries ?? [:]
         }
         return DomainCopy.Reading(

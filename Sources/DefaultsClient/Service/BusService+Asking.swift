@@ -7,42 +7,24 @@ import Synchronization
 extension BusService {
     func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]? {
         try waiting { service, answer in
-            service.question(Contract.get) {
-                try $0.writeString(spelling)
-                try $0.writeString(name.string)
-            } read: { reader in
-                defer { _ = try? reader.readUInt64() }
-                return try reader.readBytes()
-            } completion: {
-                answer(Self.orNil($0))
+            service.question(Contract.Get.self, (spelling, name.string)) {
+                answer(Self.orNil($0.map(\.archive)))
             }
         }
     }
 
     func isLocked(_ name: KeyName, in domain: String) throws -> Bool {
         try waiting { service, answer in
-            service.question(Contract.isLocked) {
-                try $0.writeString(domain)
-                try $0.writeString(name.string)
-            } read: {
-                try $0.readBool()
-            } completion: {
-                answer($0)
-            }
+            service.question(Contract.IsLocked.self, (domain, name.string), completion: answer)
         }
     }
 
     func read(
         _ name: KeyName, in spelling: String
     ) async throws -> (bytes: [UInt8]?, generation: UInt64) {
-        let outcome = OneShot<(bytes: [UInt8], generation: UInt64)?>()
+        let outcome = OneShot<Contract.Get.Reply?>()
         ask { service in
-            service.question(Contract.get) {
-                try $0.writeString(spelling)
-                try $0.writeString(name.string)
-            } read: {
-                (bytes: try $0.readBytes(), generation: try $0.readUInt64())
-            } completion: {
+            service.question(Contract.Get.self, (spelling, name.string)) {
                 outcome.resume(Self.orNil($0))
             }
         }
@@ -50,17 +32,14 @@ extension BusService {
             try await outcome.value(within: .seconds(30), on: loop)
         }
         guard let found = answer else { return (nil, 0) }
-        return (found.bytes, found.generation)
+        return (found.archive, found.generation)
     }
 
     func synchronize(within bound: Duration) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
         ask { service in
             // No shorter bound than the service's own: a slow disk is not a lost reply.
-            service.question(Contract.synchronize, timeout: .seconds(300)) { _ in
-            } read: {
-                try $0.readUInt64()
-            } completion: {
+            service.question(Contract.Synchronize.self, (), timeout: .seconds(300)) {
                 outcome.resume($0)
             }
         }
@@ -69,16 +48,14 @@ extension BusService {
 
     /// Calls a method that changes nothing, and does so again where the call was lost: with a daemon that
     /// has ended, perhaps, which the next call starts anew, or somebody else does in a moment.
-    private func question<Reply: Sendable>(
-        _ method: MethodDeclaration, timeout: Duration = .seconds(25),
+    private func question<C: Call>(
+        _ method: C.Type, _ arguments: C.Arguments, timeout: Duration = .seconds(25),
         until end: ContinuousClock.Instant? = nil,
-        write: @escaping @Sendable (inout MessageWriter) throws -> Void,
-        read: @escaping @Sendable (inout MessageReader) throws -> Reply,
-        completion: @escaping @Sendable (Result<Reply, any Error>) -> Void
+        completion: @escaping @Sendable (Result<C.Reply, any Error>) -> Void
     ) {
         let attachment = attachment
         let end = end ?? .now + lock.reading { waitBound }
-        call(method, timeout: timeout, write: write, read: read) { [weak self] outcome in
+        call(method, arguments, timeout: timeout) { [weak self] outcome in
             guard let self else { return completion(outcome) }
             guard case .failure(let error) = outcome, !Self.isRefusal(error) else {
                 noteAlive()
@@ -91,8 +68,7 @@ extension BusService {
             if Self.isWithoutOwner(error) { searchServiceIfDue() }
             loop?.schedule(after: Self.pause) {
                 self.question(
-                    method, timeout: timeout, until: end, write: write, read: read,
-                    completion: completion)
+                    method, arguments, timeout: timeout, until: end, completion: completion)
             }
         }
     }

@@ -125,8 +125,7 @@ extension BusService {
     ///
     /// The rule does not name the sender, because the service may get another owner at any time. The
     /// sender of each signal is checked when the signal comes.
-    private static let changeRule = MatchRule(
-        path: Contract.objectPath, interface: Contract.interface, member: Contract.changed.name)
+    private static let changeRule = ChangedSignal.rule(from: nil)
 
     /// Asks who the service is, so that nobody else's signals are believed.
     ///
@@ -186,7 +185,7 @@ extension BusService {
         for copy in copies where rules <= Self.mostRules {
             rules += 1
             var rule = Self.changeRule
-            if rules <= Self.mostRules { rule.arguments[0] = copy.name }
+            if rules <= Self.mostRules { rule.arguments[ChangedSignal.domainIndex] = copy.name }
             // If this fails, the connection has ended. Then all domains are followed on the next one.
             try? connection.assumeIsolated { try $0.ask(for: rule) }
         }
@@ -200,10 +199,7 @@ extension BusService {
     private func isNews(_ signal: Signal) -> Bool {
         guard owner == nil || signal.sender == owner else { return false }
         progress.add(1, ordering: .relaxed)
-        guard signal.arguments.count >= 2,
-            case .string(let domain) = signal.arguments[0],
-            case .string(let layer) = signal.arguments[1]
-        else { return false }
+        guard let (domain, layer) = ChangedSignal.place(of: signal) else { return false }
         return lock.reading {
             guard let copy = table.copies[domain] else { return false }
             return !copy.noteUnread(layer: layer)
@@ -211,7 +207,7 @@ extension BusService {
     }
 
     private func changed(_ signal: Signal) {
-        guard let change = try? DefaultsChange(signal),
+        guard let change = try? ChangedSignal(signal),
             change.origin != connection?.uniqueName?.string
         else { return }
         let copy = lock.reading { () -> DomainCopy? in

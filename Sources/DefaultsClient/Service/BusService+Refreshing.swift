@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 import Dispatch
 import Synchronization
 
@@ -70,7 +71,7 @@ extension BusService {
             let part = Array(rest.prefix(Self.mostAttached))
             rest = rest.dropFirst(part.count)
             if isConfined {
-                for copy in part { ask(copy, CopyLayer.allCases, since: 0) }
+                for copy in part { ask(copy, LayerName.allCases, since: 0) }
             } else {
                 attachAtOnce(part)
             }
@@ -79,15 +80,14 @@ extension BusService {
 
     private func attachAtOnce(_ copies: [DomainCopy]) {
         let attachment = attachment
-        call(Contract.attach) { writer in
-            try writer.writeStrings(
-                copies.flatMap { copy in CopyLayer.allCases.map { $0.spelling(of: copy.name) } })
-        } read: { reader in
-            try Attachment(&reader)
-        } completion: { [weak self] outcome in
+        let domains = copies.flatMap { copy in
+            LayerName.allCases.map { $0.spelling(of: copy.name) }
+        }
+        call(Contract.Attach.self, domains) { [weak self] outcome in
             guard let self, attachment == self.attachment else { return }
             switch outcome {
-            case .success(let answer):
+            case .success(let reply):
+                let answer = Attachment(reply)
                 let page = page(answer.page)
                 took(copies) { copy in
                     copy.take(
@@ -114,7 +114,7 @@ extension BusService {
     }
 
     /// Asks for changes of layers, all at once, and takes the answers together.
-    private func ask(_ copy: DomainCopy, _ layers: [CopyLayer], since: UInt64) {
+    private func ask(_ copy: DomainCopy, _ layers: [LayerName], since: UInt64) {
         let attachment = attachment
         let answers = Gathering<LayerChanges>(layers.count) { [weak self] answers in
             guard let self, attachment == self.attachment else { return }
@@ -124,13 +124,8 @@ extension BusService {
             }
         }
         for layer in layers {
-            call(Contract.getChanges) { writer in
-                try writer.writeString(layer.spelling(of: copy.name))
-                try writer.writeUInt64(since)
-            } read: { reader in
-                try LayerChanges(of: layer, &reader)
-            } completion: {
-                answers.add($0)
+            call(Contract.GetChanges.self, (layer.spelling(of: copy.name), since)) {
+                answers.add($0.map { LayerChanges(of: layer, $0) })
             }
         }
     }
@@ -166,11 +161,9 @@ extension BusService {
     }
 
     /// Calls a method of the service.
-    func call<Reply: Sendable>(
-        _ method: MethodDeclaration, timeout: Duration = .seconds(25),
-        write: @Sendable (inout MessageWriter) throws -> Void,
-        read: @escaping @Sendable (inout MessageReader) throws -> Reply,
-        completion: @escaping @Sendable (Result<Reply, any Error>) -> Void
+    func call<C: Call>(
+        _ method: C.Type, _ arguments: C.Arguments, timeout: Duration = .seconds(25),
+        completion: @escaping @Sendable (Result<C.Reply, any Error>) -> Void
     ) {
         guard let connection else {
             connectIfReleased()
@@ -178,17 +171,11 @@ extension BusService {
         }
         callsInFlight += 1
         connection.assumeIsolated { connection in
-            // The bus starts nothing by itself: it would let callers wait for a unit that has failed.
-            connection.call(
-                Contract.busName, Contract.objectPath, Contract.interface, method.name,
-                timeout: timeout, mayStart: false, replying: method.outputSignature, write: write,
-                read: read,
-                completion: { [weak self] outcome in
-                    if case .success = outcome { self?.progress.add(1, ordering: .relaxed) }
-                    completion(
-                        outcome.mapError { ($0 as? DBusError).flatMap(DefaultsError.init) ?? $0 })
-                    self?.noteCallEnded()
-                })
+            connection.call(method, arguments, timeout: timeout) { [weak self] outcome in
+                if case .success = outcome { self?.progress.add(1, ordering: .relaxed) }
+                completion(outcome)
+                self?.noteCallEnded()
+            }
         }
     }
 }

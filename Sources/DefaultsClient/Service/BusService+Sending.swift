@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 import Dispatch
 
 /// How changes get to the service; on the loop's thread.
@@ -32,35 +33,16 @@ extension BusService {
         sent += 1
         let attachment = attachment
         let (changes, expected) = lock.reading { (batch.changes, batch.expected) }
-        call(Contract.apply, timeout: Self.sendingBound) { writer in
-            try writer.writeString(batch.layer.spelling(of: copy.name))
-            try writer.writeDictionary(key: "s", value: "ay") { dictionary in
-                for (name, entry) in changes {
-                    guard case .archive(let bytes) = entry?.content else { continue }
-                    try dictionary.writeEntry {
-                        try $0.writeString(name.string)
-                        try $0.writeBytes(bytes)
-                    }
-                }
-            }
-            try writer.writeStrings(changes.filter { $0.value == nil }.map(\.key.string))
-            try writer.writeDictionary(key: "s", value: "t") { dictionary in
-                for (name, generation) in expected {
-                    try dictionary.writeEntry {
-                        try $0.writeString(name.string)
-                        try $0.writeUInt64(generation)
-                    }
-                }
-            }
-            try writer.writeDictionary(key: "s", value: "v") { options in
-                try options.writeEntry {
-                    try $0.writeString("token")
-                    try $0.writeVariant(of: "s") { try $0.writeString(batch.token) }
-                }
-            }
-        } read: {
-            try $0.readUInt64()
-        } completion: { [weak self] outcome in
+        let arguments = Contract.Apply.Arguments(
+            domain: batch.layer.spelling(of: copy.name),
+            set: changes.compactMap { name, entry in
+                guard case .archive(let bytes) = entry?.content else { return nil }
+                return (name.string, bytes)
+            },
+            removed: changes.filter { $0.value == nil }.map(\.key.string),
+            expected: expected.map { ($0.key.string, $0.value) },
+            options: .init(token: batch.token))
+        call(Contract.Apply.self, arguments, timeout: Self.sendingBound) { [weak self] outcome in
             guard let self else { return }
             if attachment == self.attachment { sent -= 1 }
             ended(batch, of: copy, outcome, attachment)

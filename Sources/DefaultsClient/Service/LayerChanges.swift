@@ -1,9 +1,9 @@
-import DBus
 import DefaultsProtocol
+import DefaultsTerms
 
 /// What the service answers to `GetChanges`.
 struct LayerChanges: Sendable {
-    let layer: CopyLayer
+    let layer: LayerName
     /// The values that are new, or all of the layer.
     let entries: [KeyName: Entry]
     let removed: [KeyName]
@@ -11,12 +11,11 @@ struct LayerChanges: Sendable {
     /// Whether the entries are what has changed, and not the whole layer.
     let isPart: Bool
 
-    init(of layer: CopyLayer, _ reader: inout MessageReader) throws {
+    init(of layer: LayerName, _ reply: Contract.GetChanges.Reply) {
         self.layer = layer
-        let sent = try reader.readArchives()
-        entries = Attachment.entries(sent, try reader.readStrings())
-        removed = try reader.readStrings().map(KeyName.init)
-        generation = try reader.readUInt64()
-        isPart = try reader.readBool()
+        entries = Attachment.entries(reply.changed, reply.large)
+        removed = reply.removed.map(KeyName.init)
+        generation = reply.generation
+        isPart = reply.isComplete
     }
 }

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsTerms
 import Synchronization
 
 /// Who has the defaults that stores look into: the daemon at a bus, or the memory of a test.
@@ -77,8 +78,7 @@ struct StoreTable {
         var new: [DomainCopy] = []
         let own = copy(of: domain, &new)
         let global =
-            domain == DefaultsLayer.globalName
-            ? nil : copy(of: DefaultsLayer.globalName, &new)
+            domain == GlobalDomain.name ? nil : copy(of: GlobalDomain.name, &new)
         let store = Store(own, global, of: service, arguments: arguments)
         stores[domain] = store
         return (store, new)

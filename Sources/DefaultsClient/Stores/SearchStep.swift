@@ -1,7 +1,9 @@
+import DefaultsTerms
+
 /// A place in which a store looks for a key.
 enum SearchStep {
     /// A layer of a domain.
-    case copy(DomainCopy, CopyLayer)
+    case copy(DomainCopy, LayerName)
     /// The command line.
     case arguments
     /// What the application has registered.
@@ -11,11 +13,14 @@ enum SearchStep {
     ///
     /// - Parameter global: The domain of all applications; nil where that is the domain itself.
     static func searchList(of own: DomainCopy, _ global: DomainCopy?) -> [SearchStep] {
-        func steps(_ layers: CopyLayer...) -> [SearchStep] {
-            [own, global].compactMap { $0 }.flatMap { copy in layers.map { .copy(copy, $0) } }
+        func steps(_ places: some Sequence<SearchPlace>) -> [SearchStep] {
+            places.compactMap { place in
+                (place.isGlobal ? global : own).map { .copy($0, place.layer) }
+            }
         }
-        return steps(.managed) + [.arguments] + steps(.host, .domain) + steps(.system)
-            + [.registered]
+        let prescribed = SearchPlace.allCases.prefix { $0.layer == .managed }
+        return steps(prescribed) + [.arguments]
+            + steps(SearchPlace.allCases.dropFirst(prescribed.count)) + [.registered]
     }
 }
 

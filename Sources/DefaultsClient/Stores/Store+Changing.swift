@@ -1,3 +1,4 @@
+import DefaultsTerms
 import KeyedArchive
 
 /// Changes of this process.
@@ -66,7 +67,7 @@ extension Store {
     /// application having been able to read them; under the lock.
     private func enqueue(
         _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in copy: DomainCopy,
-        _ layer: CopyLayer, whenDone: ((Batch.Outcome) -> Void)? = nil
+        _ layer: LayerName, whenDone: ((Batch.Outcome) -> Void)? = nil
     ) throws {
         let kept = try keptValues(replacedBy: entries, in: copy, layer)
         // Two values under one name are the same value.

@@ -1,4 +1,5 @@
 import DefaultsProtocol
+import DefaultsTerms
 
 /// Values that the application could not read, and replaces.
 ///
@@ -17,7 +18,7 @@ extension Store {
     ///
     /// - Throws: ``ClientError`` if there is a value that was never fetched, so that nobody can keep it.
     func keptValues(
-        replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: CopyLayer
+        replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: LayerName
     ) throws -> [KeptValue] {
         var kept: [KeptValue] = []
         var names: [KeyName: Entry] = [:]
@@ -71,7 +72,7 @@ extension KeyName {
     fileprivate func unreadable(_ number: Int) -> KeyName {
         let suffix = number == 1 ? " (unreadable)" : " (unreadable \(number))"
         var start = string[...]
-        while start.utf8.count + suffix.utf8.count > Limits.maximumKeyLength { start.removeLast() }
+        while start.utf8.count + suffix.utf8.count > KeyRule.maximumLength { start.removeLast() }
         return KeyName(start + suffix)
     }
 }

@@ -1,3 +1,4 @@
+import DefaultsTerms
 import Synchronization
 
 /// What an application reads and writes of one domain: the search list over copies and its own layers.
@@ -84,7 +85,7 @@ final class Store: @unchecked Sendable {
             case .copy(let copy, let layer):
                 guard let entry = copy.entry(name, in: layer) else { continue }
                 return Found(
-                    entry: entry, layer: layer.name(isGlobal: copy === global),
+                    entry: entry, layer: DefaultsLayer(layer, isGlobal: copy === global),
                     spelling: layer.spelling(of: copy.name))
             case .arguments:
                 if let entry = arguments[name] { return Found(entry: entry, layer: .arguments) }
@@ -98,7 +99,7 @@ final class Store: @unchecked Sendable {
     }
 
     /// The copy and the layer that changes of a layer go to; nil for one that cannot be written.
-    func place(of layer: DefaultsLayer) -> (copy: DomainCopy, layer: CopyLayer)? {
+    func place(of layer: DefaultsLayer) -> (copy: DomainCopy, layer: LayerName)? {
         switch layer {
         case .domain: (own, .domain)
         case .host: (own, .host)
@@ -115,7 +116,7 @@ final class Store: @unchecked Sendable {
             for step in searchList {
                 switch step {
                 case .copy(let copy, let copyLayer)
-                where copyLayer.name(isGlobal: copy === global) == layer:
+                where DefaultsLayer(copyLayer, isGlobal: copy === global) == layer:
                     let entry = copy.entry(name, in: copyLayer)
                     return Found(
                         entry: entry, layer: entry.map { _ in layer },
@@ -138,7 +139,11 @@ final class Store: @unchecked Sendable {
             searchList.reduce(into: []) { names, step in
                 switch step {
                 case .copy(let copy, let copyLayer):
-                    guard layer == nil || copyLayer.name(isGlobal: copy === global) == layer else {
+                    guard
+                        layer == nil
+                            || DefaultsLayer(copyLayer, isGlobal: copy === global)
+                                == layer
+                    else {
                         return
                     }
                     names.formUnion(copy.names(in: copyLayer))

@@ -1,4 +1,5 @@
 internal import DefaultsModel
+import DefaultsTerms
 
 /// What is wrong with an entry of a file, before it is known where that stands.
 struct LayerFault: Error {

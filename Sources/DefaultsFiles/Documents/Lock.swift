@@ -1,4 +1,5 @@
 public import DefaultsModel
+import DefaultsTerms
 
 /// What a file locks: a key, or all keys that begin with a prefix.
 public struct Lock: Hashable, Sendable {
@@ -13,7 +14,7 @@ public struct Lock: Hashable, Sendable {
     public init?(_ pattern: String) {
         let hasStar = pattern.utf8.last == UInt8(ascii: "*")
         let name = hasStar ? pattern.utf8.dropLast() : pattern.utf8[...]
-        guard hasStar || !name.isEmpty, name.count <= Key.maximumLength,
+        guard hasStar || !name.isEmpty, name.count <= KeyRule.maximumLength,
             !name.contains(0), !name.contains(UInt8(ascii: "*"))
         else { return nil }
         self.pattern = pattern

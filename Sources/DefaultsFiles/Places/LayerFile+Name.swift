@@ -1,9 +1,10 @@
 internal import DefaultsModel
+internal import DefaultsTerms
 
 extension LayerFile {
     /// What is suspicious about the domain's name; nil for nearly all.
     public var nameRemark: LayerProblem? {
-        let global = Domain.globalName
+        let global = GlobalDomain.name
         guard domain.name != global, domain.name.lowercased() == global.lowercased() else {
             return nil
         }

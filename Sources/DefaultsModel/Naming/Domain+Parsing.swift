@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 extension Domain {
     /// Reads a domain as a caller writes it: a name, and perhaps a suffix that picks a layer.
     ///
@@ -61,13 +63,13 @@ extension Domain {
         _ suffix: Substring, of text: String, on hosts: HostNames
     ) throws(ModelError) -> Layer {
         switch suffix {
-        case "": return .domain
-        case "@host": return .host(hosts.this.id)
-        case "@managed": return .managed
-        case "@system": return .system
+        case LayerName.domain.suffix: return .domain
+        case LayerName.host.suffix: return .host(hosts.this.id)
+        case LayerName.managed.suffix: return .managed
+        case LayerName.system.suffix: return .system
         default:
             let offset = text.utf8.count - suffix.utf8.count
-            let prefix = "@host:"
+            let prefix = LayerName.suffix(ofHost: "")
             guard suffix.hasPrefix(prefix) else { throw .unknownLayer(in: text, offset: offset) }
             guard let literal = HostID(suffix.dropFirst(prefix.count)) else {
                 throw .invalidHost(in: text, offset: offset + prefix.utf8.count)

@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// A domain's name together with one of its layers.
 ///
 /// The name is `NSGlobalDomain` or an application ID: elements of `[A-Za-z0-9_-]` joined by `.`,
@@ -12,8 +14,6 @@
 public struct Domain: Hashable, Sendable {
     /// The most bytes that the name may have, the suffix not counted.
     public static let maximumLength = 255
-    /// The name of the domain that all applications share.
-    public static let globalName = "NSGlobalDomain"
 
     /// The name without suffix; ASCII only.
     public let name: String
@@ -38,7 +38,10 @@ public struct Domain: Hashable, Sendable {
     /// where its name is not known, or would stand for another one.
     public func spelling(on hosts: HostNames) -> String {
         guard case .host(let host) = layer else { return description }
-        return host == hosts.this.id ? "\(name)@host" : "\(name)@host:\(hosts.spelling(of: host))"
+        let isThis = host == hosts.this.id
+        return name
+            + (isThis
+                ? LayerName.host.suffix : LayerName.suffix(ofHost: hosts.spelling(of: host)))
     }
 
     /// Whether the byte may stand in an element of a name.
@@ -66,9 +69,8 @@ extension Domain: CustomStringConvertible {
     /// The domain's text with the identity of every machine, also of this one.
     public var description: String {
         switch layer {
-        case .domain: name
-        case .host(let host): "\(name)@host:\(host)"
-        case .managed, .system: "\(name)@\(layer.name)"
+        case .host(let host): name + LayerName.suffix(ofHost: host.description)
+        case .domain, .managed, .system: layer.name.spelling(of: name)
         }
     }
 }

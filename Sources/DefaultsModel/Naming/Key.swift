@@ -1,12 +1,11 @@
+import DefaultsTerms
+
 /// The name of a value in a domain: 1 to 1024 bytes of UTF-8 without NUL.
 ///
 /// Two keys are the same when their bytes are. Swift's strings also equate characters that are
 /// spelled differently ("é" as one scalar or as two); keys do not, as neither D-Bus nor the
 /// database does.
 public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The most bytes that a key may have.
-    public static let maximumLength = 1024
-
     /// The key's text.
     public let name: String
 
@@ -16,7 +15,7 @@ public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     public init(_ name: String) throws(ModelError) {
         let utf8 = name.utf8
         guard !utf8.isEmpty else { throw .emptyKey }
-        guard utf8.count <= Key.maximumLength else { throw .overlongKey(name) }
+        guard utf8.count <= KeyRule.maximumLength else { throw .overlongKey(name) }
         if let nul = utf8.firstIndex(of: 0) {
             throw .nulInKey(name, offset: utf8.distance(from: utf8.startIndex, to: nul))
         }

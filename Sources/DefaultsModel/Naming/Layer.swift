@@ -1,3 +1,5 @@
+package import DefaultsTerms
+
 /// Which of a domain's layers is meant; a suffix of the domain's spelling picks it.
 public enum Layer: Hashable, Comparable, Sendable {
     /// The user's values for every machine; no suffix.
@@ -12,20 +14,15 @@ public enum Layer: Hashable, Comparable, Sendable {
     /// Whether callers may change it.
     ///
     /// A write to any other is refused as locked.
-    public var isWritable: Bool {
-        switch self {
-        case .domain, .host: true
-        case .managed, .system: false
-        }
-    }
+    public var isWritable: Bool { name.isWritable }
 
-    /// The layer's name in the Changed signal: `domain`, `host`, `managed` or `system`.
-    public var name: String {
+    /// The layer's name, whatever the machine.
+    package var name: LayerName {
         switch self {
-        case .domain: "domain"
-        case .host: "host"
-        case .managed: "managed"
-        case .system: "system"
+        case .domain: .domain
+        case .host: .host
+        case .managed: .managed
+        case .system: .system
         }
     }
 }

@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// Where a key of an application is looked for: the layers that stand in files and in the database,
 /// the strongest first.
 ///
@@ -23,21 +25,16 @@ public struct SearchList: Sendable {
     /// The search list of an application, or that of the global domain by itself, whose layers are
     /// looked through once.
     public init(of domain: Domain, on host: HostID) {
-        func place(_ name: String, _ domain: String, _ layer: Layer) -> Place {
-            Place(name: name, domain: Domain(checked: domain, layer: layer))
+        places = SearchPlace.order(of: domain.name).map { place in
+            let layer: Layer =
+                switch place.layer {
+                case .managed: .managed
+                case .host: .host(host)
+                case .domain: .domain
+                case .system: .system
+                }
+            let name = place.domain(of: domain.name)
+            return Place(name: place.rawValue, domain: Domain(checked: name, layer: layer))
         }
-        let (own, global) = (domain.name, Domain.globalName)
-        places =
-            own == global
-            ? [
-                place("managed", own, .managed), place("host", own, .host(host)),
-                place("domain", own, .domain), place("system", own, .system),
-            ]
-            : [
-                place("managed", own, .managed), place("global-managed", global, .managed),
-                place("host", own, .host(host)), place("domain", own, .domain),
-                place("global-host", global, .host(host)), place("global", global, .domain),
-                place("system", own, .system), place("global-system", global, .system),
-            ]
     }
 }

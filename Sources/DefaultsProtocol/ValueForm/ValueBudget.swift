@@ -1,19 +1,19 @@
 /// How much a call may make of archives while it turns them into values, so that a few bytes which
 /// stand for millions of values keep nobody waiting.
-public struct ValueBudget: Hashable, Sendable {
+package struct ValueBudget: Hashable, Sendable {
     /// How many values, counted with those inside them.
-    public internal(set) var values: Int
+    package internal(set) var values: Int
     /// How many bytes of a message.
-    public internal(set) var bytes: Int
+    package internal(set) var bytes: Int
 
     /// For one archive: as many values as one call may bring, and what fits into a reply.
-    public static let archive = ValueBudget(
+    package static let archive = ValueBudget(
         values: Limits.maximumValueCount, bytes: Limits.maximumReplySize)
 
     /// For a domain: four times the values, and twice the bytes, for what turns out not to fit.
-    public static let domain = ValueBudget(
+    package static let domain = ValueBudget(
         values: 4 * archive.values, bytes: 2 * archive.bytes)
 
     /// Whether nothing is left.
-    public var isSpent: Bool { values <= 0 || bytes <= 0 }
+    package var isSpent: Bool { values <= 0 || bytes <= 0 }
 }

@@ -1,12 +1,12 @@
-public import DBus
-public import KeyedArchive
+package import DBus
+package import KeyedArchive
 
 /// The value form of an archive, spelled in D-Bus variants.
 ///
 /// It is how `GetValue` and `SetValue` show and take an archive. Numbers, strings and collections
 /// are their D-Bus counterparts; an object is a dictionary with its class under `$class`. The JSON
 /// spelling of the same form is in `KeyedArchive`.
-public enum VariantForm {
+package enum VariantForm {
     /// The value that stands for an archive.
     ///
     /// - Parameters:
@@ -16,7 +16,7 @@ public enum VariantForm {
     ///     the end.
     /// - Throws: ``DefaultsError`` with code `notRepresentable` where the archive holds what D-Bus
     ///   cannot carry, and `tooLarge` where the value would not fit into a reply.
-    public static func value(
+    package static func value(
         of archive: KeyedArchive, inside containers: Int = 1, budget: inout ValueBudget
     ) throws -> Value {
         let allowed = ValueBudget(
@@ -40,7 +40,7 @@ public enum VariantForm {
     }
 
     /// The value that stands for one archive, as ``value(of:inside:budget:)`` makes it.
-    public static func value(of archive: KeyedArchive) throws -> Value {
+    package static func value(of archive: KeyedArchive) throws -> Value {
         var budget = ValueBudget.archive
         return try value(of: archive, budget: &budget)
     }
@@ -52,7 +52,7 @@ public enum VariantForm {
     /// - Throws: ``DefaultsError`` with code `invalidArguments` where the value is of a type that
     ///   no archive has, or spells an object wrongly; `tooLarge` where it is larger than any
     ///   archive that is stored.
-    public static func readArchive(
+    package static func readArchive(
         from reader: inout MessageReader, remaining: inout Int
     ) throws -> KeyedArchive {
         var builder = ValueFormBuilder(limits: limits(count: remaining))

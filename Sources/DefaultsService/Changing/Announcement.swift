@@ -1,7 +1,7 @@
-import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 
 /// What the signal `Changed` tells of one change: names, never values.
 struct Announcement {
@@ -56,13 +56,10 @@ struct Announcement {
         return announcement
     }
 
-    /// Writes the arguments of the signal.
-    func write(to writer: inout MessageWriter) throws {
-        try writer.writeString(domain.name)
-        try writer.writeString(domain.layer.name)
-        try writer.writeStrings(changed.map(\.name))
-        try writer.writeStrings(removed.map(\.name))
-        try writer.writeUInt64(generation.rawValue)
-        try writer.writeString(origin)
+    /// The signal, as it is sent.
+    var signal: ChangedSignal {
+        ChangedSignal(
+            domain: domain.name, layer: domain.layer.name.rawValue, changed: changed.map(\.name),
+            removed: removed.map(\.name), generation: generation.rawValue, origin: origin)
     }
 }

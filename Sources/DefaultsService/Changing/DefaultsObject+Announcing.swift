@@ -36,7 +36,7 @@ extension DefaultsObject {
     }
 
     private func reply(to call: MethodCall, _ generation: Generation) throws {
-        try call.reply { try $0.writeUInt64(generation.rawValue) }
+        try call.reply { try GenerationReply.write(generation.rawValue, to: &$0) }
     }
 
     /// Answers when the flush has succeeded or failed.
@@ -77,9 +77,7 @@ extension DefaultsObject {
                     // The bus keeps signals for programs that do not read them, so these signals are short.
                     let announcement =
                         connection.isLargelyUnread ? announcement.withoutNames() : announcement
-                    try connection.emit(
-                        Contract.objectPath, Contract.interface, Contract.changed.name
-                    ) { try announcement.write(to: &$0) }
+                    try connection.emit(announcement.signal)
                 }
             } catch {
                 logger.warning(

@@ -7,28 +7,17 @@ import KeyedArchive
 /// Changes of one key.
 extension DefaultsObject {
     func set(_ call: MethodCall) throws {
-        try prepare(call) { arguments, hosts in
-            (
-                domain: try Domain(arguments.readString(), on: hosts),
-                key: try Key(arguments.readString()),
-                archive: try KeyedArchive(validating: Self.archiveBytes(from: &arguments))
-            )
+        try prepare(call) { arguments, names in
+            let (domain, key, bytes) = try Contract.Set.readArguments(from: &arguments, by: names)
+            return (domain: domain, key: key, archive: try KeyedArchive(validating: bytes))
         } then: {
             try $0.set($2.domain, $2.key, to: $2.archive, for: $1)
         }
     }
 
     func setValue(_ call: MethodCall) throws {
-        try prepare(call) { arguments, hosts in
-            var remaining = Limits.maximumValueCount
-            let (domain, key) = (
-                try Domain(arguments.readString(), on: hosts), try Key(arguments.readString())
-            )
-            let archive = try VariantForm.readArchive(from: &arguments, remaining: &remaining)
-            guard archive.bytes.count <= Limits.maximumValueSize else {
-                throw DefaultsError(tooLargeArchive: archive.bytes.count)
-            }
-            return (domain: domain, key: key, archive: archive)
+        try prepare(call) {
+            try Contract.SetValue.readArguments(from: &$0, by: $1)
         } then: {
             try $0.set($2.domain, $2.key, to: $2.archive, for: $1)
         }
@@ -38,24 +27,24 @@ extension DefaultsObject {
     /// large, and goes on with that here.
     func prepare<Arguments: Sendable>(
         _ call: MethodCall,
-        _ read: @escaping @Sendable (inout MessageReader, HostNames) throws -> Arguments,
+        _ read: @escaping @Sendable (inout MessageReader, CheckedNames) throws -> Arguments,
         then change:
             @escaping @Sendable (isolated DefaultsObject, MethodCall, Arguments) throws -> Void
     ) throws {
-        let hosts = hosts
+        let names = names
         guard call.size > LongCalls.fewBytes else {
-            return try change(self, call, call.arguments { try read(&$0, hosts) })
+            return try change(self, call, call.arguments { try read(&$0, names) })
         }
         try carryOutAside(call, in: .conversions) { detached in
-            try detached.arguments { try read(&$0, hosts) }
+            try detached.arguments { try read(&$0, names) }
         } then: { object, call, _, arguments in
             try change(object, call, arguments)
         }
     }
 
     func remove(_ call: MethodCall) throws {
-        let (domain, key) = try call.arguments { arguments in
-            (try self.domain(from: &arguments), try Key(arguments.readString()))
+        let (domain, key) = try call.arguments {
+            try Contract.Remove.readArguments(from: &$0, by: names)
         }
         try checkWritable(domain, [key])
         guard try database.generation(domain, key) != nil else {
@@ -66,11 +55,8 @@ extension DefaultsObject {
     }
 
     func rename(_ call: MethodCall) throws {
-        let (domain, old, new) = try call.arguments { arguments in
-            (
-                try self.domain(from: &arguments), try Key(arguments.readString()),
-                try Key(arguments.readString())
-            )
+        let (domain, old, new) = try call.arguments {
+            try Contract.Rename.readArguments(from: &$0, by: names)
         }
         try checkWritable(domain, [old, new])
         guard let stored = try database.value(domain, old) else {
@@ -109,16 +95,6 @@ extension DefaultsObject {
         let origin = call.sender?.string ?? ""
         writers.meet(origin, process: call.credentials?.processID)
         return origin
-    }
-
-    /// Reads an archive's bytes, its size first: one that is too large is not even copied.
-    static func archiveBytes(from arguments: inout MessageReader) throws -> [UInt8] {
-        try arguments.withBytes { bytes in
-            guard bytes.count <= Limits.maximumValueSize else {
-                throw DefaultsError(tooLargeArchive: bytes.count)
-            }
-            return bytes.withUnsafeBufferPointer { Array($0) }
-        }
     }
 
     /// How large archives are at most that are compared by their graphs of objects, in bytes: 256 KiB

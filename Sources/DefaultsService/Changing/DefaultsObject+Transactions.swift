@@ -10,11 +10,9 @@ extension DefaultsObject {
     private static let longestNamedRemoval = 1024
 
     func apply(_ call: MethodCall) throws {
-        try prepare(call) { arguments, hosts in
+        try prepare(call) { arguments, names in
             try PreparedTransaction(
-                TransactionRequest(from: &arguments, on: hosts) {
-                    try Self.archiveBytes(from: &$0)
-                }
+                Contract.Apply.readArguments(from: &arguments, by: names)
             ) { try KeyedArchive(validating: $0) }
         } then: {
             try $0.apply($2, for: $1)
@@ -22,17 +20,11 @@ extension DefaultsObject {
     }
 
     func applyValues(_ call: MethodCall) throws {
-        try prepare(call) { arguments, hosts in
-            var remaining = Limits.maximumValueCount
-            let request = try TransactionRequest(from: &arguments, on: hosts) { value in
-                try value.readVariant {
-                    try VariantForm.readArchive(from: &$0, remaining: &remaining)
-                }
-            }
-            return try PreparedTransaction(request) { archive in
-                guard archive.bytes.count <= Limits.maximumValueSize else {
-                    throw DefaultsError(tooLargeArchive: archive.bytes.count)
-                }
+        try prepare(call) { arguments, names in
+            try PreparedTransaction(
+                Contract.ApplyValues.readArguments(from: &arguments, by: names)
+            ) { archive in
+                try DefaultsError.checkSize(of: archive)
                 return archive
             }
         } then: {
@@ -41,7 +33,9 @@ extension DefaultsObject {
     }
 
     func removeDomain(_ call: MethodCall) throws {
-        let domain = try call.arguments { try self.domain(from: &$0) }
+        let domain = try call.arguments {
+            try Contract.RemoveDomain.readArguments(from: &$0, by: names)
+        }
         try checkWritable(domain, database.keys(of: domain))
         guard let change = try removal(of: domain, by: origin(of: call)) else {
             return try conclude(call, at: database.generation)

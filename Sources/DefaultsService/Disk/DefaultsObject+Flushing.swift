@@ -11,7 +11,9 @@ extension DefaultsObject {
             switch outcome {
             case .success(let generation):
                 // A reply that cannot be sent has answered with that error, or nobody is there.
-                try? call.reply { try $0.writeUInt64(generation.rawValue) }
+                try? call.reply {
+                    try Contract.Synchronize.writeReply(generation.rawValue, to: &$0)
+                }
             case .failure(let error):
                 call.fail(DefaultsError(notDurable: error))
             }

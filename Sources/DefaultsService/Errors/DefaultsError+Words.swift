@@ -3,6 +3,7 @@ import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 
 /// The words of every refusal that is this module's own.
 extension DefaultsError {
@@ -41,29 +42,12 @@ extension DefaultsError {
         self.init(.conflict, sentence + ".", .readAgain)
     }
 
-    init(tooLargeArchive size: Int) {
-        self.init(
-            .tooLarge,
-            "The archive is \(size) bytes, and a value is at most \(Limits.maximumValueSize). "
-                + "Store large data in a file, and its name here.")
-    }
-
     init(tooLargeNames count: Int, _ size: Int, room: Int) {
         self.init(
             .tooLarge,
             "The \(count) names are \(size) bytes, and the reply has room for \(room >> 20) MiB of "
                 + "them. Use fewer or shorter names, or more domains.")
     }
-
-    static let tooManyKeys = DefaultsError(
-        .tooLarge,
-        "One call names at most \(Limits.maximumTransactionKeys) keys, set, removed and expected "
-            + "together. Split it, or use more domains.")
-
-    static let tooManyDomains = DefaultsError(
-        .tooLarge,
-        "One call names at most \(Limits.maximumAttachedDomains) domains. Attach the rest by another."
-    )
 
     /// A domain that does not fit into one reply.
     init(tooLargeDomain domain: Domain, on hosts: HostNames) {
@@ -185,21 +169,6 @@ extension DefaultsError {
     static let isEnding = DefaultsError(
         .storageFailed, "The daemon ends, and what was not done by then was given up. Ask again.")
 
-    init(optionTwice name: String) {
-        self.init(.invalidArguments, "The option \(name.quotedForMessage) stands there twice.")
-    }
-
-    init(option name: String, isNot type: String) {
-        self.init(
-            .invalidArguments, "The option \(name.quotedForMessage) must be \(type).")
-    }
-
-    init(unknownOption name: String) {
-        self.init(
-            .invalidArguments,
-            "There is no option \(name.quotedForMessage). There are 'durable' and 'token'.")
-    }
-
     init(noLayerHas key: Key, for domain: Domain) {
         self.init(
             .notFound,
@@ -213,7 +182,7 @@ extension DefaultsError {
             : "the administrator and the vendors, in \(places.recommended) and \(places.vendor)"
         self.init(
             .locked,
-            "\(domain) is read only: the layer \(domain.layer.name) is made of the files of "
+            "\(domain) is read only: the layer \(domain.layer.name.rawValue) is made of the files of "
                 + "\(owner). Write to \(domain.name).")
     }
 

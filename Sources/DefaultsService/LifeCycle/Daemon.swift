@@ -3,16 +3,16 @@ import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
-public import Logging
+package import Logging
 
 /// The life of the process: from opening the database to the last flush.
 ///
 /// Two threads do nearly all of it, the loop's and the writer's; calls that take long have two more,
 /// which start at the first of them. Tasks are made with the loop as their
 /// preferred executor: without it Swift would start a pool of threads for the steps between.
-public actor Daemon {
+package actor Daemon {
     /// The loop, which the bus shares.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         loop.asUnownedSerialExecutor()
     }
 
@@ -33,10 +33,10 @@ public actor Daemon {
     var status = ExitStatus.success
 
     /// The version of the daemon.
-    public static let version = Version.current
+    package static let version = Version.current
 
     /// Makes the process safe to open files in; to be called before all else.
-    public static func prepareProcess() {
+    package static func prepareProcess() {
         StandardDescriptors.fill()
     }
 
@@ -47,7 +47,7 @@ public actor Daemon {
     /// - Parameters:
     ///   - options: How to serve.
     ///   - logger: Where the daemon says what it does.
-    public static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
+    package static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
         let pageKeeper = makePageKeeper(for: options)
         // The page must not be believed when nobody shows changes there.

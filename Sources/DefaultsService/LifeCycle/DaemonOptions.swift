@@ -1,9 +1,9 @@
-public import DefaultsFiles
+package import DefaultsFiles
 
 /// How the daemon is to serve.
-public struct DaemonOptions: Sendable {
+package struct DaemonOptions: Sendable {
     /// Whom it serves.
-    public enum Callers: Hashable, Sendable {
+    package enum Callers: Hashable, Sendable {
         /// Everybody on the session bus.
         case bus
         /// Everybody on the session bus, in place of the daemon that serves there now.
@@ -17,15 +17,15 @@ public struct DaemonOptions: Sendable {
     }
 
     /// Whom it serves.
-    public var callers: Callers
+    package var callers: Callers
     /// Where to keep the database; nil for the place that the environment names.
-    public var databaseDirectory: String?
+    package var databaseDirectory: String?
 
     /// Where the files of administrators and vendors are.
-    public var places = LayerPlaces.standard
+    package var places = LayerPlaces.standard
 
     /// Gathers options.
-    public init(
+    package init(
         serving callers: Callers = .bus, databaseDirectory: String? = nil,
         places: LayerPlaces = .standard
     ) {

@@ -78,7 +78,7 @@ struct HandOver {
         while let owner = try await witness.owner(of: Contract.busName),
             owner != connection.uniqueName
         {
-            let refusal: DBusError?
+            let refusal: DefaultsError?
             do {
                 refusal = try await ask(owner)
             } catch is CancellationError {
@@ -105,16 +105,17 @@ struct HandOver {
     ///
     /// - Returns: What it says if others are to have the name before us.
     /// - Throws: ``LifeCycleError`` where it keeps the name.
-    private func ask(_ owner: BusName) async throws -> DBusError? {
+    private func ask(_ owner: BusName) async throws -> DefaultsError? {
         do {
-            try await connection.call(
-                owner, Contract.objectPath, Contract.maintenanceInterface,
-                Contract.handOver.name, timeout: nil, replying: ""
-            ) { _ in }
+            try await connection.call(Contract.HandOver.self, (), of: owner, timeout: nil)
             return nil
+        } catch let error as DefaultsError {
+            guard error.code == .conflict else {
+                throw LifeCycleError.handOverRefused(error.message)
+            }
+            return error
         } catch let error as DBusError {
             switch error.name {
-            case DefaultsError.Code.conflict.errorName: return error
             // It has left.
             case .noReply, .serviceUnknown, .nameHasNoOwner: return nil
             case .unknownMethod, .unknownObject, .unknownInterface: throw LifeCycleError.nameTaken

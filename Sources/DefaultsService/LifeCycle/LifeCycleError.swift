@@ -2,9 +2,9 @@ import DBus
 import Glibc
 
 /// Why the daemon cannot serve, with the sentence that it ends with.
-public struct LifeCycleError: Error, CustomStringConvertible {
+package struct LifeCycleError: Error, CustomStringConvertible {
     /// The sentence.
-    public let description: String
+    package let description: String
 
     static let nameTaken = LifeCycleError(
         description:

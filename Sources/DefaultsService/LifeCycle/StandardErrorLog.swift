@@ -1,12 +1,12 @@
 import Glibc
-public import Logging
+package import Logging
 
 /// Writes log lines to standard error: with priorities for the journal, in words for people.
 ///
 /// The lines name domains and keys at most, never values.
-public struct StandardErrorLog: LogHandler {
+package struct StandardErrorLog: LogHandler {
     /// How a line begins.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// With the priority that the journal reads, such as `<4>`; see
         /// <https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html>.
         case priorities
@@ -17,7 +17,7 @@ public struct StandardErrorLog: LogHandler {
         ///
         /// systemd names the journal's stream in `JOURNAL_STREAM`. A program that runs with another
         /// standard error inherits the variable, so the stream is compared.
-        public static var ofStandardError: Form {
+        package static var ofStandardError: Form {
             guard let stream = getenv("JOURNAL_STREAM") else { return .words }
             var status = stat()
             guard fstat(STDERR_FILENO, &status) == 0 else { return .words }
@@ -27,25 +27,25 @@ public struct StandardErrorLog: LogHandler {
     }
 
     /// What is below it is dropped.
-    public var logLevel: Logger.Level
+    package var logLevel: Logger.Level
     /// Facts that every line ends with.
-    public var metadata: Logger.Metadata = [:]
+    package var metadata: Logger.Metadata = [:]
     private let form: Form
 
     /// A handler that drops what is below `logLevel`.
-    public init(logLevel: Logger.Level, form: Form = .ofStandardError) {
+    package init(logLevel: Logger.Level, form: Form = .ofStandardError) {
         self.logLevel = logLevel
         self.form = form
     }
 
     /// One of the facts that every line ends with.
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
     /// Writes an event as one line.
-    public func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var facts = metadata
         for (key, value) in event.metadata ?? [:] { facts[key] = value }
         let tail = facts.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()

@@ -10,25 +10,25 @@ extension DefaultsObject {
         Interface(
             Contract.maintenanceInterface,
             methods: [
-                closedMethod(Contract.getStatistics) { try $0.getStatistics($1) },
-                closedMethod(Contract.findWriter) { try $0.findWriter($1) },
-                closedMethod(Contract.listWriters) { try $0.listWriters($1) },
-                closedMethod(Contract.measureDomain) { try $0.measureDomain($1) },
-                closedMethod(Contract.listHosts) { try $0.listHosts($1) },
-                closedMethod(Contract.listLayerFiles) { try $0.listLayerFiles($1) },
-                closedMethod(Contract.listLocks) { try $0.listLocks($1) },
-                closedMethod(Contract.listBackups) { try $0.listBackups($1) },
-                closedMethod(Contract.backUp) { $0.backUp($1) },
-                closedMethod(Contract.restoreBackup) { try $0.restoreBackup($1) },
-                closedMethod(Contract.restore) { try $0.restore($1) },
-                closedMethod(Contract.handOver) { try $0.handOver($1) },
+                closedMethod(Contract.GetStatistics.self) { try $0.getStatistics($1) },
+                closedMethod(Contract.FindWriter.self) { try $0.findWriter($1) },
+                closedMethod(Contract.ListWriters.self) { try $0.listWriters($1) },
+                closedMethod(Contract.MeasureDomain.self) { try $0.measureDomain($1) },
+                closedMethod(Contract.ListHosts.self) { try $0.listHosts($1) },
+                closedMethod(Contract.ListLayerFiles.self) { try $0.listLayerFiles($1) },
+                closedMethod(Contract.ListLocks.self) { try $0.listLocks($1) },
+                closedMethod(Contract.ListBackups.self) { try $0.listBackups($1) },
+                closedMethod(Contract.BackUp.self) { $0.backUp($1) },
+                closedMethod(Contract.RestoreBackup.self) { try $0.restoreBackup($1) },
+                closedMethod(Contract.Restore.self) { try $0.restore($1) },
+                closedMethod(Contract.HandOver.self) { try $0.handOver($1) },
             ])
     }
 
     private func closedMethod(
-        _ declaration: MethodDeclaration, answeredBy answer: @escaping Answer
+        _ call: any Call.Type, answeredBy answer: @escaping Answer
     ) -> Method {
-        method(declaration) { object, call in
+        method(call) { object, call in
             try object.checkUnconfined(call)
             try answer(object, call)
         }
@@ -37,7 +37,7 @@ extension DefaultsObject {
     private func getStatistics(_ call: MethodCall) throws {
         // Those that cannot be listed are told of by ListBackups.
         let facts = statistics.facts(of: database, backups: (try? database.backups()) ?? [])
-        try call.reply { try $0.writeValue(.dictionary(key: "s", value: "v", facts)) }
+        try call.reply { try Contract.GetStatistics.writeReply(facts, to: &$0) }
     }
 
     private func listHosts(_ call: MethodCall) throws {
@@ -45,33 +45,20 @@ extension DefaultsObject {
         try NamesSize.check(
             hosts.flatMap { [$0.id.name, $0.name] }, room: Limits.maximumReplySize)
         noteWork(onEntries: hosts.count)
-        try call.reply { reply in
-            try reply.writeArray(of: "(ss)") { array in
-                for host in hosts {
-                    try array.writeStructure {
-                        try $0.writeString(host.id.name)
-                        try $0.writeString(host.name)
-                    }
-                }
-            }
+        try call.reply {
+            try Contract.ListHosts.writeReply(
+                hosts.lazy.map { (id: $0.id.name, name: $0.name) }, to: &$0)
         }
     }
 
     private func listBackups(_ call: MethodCall) throws {
-        let backups = try database.backups()
-        try call.reply { reply in
-            try reply.writeArray(of: "(sttst)") { array in
-                for backup in backups {
-                    try array.writeStructure {
-                        try $0.writeString(backup.name)
-                        try $0.writeUInt64(backup.date)
-                        try $0.writeUInt64(backup.generation.rawValue)
-                        try $0.writeString(backup.kind.rawValue)
-                        try $0.writeUInt64(UInt64(backup.size))
-                    }
-                }
-            }
+        let rows = try database.backups().map {
+            (
+                name: $0.name, date: $0.date, generation: $0.generation.rawValue,
+                kind: $0.kind.rawValue, size: UInt64($0.size)
+            )
         }
+        try call.reply { try Contract.ListBackups.writeReply(rows, to: &$0) }
     }
 
     /// The tool acts for the user; the backups of other programs do not take the place of its own.
@@ -80,36 +67,30 @@ extension DefaultsObject {
         let kind: Backup.Kind = process.map(ProgramFile.isTool) == true ? .manual : .program
         request(
             .backup(kind) { outcome in
-                call.answer(with: outcome) { try $0.writeString($1.name) }
+                call.answer(with: outcome) { try Contract.BackUp.writeReply($1.name, to: &$0) }
             })
     }
 
     private func restoreBackup(_ call: MethodCall) throws {
-        let name = try call.arguments { try $0.readString() }
+        let name = try call.arguments { try Contract.RestoreBackup.readArguments(from: &$0) }
         let restoration = Restoration(source: .backup(name), origin: origin(of: call))
         request(
             .restoration(restoration) { outcome in
                 call.answer(with: outcome) {
-                    try $0.writeString($1.undo?.name ?? "")
-                    try $0.writeUInt64($1.set)
-                    try $0.writeUInt64($1.removed)
-                    try $0.writeUInt64($1.damaged)
-                    try $0.writeUInt64($1.locked)
+                    try Contract.RestoreBackup.writeReply($1.counts, to: &$0)
                 }
             })
     }
 
     private func restore(_ call: MethodCall) throws {
         let (name, path, domains, isDry) = try call.arguments {
-            (
-                try $0.readString(), try $0.readString(), try $0.readStrings(), try $0.readBool()
-            )
+            try Contract.Restore.readArguments(from: &$0)
         }
         guard name.isEmpty || path.isEmpty else { throw DefaultsError.backupTwice }
         guard path.isEmpty || path.hasPrefix("/") else { throw DefaultsError(relativeBackup: path) }
         var restoration = Restoration(
             source: path.isEmpty ? .backup(name) : .file(path), origin: origin(of: call))
-        restoration.domains = Set(try domains.map { try Domain($0, on: hosts) })
+        restoration.domains = Set(try domains.map { try names.domain($0) })
         restoration.isDry = isDry
         request(
             .restoration(restoration) { [self] outcome in
@@ -118,20 +99,20 @@ extension DefaultsObject {
     }
 
     private func write(_ report: RestorationReport, to reply: inout MessageWriter) throws {
-        try reply.writeString(report.undo?.name ?? "")
-        for count in [report.set, report.removed, report.damaged, report.locked] {
-            try reply.writeUInt64(count)
+        let changes = report.parts.lazy.map {
+            (
+                domain: $0.domain.spelling(on: self.hosts), set: $0.set.map(\.name),
+                removed: $0.removed.map(\.name), locked: $0.locked
+            )
         }
-        try reply.writeArray(of: "(sasast)") { array in
-            for part in report.parts {
-                try array.writeStructure {
-                    try $0.writeString(part.domain.spelling(on: hosts))
-                    try $0.writeStrings(part.set.map(\.name))
-                    try $0.writeStrings(part.removed.map(\.name))
-                    try $0.writeUInt64(part.locked)
-                }
-            }
-        }
+        try Contract.Restore.writeReply(report.counts, changes, to: &reply)
+    }
+}
+
+extension RestorationReport {
+    fileprivate var counts: RestoredCounts {
+        RestoredCounts(
+            undo: undo?.name ?? "", set: set, removed: removed, damaged: damaged, locked: locked)
     }
 }
 

@@ -9,24 +9,18 @@ extension DefaultsObject {
     private static let mostLargest = 1000
 
     func findWriter(_ call: MethodCall) throws {
-        let generation = try call.arguments { try $0.readUInt64() }
+        let generation = try call.arguments { try Contract.FindWriter.readArguments(from: &$0) }
         let writer = writers.writer(of: generation)
         try call.reply {
-            try $0.writeString(writer?.executable ?? "")
-            try $0.writeUInt32(writer?.process ?? 0)
+            try Contract.FindWriter.writeReply(
+                (writer?.executable ?? "", writer?.process ?? 0), to: &$0)
         }
     }
 
     func listWriters(_ call: MethodCall) throws {
-        try call.reply { reply in
-            try reply.writeArray(of: "(st)") { array in
-                for (executable, count) in writers.counts {
-                    try array.writeStructure {
-                        try $0.writeString(executable)
-                        try $0.writeUInt64(count)
-                    }
-                }
-            }
+        try call.reply {
+            try Contract.ListWriters.writeReply(
+                writers.counts.lazy.map { (executable: $0.key, changes: $0.value) }, to: &$0)
         }
     }
 
@@ -34,26 +28,21 @@ extension DefaultsObject {
     /// than a list of its keys.
     func measureDomain(_ call: MethodCall) throws {
         let (domain, limit) = try call.arguments {
-            (try self.domain(from: &$0), try $0.readUInt32())
+            try Contract.MeasureDomain.readArguments(from: &$0, by: names)
         }
         let entries = try database.summaries(of: domain)
         noteWork(onEntries: entries.count)
-        let names = entries.reduce(0) { $0 + $1.key.length }
-        let archives = entries.reduce(0) { $0 + $1.size }
+        let nameBytes = entries.reduce(0) { $0 + $1.key.length }
+        let archiveBytes = entries.reduce(0) { $0 + $1.size }
         let largest = entries.sorted { $0.size > $1.size }
             .prefix(min(Int(clamping: limit), Self.mostLargest))
-        try call.reply { reply in
-            for number in [entries.count, names, archives] {
-                try reply.writeUInt64(UInt64(clamping: number))
-            }
-            try reply.writeArray(of: "(st)") { array in
-                for entry in largest {
-                    try array.writeStructure {
-                        try $0.writeString(entry.key.name)
-                        try $0.writeUInt64(UInt64(clamping: entry.size))
-                    }
-                }
-            }
+            .map { (key: $0.key.name, size: UInt64(clamping: $0.size)) }
+        try call.reply {
+            try Contract.MeasureDomain.writeReply(
+                (
+                    UInt64(clamping: entries.count), UInt64(clamping: nameBytes),
+                    UInt64(clamping: archiveBytes), largest
+                ), to: &$0)
         }
     }
 }

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsProtocol
 import DefaultsStorage
 
 /// What the service has done since its start.
@@ -13,27 +14,25 @@ struct Statistics {
     var rescues: UInt64 = 0
 
     /// All of it by name, with what the database holds now.
-    func facts(of database: Database, backups: [Backup]) -> [Value.Entry] {
-        let counts: [(String, UInt64)] = [
-            ("Uptime", UInt64(clamping: start.duration(to: .now).components.seconds)),
-            ("Calls", calls), ("Changes", changes), ("Flushes", flushes),
-            ("FailedFlushes", failedFlushes),
-            ("PendingBytes", UInt64(clamping: database.pendingBytes)),
-            ("JournalBytes", UInt64(clamping: database.journalSize)),
-            ("DatabaseBytes", UInt64(clamping: database.storeSize)),
-            ("ReserveBytes", UInt64(clamping: database.reserveSize)),
-            ("NewestBackup", backups.first?.date ?? 0),
-            ("Rescues", rescues),
-            ("LastRescueTime", UInt64(clamping: database.lastRescue?.time ?? 0)),
+    func facts(of database: Database, backups: [Backup]) -> [(Contract.GetStatistics.Fact, Value)] {
+        let counts: [(Contract.GetStatistics.Fact, UInt64)] = [
+            (.uptime, UInt64(clamping: start.duration(to: .now).components.seconds)),
+            (.calls, calls), (.changes, changes), (.flushes, flushes),
+            (.failedFlushes, failedFlushes),
+            (.pendingBytes, UInt64(clamping: database.pendingBytes)),
+            (.journalBytes, UInt64(clamping: database.journalSize)),
+            (.databaseBytes, UInt64(clamping: database.storeSize)),
+            (.reserveBytes, UInt64(clamping: database.reserveSize)),
+            (.newestBackup, backups.first?.date ?? 0),
+            (.rescues, rescues),
+            (.lastRescueTime, UInt64(clamping: database.lastRescue?.time ?? 0)),
         ]
-        let others: [(String, Value)] = [
-            ("Backups", .uint32(UInt32(clamping: backups.count))),
-            ("LastRescue", .string(database.lastRescue?.report ?? "")),
-            ("FileSystem", .string(database.fileSystem.name)),
-            ("IsNetworkFileSystem", .boolean(database.fileSystem.isNetwork)),
+        let others: [(Contract.GetStatistics.Fact, Value)] = [
+            (.backups, .uint32(UInt32(clamping: backups.count))),
+            (.lastRescue, .string(database.lastRescue?.report ?? "")),
+            (.fileSystem, .string(database.fileSystem.name)),
+            (.isNetworkFileSystem, .boolean(database.fileSystem.isNetwork)),
         ]
-        return (counts.map { ($0.0, .uint64($0.1)) } + others).map { name, value in
-            Value.Entry(.string(name), .variant(value))
-        }
+        return counts.map { ($0.0, .uint64($0.1)) } + others
     }
 }

@@ -9,15 +9,9 @@ extension DefaultsObject {
     func attach(_ call: MethodCall) throws {
         try checkUnconfined(call)
         var keys = 0
-        let domains = try call.arguments { arguments in
-            var count = 0
-            return try arguments.readArray {
-                count += 1
-                guard count <= Limits.maximumAttachedDomains else {
-                    throw DefaultsError.tooManyDomains
-                }
-                let spelling = try $0.readString()
-                let domain = try Domain(spelling, on: hosts)
+        let domains = try call.arguments {
+            try Contract.Attach.readArguments(from: &$0) { spelling in
+                let domain = try names.domain(spelling)
                 keys += try database.totals(of: domain).keys
                 let managed = try Domain(name: domain.name, layer: .managed)
                 return DomainReading.Attached(

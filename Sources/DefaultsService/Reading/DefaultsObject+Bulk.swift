@@ -9,7 +9,9 @@ import DefaultsStorage
 /// and what takes long is read on another thread.
 extension DefaultsObject {
     func listKeys(_ call: MethodCall) throws {
-        let domain = try call.arguments { try self.domain(from: &$0) }
+        let domain = try call.arguments {
+            try Contract.ListKeys.readArguments(from: &$0, by: names)
+        }
         let totals = try countedTotals(of: domain)
         if let totals = totals.certain {
             try NamesSize.check(
@@ -19,7 +21,9 @@ extension DefaultsObject {
     }
 
     func getAll(_ call: MethodCall) throws {
-        let domain = try call.arguments { try self.domain(from: &$0) }
+        let domain = try call.arguments {
+            try Contract.GetAll.readArguments(from: &$0, by: names)
+        }
         let totals = try countedTotals(of: domain)
         if let totals = totals.certain {
             let perKey = DomainReading.entryOverhead + DomainReading.smallestArchive
@@ -31,7 +35,9 @@ extension DefaultsObject {
     }
 
     func getAllValues(_ call: MethodCall) throws {
-        let domain = try call.arguments { try self.domain(from: &$0) }
+        let domain = try call.arguments {
+            try Contract.GetAllValues.readArguments(from: &$0, by: names)
+        }
         let totals = try countedTotals(of: domain)
         if let totals = totals.certain {
             // Each key is a value at least, or a name.
@@ -44,9 +50,10 @@ extension DefaultsObject {
     }
 
     func getChanges(_ call: MethodCall) throws {
-        let (domain, since) = try call.arguments { arguments in
-            (try self.domain(from: &arguments), Generation(rawValue: try arguments.readUInt64()))
+        let (domain, number) = try call.arguments {
+            try Contract.GetChanges.readArguments(from: &$0, by: names)
         }
+        let since = Generation(rawValue: number)
         let isLong = try database.view.hasMoreChanges(
             than: LongCalls.fewKeys, of: domain, since: since)
         try answer(call, isLong: isLong) { try $0.writeChanges(of: domain, since: since, to: &$1) }

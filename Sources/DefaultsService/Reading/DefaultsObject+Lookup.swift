@@ -7,45 +7,45 @@ import KeyedArchive
 /// What holds for an application: the first layer of the search list that has the key.
 extension DefaultsObject {
     func lookup(_ call: MethodCall) throws {
-        let (stored, layer) = try lookedUpValue(of: call)
+        let (stored, layer) = try lookedUpValue(
+            call.arguments { try Contract.Lookup.readArguments(from: &$0, by: ApplicationNames()) })
         try call.reply {
-            try $0.writeBytes(stored.archive)
-            try $0.writeString(layer)
+            try Contract.Lookup.writeReply((stored.archive, layer), to: &$0)
         }
     }
 
     func lookupValue(_ call: MethodCall) throws {
-        let (stored, layer) = try lookedUpValue(of: call)
-        try reply(to: call, with: stored) { try $0.writeString(layer) }
+        let (stored, layer) = try lookedUpValue(
+            call.arguments {
+                try Contract.LookupValue.readArguments(from: &$0, by: ApplicationNames())
+            })
+        try reply(to: call, with: stored) {
+            try Contract.LookupValue.writeReply(($0, layer), to: &$1)
+        }
     }
 
     func isLocked(_ call: MethodCall) throws {
-        let (domain, key) = try applicationAndKey(of: call)
+        let (domain, key) = try call.arguments {
+            try Contract.IsLocked.readArguments(from: &$0, by: ApplicationNames())
+        }
         let isLocked = try isLocked(key, in: domain)
-        try call.reply { try $0.writeBool(isLocked) }
+        try call.reply { try Contract.IsLocked.writeReply(isLocked, to: &$0) }
     }
 
     func explain(_ call: MethodCall) throws {
-        let (domain, key) = try applicationAndKey(of: call)
+        let (domain, key) = try call.arguments {
+            try Contract.Explain.readArguments(from: &$0, by: ApplicationNames())
+        }
         let layers = try SearchList(of: domain, on: hosts.this.id).places.compactMap {
             try explanation(of: key, in: $0)
         }
-        try call.reply { reply in
-            try reply.writeArray(of: "(ssbt)") { array in
-                for layer in layers {
-                    try array.writeStructure {
-                        try $0.writeString(layer.name)
-                        try $0.writeString(layer.source)
-                        try $0.writeBool(layer.isLocked)
-                        try $0.writeUInt64(UInt64(layer.size))
-                    }
-                }
-            }
-        }
+        try call.reply { try Contract.Explain.writeReply(layers, to: &$0) }
     }
 
-    private func lookedUpValue(of call: MethodCall) throws -> (StoredValue, layer: String) {
-        let (domain, key) = try applicationAndKey(of: call)
+    private func lookedUpValue(
+        _ arguments: (domain: Domain, key: Key)
+    ) throws -> (StoredValue, layer: String) {
+        let (domain, key) = arguments
         for place in SearchList(of: domain, on: hosts.this.id).places
         where layers.mayHaveKeys(place.domain) {
             if let stored = try database.value(place.domain, key) { return (stored, place.name) }
@@ -53,29 +53,10 @@ extension DefaultsObject {
         throw DefaultsError(noLayerHas: key, for: domain)
     }
 
-    private func applicationAndKey(of call: MethodCall) throws -> (Domain, Key) {
-        try call.arguments { arguments in
-            (
-                try Domain(ofApplication: arguments.readString()),
-                try Key(arguments.readString())
-            )
-        }
-    }
-
-    /// What a layer has to say of a key.
-    private struct Explanation {
-        let name: String
-        /// The file that the value or the lock is from; empty for a layer of the user.
-        let source: String
-        let isLocked: Bool
-        /// The size of the archive in bytes; 0 where the layer has no value.
-        let size: Int
-    }
-
     /// What a layer has to say of a key; nil where that is nothing.
     private func explanation(
         of key: Key, in place: SearchList.Place
-    ) throws -> Explanation? {
+    ) throws -> Contract.Explain.Row? {
         let domain = place.domain
         guard layers.mayHaveKeys(domain) else { return nil }
         let size = try database.value(domain, key)?.archive.count
@@ -87,7 +68,6 @@ extension DefaultsObject {
         case .managed: source = try pathOfLock(of: key, by: domain)
         case .system: source = try fileRecord(of: domain)?.source(of: key)?.description ?? ""
         }
-        return Explanation(
-            name: place.name, source: source, isLocked: isLocked, size: size ?? 0)
+        return (place.name, source, isLocked, UInt64(size ?? 0))
     }
 }

@@ -6,36 +6,33 @@ import KeyedArchive
 
 extension DefaultsObject {
     func get(_ call: MethodCall) throws {
-        let stored = try storedValue(of: call)
+        let stored = try storedValue(
+            call.arguments { try Contract.Get.readArguments(from: &$0, by: names) })
         try call.reply {
-            try $0.writeBytes(stored.archive)
-            try $0.writeUInt64(stored.generation.rawValue)
+            try Contract.Get.writeReply((stored.archive, stored.generation.rawValue), to: &$0)
         }
     }
 
     func getValue(_ call: MethodCall) throws {
-        let stored = try storedValue(of: call)
-        try reply(to: call, with: stored) { try $0.writeUInt64(stored.generation.rawValue) }
+        let stored = try storedValue(
+            call.arguments { try Contract.GetValue.readArguments(from: &$0, by: names) })
+        try reply(to: call, with: stored) {
+            try Contract.GetValue.writeReply(($0, stored.generation.rawValue), to: &$1)
+        }
     }
 
-    /// Answers with what is stored as a D-Bus value, and with what a closure writes after it.
+    /// Makes a D-Bus value of what is stored, and answers with what a closure writes of it.
     func reply(
         to call: MethodCall, with stored: StoredValue,
-        _ write: @escaping @Sendable (inout MessageWriter) throws -> Void
+        _ write: @escaping @Sendable (Value, inout MessageWriter) throws -> Void
     ) throws {
         guard stored.archive.count > LongCalls.fewBytes, call.isReplyExpected else {
             let value = try Self.value(of: stored)
-            return try call.reply {
-                try $0.writeValue(.variant(value))
-                try write(&$0)
-            }
+            return try call.reply { try write(value, &$0) }
         }
         try carryOutAside(call, in: .conversions) { detached in
             let value = try Self.value(of: stored)
-            try detached.write {
-                try $0.writeValue(.variant(value))
-                try write(&$0)
-            }
+            try detached.write { try write(value, &$0) }
         } then: { _, _, detached, _ in
             try detached.sendReply()
         }
@@ -57,18 +54,15 @@ extension DefaultsObject {
         try answer(call, isLong: isLong) { try $0.writeDomains(to: &$1) }
     }
 
-    /// Reads the arguments domain and key and what is stored there.
-    private func storedValue(of call: MethodCall) throws -> StoredValue {
-        let (domain, key) = try call.arguments { arguments in
-            (try self.domain(from: &arguments), try Key(arguments.readString()))
-        }
+    /// Reads what is stored for a key.
+    private func storedValue(_ arguments: (domain: Domain, key: Key)) throws -> StoredValue {
+        let (domain, key) = arguments
         guard let stored = try database.value(domain, key) else {
             throw DefaultsError(noKey: key, in: domain, on: hosts)
         }
         return stored
     }
 
-    func domain(from arguments: inout MessageReader) throws -> Domain {
-        try Domain(arguments.readString(), on: hosts)
-    }
+    /// How this service takes the names in calls.
+    var names: CheckedNames { CheckedNames(hosts: hosts) }
 }

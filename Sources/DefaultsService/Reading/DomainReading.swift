@@ -32,8 +32,9 @@ final class DomainReading {
         guard size <= Limits.maximumReplySize else {
             throw DefaultsError(tooLargeDomain: domain, on: hosts)
         }
-        _ = try write(entries.map(\.key), of: domain, to: &reply)
-        try reply.writeUInt64(view.generation.rawValue)
+        try Contract.GetAll.writeReply(at: view.generation.rawValue, to: &reply) {
+            _ = try write(entries.map(\.key), of: domain, to: &$0)
+        }
     }
 
     /// Writes the reply of `GetAllValues`.
@@ -42,13 +43,10 @@ final class DomainReading {
         var room = Limits.maximumReplySize
         var budget = ValueBudget.domain
         let keys = try view.keys(of: domain)
-        try reply.writeDictionary(key: "s", value: "v") { entries in
+        try Contract.GetAllValues.writeReply(at: view.generation.rawValue, to: &reply) { entries in
             for key in keys {
                 if let value = try value(of: key, in: domain, budget: &budget) {
-                    try entries.writeEntry {
-                        try $0.writeString(key.name)
-                        try $0.writeValue(.variant(value))
-                    }
+                    try entries.writeVariant(value, forKey: key.name)
                 } else {
                     unrepresentable.append(key.name)
                     room -= NamesSize.size(of: key.name)
@@ -57,23 +55,23 @@ final class DomainReading {
                     throw DefaultsError(tooLargeDomain: domain, on: hosts)
                 }
             }
+        } unrepresentable: {
+            unrepresentable
         }
-        try reply.writeStrings(unrepresentable)
-        try reply.writeUInt64(view.generation.rawValue)
     }
 
     /// Writes the reply of `ListKeys`.
     func writeKeys(of domain: Domain, to reply: inout MessageWriter) throws {
         let names = try view.keys(of: domain).map(\.name)
         try NamesSize.check(names, room: Limits.maximumReplySize)
-        try reply.writeStrings(names)
+        try Contract.ListKeys.writeReply(names, to: &reply)
     }
 
     /// Writes the reply of `ListDomains`.
     func writeDomains(to reply: inout MessageWriter) throws {
         let names = try view.domains().map { $0.spelling(on: hosts) }
         try NamesSize.check(names, room: Limits.maximumReplySize)
-        try reply.writeStrings(names)
+        try Contract.ListDomains.writeReply(names, to: &reply)
     }
 
     /// Writes the reply of `GetChanges`.
@@ -86,11 +84,15 @@ final class DomainReading {
         try NamesSize.check(
             (changes.changed.map(\.key) + changes.removed).map(\.name),
             room: Limits.maximumReplySize - 2 * Limits.maximumBulkSize)
-        let damaged = try write(selection.sent, of: domain, to: &reply)
-        try reply.writeStrings((selection.large + damaged).map(\.name))
-        try reply.writeStrings(changes.removed.map(\.name))
-        try reply.writeUInt64(view.generation.rawValue)
-        try reply.writeBool(changes.isComplete)
+        var damaged: [Key] = []
+        try Contract.GetChanges.writeReply(
+            removed: changes.removed.lazy.map(\.name), generation: view.generation.rawValue,
+            isComplete: changes.isComplete, to: &reply
+        ) {
+            damaged = try write(selection.sent, of: domain, to: &$0)
+        } large: {
+            (selection.large + damaged).map(\.name)
+        }
     }
 
     /// A domain that a client attaches: what the caller called it, and the keys and prefixes that the
@@ -106,48 +108,45 @@ final class DomainReading {
         _ domains: [Attached], page: FileDescriptor, to reply: inout MessageWriter
     ) throws {
         var room = Limits.maximumBulkSize
-        try reply.writeUnixFD(page)
-        try reply.writeArray(of: "(sua{say}asas)") { array in
+        try Contract.Attach.writeReply(page, at: view.generation.rawValue, to: &reply) { array in
             for attached in domains {
-                try array.writeStructure { try write(attached, to: &$0, room: &room) }
+                try write(attached, to: &array, room: &room)
                 guard array.size <= Limits.maximumReplySize else {
                     throw DefaultsError(tooLargeDomains: domains.count)
                 }
             }
         }
-        try reply.writeUInt64(view.generation.rawValue)
     }
 
     private func write(
-        _ attached: Attached, to fields: inout MessageWriter, room: inout Int
+        _ attached: Attached, to array: inout MessageWriter, room: inout Int
     ) throws {
         let domain = attached.domain
         let selection = BulkSelection(of: try view.summaries(of: domain), room: &room)
-        try fields.writeString(attached.spelling)
-        try fields.writeUInt32(Database.counterSlot(of: domain))
-        let damaged = try write(selection.sent, of: domain, to: &fields)
-        try fields.writeStrings((selection.large + damaged).map(\.name))
-        try fields.writeStrings(attached.locked)
+        var damaged: [Key] = []
+        try Contract.Attach.writeDomain(
+            attached.spelling, slot: Database.counterSlot(of: domain), locked: attached.locked,
+            to: &array
+        ) {
+            damaged = try write(selection.sent, of: domain, to: &$0)
+        } large: {
+            (selection.large + damaged).map(\.name)
+        }
     }
 
-    /// Writes entries as an `a{say}`.
+    /// Writes the entries of an `a{say}`.
     ///
     /// - Returns: The keys whose values are damaged, which are left out.
     private func write(
-        _ keys: [Key], of domain: Domain, to writer: inout MessageWriter
+        _ keys: [Key], of domain: Domain, to entries: inout MessageWriter
     ) throws -> [Key] {
         var damaged: [Key] = []
-        try writer.writeDictionary(key: "s", value: "ay") { entries in
-            for key in keys {
-                guard let stored = try intactValue(of: key, in: domain) else {
-                    damaged.append(key)
-                    continue
-                }
-                try entries.writeEntry {
-                    try $0.writeString(key.name)
-                    try $0.writeBytes(stored.archive)
-                }
+        for key in keys {
+            guard let stored = try intactValue(of: key, in: domain) else {
+                damaged.append(key)
+                continue
             }
+            try entries.writeArchive(stored.archive, forKey: key.name)
         }
         return damaged
     }
@@ -162,7 +161,8 @@ final class DomainReading {
         guard let stored = try intactValue(of: key, in: domain) else { return nil }
         do {
             return try VariantForm.value(
-                of: KeyedArchive(validating: stored.archive), inside: 3, budget: &budget)
+                of: KeyedArchive(validating: stored.archive),
+                inside: Contract.GetAllValues.containers, budget: &budget)
         } catch is DefaultsError, is ArchiveError {
             if budget.isSpent { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
             return nil

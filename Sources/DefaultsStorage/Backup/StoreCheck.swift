@@ -1,4 +1,5 @@
 public import DefaultsModel
+internal import DefaultsTerms
 internal import SQLite
 
 /// What a check of a whole database has found to be damaged; nothing, for one that is sound.

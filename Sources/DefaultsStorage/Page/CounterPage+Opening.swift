@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import DefaultsTerms
 internal import Glibc
 
 /// How a process comes by its page: it takes up that of an earlier one, or makes one.
@@ -61,7 +62,7 @@ extension CounterPage {
             if page.isPage(of: database, at: current) { return page }
             page.void()
         }
-        let words = PageLayout.page(of: database, at: current)
+        let words = CounterPageLayout.page(of: database, at: current)
         guard let file = try? PageFile.inMemory(words), keeper.keep(file) else { return nil }
         return try? CounterPage(in: nil, file)
     }
@@ -80,21 +81,23 @@ extension CounterPage {
     ) throws(SystemError) -> CounterPage? {
         let file = try PageFile(directory.file(name))
         let status = try file.status()
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_size == off_t(PageLayout.size) else {
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size == off_t(CounterPageLayout.size)
+        else {
             return nil
         }
         try file.makePrivate()
         // Somebody may have made a hole in it.
-        try file.allocate(PageLayout.size)
+        try file.allocate(CounterPageLayout.size)
         let page = try CounterPage(in: directory, file)
         return page.isPage(of: database, at: current) ? page : nil
     }
 
     private func isPage(of database: UniqueID, at current: Generation) -> Bool {
-        mapping.load(PageLayout.formatWord) == PageLayout.format
-            && mapping.load(PageLayout.slotCountWord) == UInt64(PageLayout.slots)
-            && PageLayout.databaseWords.map { mapping.load($0) } == PageLayout.words(of: database)
-            && mapping.load(PageLayout.generationWord) <= current.rawValue
+        mapping.load(CounterPageLayout.formatWord) == CounterPageLayout.format
+            && mapping.load(CounterPageLayout.slotCountWord) == UInt64(CounterPageLayout.slots)
+            && CounterPageLayout.databaseWords.map { mapping.load($0) }
+                == CounterPageLayout.words(of: database)
+            && mapping.load(CounterPageLayout.generationWord) <= current.rawValue
     }
 
     /// Makes a page on which every domain has changed now.
@@ -107,8 +110,8 @@ extension CounterPage {
         do throws(SystemError) {
             let file = try PageFile(directory.file(unfinished), O_CREAT | O_TRUNC)
             try file.makePrivate()
-            try file.allocate(PageLayout.size)
-            try file.write(PageLayout.page(of: database, at: generation), at: 0)
+            try file.allocate(CounterPageLayout.size)
+            try file.write(CounterPageLayout.page(of: database, at: generation), at: 0)
             let page = try CounterPage(in: directory, file)
             try directory.rename(unfinished, to: name)
             return page
@@ -121,16 +124,17 @@ extension CounterPage {
     private func bringUpToDate(
         to current: Generation, durable: Generation, replayed: [ChangeSet]?
     ) {
-        let noted = mapping.load(PageLayout.generationWord)
+        let noted = mapping.load(CounterPageLayout.generationWord)
         if let replayed, noted >= durable.rawValue {
             for change in replayed {
-                mapping.raise(PageLayout.slot(of: change.domain), to: change.generation.rawValue)
+                mapping.raise(
+                    CounterPageLayout.slot(of: change.domain.name), to: change.generation.rawValue)
             }
         } else {
-            for slot in PageLayout.firstSlot..<PageLayout.words {
+            for slot in CounterPageLayout.firstSlot..<CounterPageLayout.words {
                 mapping.raise(slot, to: current.rawValue)
             }
         }
-        mapping.raise(PageLayout.generationWord, to: current.rawValue)
+        mapping.raise(CounterPageLayout.generationWord, to: current.rawValue)
     }
 }

@@ -1,10 +1,11 @@
 internal import DefaultsModel
+internal import DefaultsTerms
 internal import Glibc
 
 /// The page of counters that clients map, so that they read without asking.
 ///
-/// Its layout is in `PageLayout`. If a service manager keeps the page, it is memory without a name, see
-/// ``PageKeeper``. Otherwise it is the file `counters` in the directory of the journal.
+/// Its layout is in `CounterPageLayout`. If a service manager keeps the page, it is memory without a
+/// name, see ``PageKeeper``. Otherwise it is the file `counters` in the directory of the journal.
 ///
 /// A client takes its copy of generation G for current while the slot of the domain is G or less. So the
 /// page must never show less than the truth. It may show more, which costs a client a question.
@@ -58,7 +59,7 @@ final class CounterPage {
         in directory: PrivateDirectory?, _ file: consuming PageFile
     ) throws(SystemError) {
         identity = FileIdentity(try file.status())
-        mapping = try file.map(words: PageLayout.words)
+        mapping = try file.map(words: CounterPageLayout.words)
         self.directory = directory
         self.file = file
     }
@@ -66,8 +67,9 @@ final class CounterPage {
     /// Shows a change, which is in the journal and not acknowledged yet.
     func note(_ change: ChangeSet) {
         guard isWhole else { return void() }
-        mapping.raise(PageLayout.slot(of: change.domain), to: change.generation.rawValue)
-        mapping.raise(PageLayout.generationWord, to: change.generation.rawValue)
+        mapping.raise(
+            CounterPageLayout.slot(of: change.domain.name), to: change.generation.rawValue)
+        mapping.raise(CounterPageLayout.generationWord, to: change.generation.rawValue)
     }
 
     /// Makes the copies of all clients that rely on this page invalid, for good.
@@ -99,7 +101,7 @@ final class CounterPage {
 
     /// The number of the word that is a domain's slot, whatever its layer.
     static func slot(of domain: Domain) -> UInt32 {
-        UInt32(PageLayout.slot(of: domain))
+        UInt32(CounterPageLayout.slot(of: domain.name))
     }
 
     /// Voids the page in a directory and removes it: clients that have it mapped must not rely on it while
@@ -111,9 +113,9 @@ final class CounterPage {
         do throws(SystemError) {
             let file = try PageFile(path)
             let status = try file.status()
-            let words = Int(status.st_size) / MemoryLayout<UInt64>.size
+            let words = Int(status.st_size) / CounterPageLayout.wordSize
             // A page of another version may be longer. A file that is far longer was never a page.
-            try void(file, words: min(max(words, PageLayout.words), mostWords))
+            try void(file, words: min(max(words, CounterPageLayout.words), mostWords))
         } catch {
             if error.number == ENOENT { return }
             throw error
@@ -125,15 +127,15 @@ final class CounterPage {
     /// Whether all of the mapping is memory.
     private var isWhole: Bool {
         guard let status = try? file.status() else { return false }
-        return status.st_size >= off_t(PageLayout.size)
+        return status.st_size >= off_t(CounterPageLayout.size)
     }
 
     static func void(_ file: borrowing PageFile) throws(SystemError) {
-        try void(file, words: PageLayout.words)
+        try void(file, words: CounterPageLayout.words)
     }
 
     private static func void(_ file: borrowing PageFile, words: Int) throws(SystemError) {
-        let first = PageLayout.generationWord
-        try file.write([UInt64](repeating: .max, count: words - first), at: first)
+        let first = CounterPageLayout.generationWord
+        try file.write([UInt64](repeating: CounterPageLayout.void, count: words - first), at: first)
     }
 }

@@ -1,5 +1,6 @@
 import DefaultsClient
 import DefaultsProtocol
+import DefaultsTerms
 import KeyedArchive
 
 /// Edits of keys of one domain, which are made as one change or not at all.
@@ -36,9 +37,7 @@ struct DomainEdits {
     mutating func add(
         _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil, line: Int = 0
     ) throws(ToolError) {
-        guard 1...Limits.maximumKeyLength ~= key.utf8.count, !key.utf8.contains(0) else {
-            throw .noSuchKey(key)
-        }
+        guard KeyRule.allows(key) else { throw .noSuchKey(key) }
         if case .set(let archive) = edit, archive.bytes.count > Limits.maximumValueSize {
             throw .valueTooLarge(key, archive.bytes.count)
         }
@@ -70,7 +69,7 @@ extension DomainEdits {
     ///
     /// - Throws: ``KeyFailure`` where it is one key that is refused.
     func check(with defaults: RemoteDefaults) async throws {
-        if domain.hasSuffix("@managed") || domain.hasSuffix("@system") {
+        if LayerName.isReadOnly(domain) {
             throw ToolError.readOnly(domain)
         }
         _ = try await defaults.keys(in: domain)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsClient
+import DefaultsTerms
 @preconcurrency import Glibc
 
 struct Domains: ServiceCommand {

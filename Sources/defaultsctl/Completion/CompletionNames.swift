@@ -1,5 +1,6 @@
 import DBus
 import DefaultsClient
+import DefaultsTerms
 
 /// The names that complete a command line.
 protocol CompletionNames {

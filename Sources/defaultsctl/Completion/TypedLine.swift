@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// The words of a command line before the one that is being typed, and what they are.
 struct TypedLine {
     /// The command that they name; the tool itself where there is no verb yet.
@@ -32,7 +34,7 @@ struct TypedLine {
         case "-host" where positions.isEmpty: isHostPending = rest.popFirst() == nil
         case "-currentHost" where positions.isEmpty: break
         case _ where Self.globalDomains.contains(word) && positions.isEmpty:
-            positions.append("NSGlobalDomain")
+            positions.append(GlobalDomain.name)
         case Self.application where positions.isEmpty:
             _ = rest.popFirst()
             positions.append("")

@@ -1,8 +1,10 @@
+import DefaultsTerms
+
 /// What the tool says of changes that cannot be made.
 extension ToolError {
     static func noSuchKey(_ key: String) -> ToolError {
         ToolError(
-            "'\(key.inBrief)' can be no key: a key has 1 to 1024 bytes, and "
+            "'\(key.inBrief)' can be no key: a key has 1 to \(KeyRule.maximumLength) bytes, and "
                 + "none of them is zero.", refused)
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DefaultsTerms
 
 /// What the tool says of words that cannot be meant, each with the exit status.
 extension ToolError {

@@ -1,8 +1,10 @@
+import DefaultsTerms
+
 /// A domain as macOS's `defaults` takes it: a name, a name of the global domain, `-app NAME`, or the
 /// path that macOS has the domain's file at.
 struct DomainWord {
     private static let globalNames: Set<String> = [
-        "-g", "-globalDomain", "NSGlobalDomain", "Apple Global Domain",
+        "-g", "-globalDomain", GlobalDomain.name, "Apple Global Domain",
         "kCFPreferencesAnyApplication", ".GlobalPreferences",
     ]
 
@@ -82,10 +84,7 @@ struct PreferencesPath {
     }
 }
 
-/// The domain that every application looks into after its own.
-enum GlobalDomain {
-    static let name = "NSGlobalDomain"
-
+extension GlobalDomain {
     /// What macOS's tool calls the domain where it names it.
     static let title = "Apple Global Domain"
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsClient
+import DefaultsTerms
 
 /// For which host a verb is; macOS's spelling stands before the verb.
 ///
@@ -31,16 +32,17 @@ struct HostOption: ParsableArguments {
     /// How the layers in question may be spelled: the service names a host by its name, and by its ID
     /// where the name would not do, whichever of them was typed.
     private func suffixes(of defaults: RemoteDefaults) async throws -> [String] {
-        guard let host else { return [currentHost ? "@host" : ""] }
+        guard let host else { return [currentHost ? LayerName.host.suffix : ""] }
         // An older daemon knows no names, nor does any tell one in a sandbox.
         let hosts = (try? await defaults.hosts()) ?? []
         let machines = hosts.named(host)
         if machines.count > 1 {
             // The service has the words for that.
-            _ = try await defaults.keys(in: "\(GlobalDomain.name)@host:\(host)")
+            let suffix = LayerName.suffix(ofHost: host)
+            _ = try await defaults.keys(in: GlobalDomain.name + suffix)
         }
-        guard let machine = machines.first else { return ["@host:\(host)"] }
+        guard let machine = machines.first else { return [LayerName.suffix(ofHost: host)] }
         return machine == hosts.first
-            ? ["@host"] : ["@host:\(machine.name)", "@host:\(machine.id)"]
+            ? [LayerName.host.suffix] : [machine.name, machine.id].map(LayerName.suffix(ofHost:))
     }
 }

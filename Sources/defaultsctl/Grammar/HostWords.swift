@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// The host that a command line is for: `-currentHost` or `-host NAME` before the verb, or one of
 /// these or `--current-host` or `--host NAME` after it.
 struct HostWords {
@@ -90,10 +92,10 @@ struct HostWords {
         let suffix: String
         switch choice {
         case .any: return domain
-        case .current: suffix = "@host"
-        case .named(let name): suffix = "@host:\(name)"
+        case .current: suffix = LayerName.host.suffix
+        case .named(let name): suffix = LayerName.suffix(ofHost: name)
         }
-        guard !domain.contains("@") else { throw .hostTwice(domain) }
+        guard !domain.contains(LayerName.separator) else { throw .hostTwice(domain) }
         return domain + suffix
     }
 }

@@ -1,5 +1,6 @@
 import DefaultsFiles
 import DefaultsModel
+import DefaultsTerms
 @preconcurrency import Glibc
 
 /// What `lint` finds in files and directories.

@@ -1,4 +1,5 @@
 import DefaultsClient
+import DefaultsTerms
 import KeyedArchive
 import PropertyList
 
@@ -108,7 +109,7 @@ extension WatchedChange.Content {
 extension WatchedChange {
     /// The command that makes the same change; a comment, where none can.
     fileprivate func command(hasISODates: Bool) -> String {
-        if domain.hasSuffix("@managed") || domain.hasSuffix("@system") {
+        if LayerName.isReadOnly(domain) {
             return comment("it is from a file of the administrator or the vendor")
         }
         // What was not there has no parts to be written, and what is gone none to be removed.

@@ -1,6 +1,7 @@
 import DBus
 import DefaultsClient
 import DefaultsProtocol
+import DefaultsTerms
 import KeyedArchive
 
 /// Follows what is watched, and finds what has become of it.
@@ -74,7 +75,9 @@ struct Watcher {
 
 extension Watcher {
     private mutating func take(_ change: DefaultsChange) async throws {
-        if change.layer == "host" { return try await catchUpWithHosts(told: change) }
+        if change.layer == LayerName.host.rawValue {
+            return try await catchUpWithHosts(told: change)
+        }
         let domain = change.domainWithLayer
         guard scope.includes(domain: domain) else { return }
         if change.changed.isEmpty, change.removed.isEmpty {
@@ -147,7 +150,8 @@ extension Watcher {
     /// Shows what has changed in the layers of hosts of a domain: the signal is the same for those of
     /// all hosts.
     private mutating func catchUpWithHosts(told change: DefaultsChange) async throws {
-        let (own, others) = ("\(change.domain)@host", "\(change.domain)@host:")
+        let own = LayerName.host.spelling(of: change.domain)
+        let others = change.domain + LayerName.suffix(ofHost: "")
         let known = domains.keys + (try await watchedDomains())
         let layers = Set(known.filter { $0.hasPrefix(others) } + [own])
         for layer in layers.sorted() where scope.includes(domain: layer) {

@@ -1,0 +1,226 @@
+package import DBus
+package import KeyedArchive
+
+/// Several changes at once, and waiting for the disk.
+extension Contract {
+    /// Sets and removes several keys of a domain in one change, if what is expected holds.
+    package enum Apply: TransactionCall {
+        package typealias Arguments = TransactionArguments<PlainNames, [UInt8]>
+
+        package static let method = MethodDeclaration(
+            "Apply", in: [.domain, Argument("set", "a{say}")] + transactionArguments,
+            out: [.generation])
+
+        package static func writeValues(
+            _ archives: [(String, [UInt8])], to writer: inout MessageWriter
+        ) throws {
+            try writer.writeArchives {
+                for (key, archive) in archives { try $0.writeArchive(archive, forKey: key) }
+            }
+        }
+
+        /// Reads the arguments.
+        ///
+        /// - Throws: The first thing that is wrong with them: a name, an archive that is larger than
+        ///   a value may be, or too many keys.
+        package static func readArguments<Names: TransactionNames>(
+            from reader: inout MessageReader, by names: Names
+        ) throws -> TransactionArguments<Names, [UInt8]> {
+            try TransactionArguments(from: &reader, by: names) { try $0.readStorableArchive() }
+        }
+    }
+
+    /// The same with D-Bus values.
+    package enum ApplyValues: TransactionCall {
+        package typealias Arguments = TransactionArguments<PlainNames, Value>
+
+        package static let method = MethodDeclaration(
+            "ApplyValues", in: [.domain, Argument("set", "a{sv}")] + transactionArguments,
+            out: [.generation])
+
+        package static func writeValues(
+            _ values: [(String, Value)], to writer: inout MessageWriter
+        ) throws {
+            try writer.writeVariants {
+                for (key, value) in values { try $0.writeVariant(value, forKey: key) }
+            }
+        }
+
+        /// Reads the arguments, and makes the archives that the values stand for.
+        ///
+        /// - Throws: As ``Apply/readArguments(from:by:)``, but the sizes of the archives are left to
+        ///   ``DefaultsError/checkSize(of:)``.
+        package static func readArguments<Names: TransactionNames>(
+            from reader: inout MessageReader, by names: Names
+        ) throws -> TransactionArguments<Names, KeyedArchive> {
+            var remaining = Limits.maximumValueCount
+            return try TransactionArguments(from: &reader, by: names) { value in
+                try value.readVariant {
+                    try VariantForm.readArchive(from: &$0, remaining: &remaining)
+                }
+            }
+        }
+    }
+
+    /// Waits until every change acknowledged before is on disk.
+    package enum Synchronize: Call {
+        package static let method = MethodDeclaration("Synchronize", out: [.generation])
+
+        package typealias Reply = UInt64
+    }
+
+    private static let transactionArguments = [
+        Argument("remove", "as"), Argument("expected", "a{st}"), Argument("options", "a{sv}"),
+    ]
+}
+
+/// What the receiver of a transaction makes of the names in it.
+package protocol TransactionNames: NameReading {
+    /// What a key is expected to be.
+    associatedtype Expectation: Sendable
+    /// The name of a transaction.
+    associatedtype Token: Sendable
+
+    /// Checks an expectation: a key, or an empty text for the whole domain, and the generation that
+    /// it must still have.
+    func expectation(_ key: String, _ generation: UInt64) throws -> Expectation
+    /// Checks the name of a transaction.
+    func token(_ text: String) throws -> Token
+}
+
+/// The arguments of `Apply` and `ApplyValues`.
+package struct TransactionArguments<Names: TransactionNames, Content: Sendable>: Sendable {
+    /// The domain, with its layer.
+    package let domain: Names.Domain
+    /// The keys to set, each with its value.
+    package let set: [(Names.Key, Content)]
+    /// The keys to remove.
+    package let removed: [Names.Key]
+    /// What must hold for the change to be made.
+    package let expected: [Names.Expectation]
+    /// The options.
+    package let options: TransactionOptions<Names>
+
+    /// Makes the arguments of a call.
+    package init(
+        domain: Names.Domain, set: [(Names.Key, Content)], removed: [Names.Key] = [],
+        expected: [Names.Expectation] = [], options: TransactionOptions<Names> = .init()
+    ) {
+        self.domain = domain
+        self.set = set
+        self.removed = removed
+        self.expected = expected
+        self.options = options
+    }
+
+    /// Reads the arguments; the keys are counted before anything is made of them.
+    fileprivate init(
+        from reader: inout MessageReader, by names: Names,
+        content: (inout MessageReader) throws -> Content
+    ) throws {
+        var keys = 0
+        func key(from reader: inout MessageReader) throws -> String {
+            keys += 1
+            guard keys <= Limits.maximumTransactionKeys else { throw DefaultsError.tooManyKeys }
+            return try reader.readString()
+        }
+        domain = try names.domain(reader.readString())
+        set = try reader.readDictionary {
+            (try names.key(key(from: &$0)), try content(&$0))
+        }
+        removed = try reader.readArray { try names.key(key(from: &$0)) }
+        expected = try reader.readDictionary {
+            (try key(from: &$0), try $0.readUInt64())
+        }.map { try names.expectation($0, $1) }
+        options = try TransactionOptions(from: &reader, by: names)
+    }
+}
+
+/// The options of `Apply` and `ApplyValues`.
+package struct TransactionOptions<Names: TransactionNames>: Sendable {
+    /// Whether the reply waits for the disk.
+    package var isDurable: Bool
+    /// The name of the transaction: a second one of this name replies what the first did.
+    package var token: Names.Token?
+
+    /// Makes options.
+    package init(isDurable: Bool = false, token: Names.Token? = nil) {
+        self.isDurable = isDurable
+        self.token = token
+    }
+
+    private static var durableName: String { "durable" }
+    private static var tokenName: String { "token" }
+
+    fileprivate init(from reader: inout MessageReader, by names: Names) throws {
+        self.init()
+        var read: Swift.Set<String> = []
+        _ = try reader.readDictionary { entry in
+            let name = try entry.readString()
+            guard read.insert(name).inserted else { throw DefaultsError(optionTwice: name) }
+            return (name, try entry.readVariant { try self.read(name, from: &$0, by: names) })
+        }
+    }
+
+    private mutating func read(
+        _ name: String, from value: inout MessageReader, by names: Names
+    ) throws {
+        switch (name, value.nextType) {
+        case (Self.durableName, .boolean): isDurable = try value.readBool()
+        case (Self.tokenName, .string): token = try names.token(value.readString())
+        case (Self.durableName, _): throw DefaultsError(option: name, isNot: "a boolean (b)")
+        case (Self.tokenName, _): throw DefaultsError(option: name, isNot: "a string (s)")
+        default: throw DefaultsError(unknownOption: name)
+        }
+    }
+}
+
+extension TransactionOptions<PlainNames> {
+    fileprivate func write(to writer: inout MessageWriter) throws {
+        try writer.writeDictionary(key: "s", value: "v") {
+            if isDurable {
+                try $0.writeEntry {
+                    try $0.writeString(Self.durableName)
+                    try $0.writeVariant(of: "b") { try $0.writeBool(true) }
+                }
+            }
+            if let token {
+                try $0.writeEntry {
+                    try $0.writeString(Self.tokenName)
+                    try $0.writeVariant(of: "s") { try $0.writeString(token) }
+                }
+            }
+        }
+    }
+}
+
+/// `Apply` and `ApplyValues`, which differ in the form of the values alone.
+package protocol TransactionCall: Call
+where Arguments == TransactionArguments<PlainNames, Content>, Reply == UInt64 {
+    /// What a caller sends for a key.
+    associatedtype Content: Sendable
+
+    /// Writes the keys that are set, with their values.
+    static func writeValues(
+        _ values: [(String, Content)], to writer: inout MessageWriter
+    ) throws
+}
+
+extension TransactionCall {
+    package static func writeArguments(
+        _ arguments: Arguments, to writer: inout MessageWriter
+    ) throws {
+        try writer.writeString(arguments.domain)
+        try writeValues(arguments.set, to: &writer)
+        try writer.writeStrings(arguments.removed)
+        try writer.writeDictionary(key: "s", value: "t") { entries in
+            for (key, generation) in arguments.expected {
+                try entries.writeEntry {
+                    try $0.writeString(key)
+                    try $0.writeUInt64(generation)
+                }
+            }
+        }
+        try arguments.options.write(to: &writer)
+    }
+}

@@ -1,0 +1,97 @@
+package import DBus
+
+/// Clients that read without asking.
+extension Contract {
+    /// Opens the page of counters and reads whole domains, for a client that reads without asking.
+    package enum Attach: Call {
+        package static let method = MethodDeclaration(
+            "Attach", in: [Argument("domains", "as")],
+            out: [
+                Argument("page", "h"), Argument("domains", "a(sua{say}asas)"), .generation,
+            ])
+
+        package typealias Arguments = [String]
+
+        /// A domain as a client attaches it.
+        package struct Domain: Sendable {
+            /// What the caller called it.
+            package let spelling: String
+            /// The word of the page that tells of its changes.
+            package let slot: UInt32
+            /// The archives that are sent at once.
+            package let entries: [(String, [UInt8])]
+            /// The keys whose archives are only named.
+            package let large: [String]
+            /// The keys that are locked; a trailing `*` stands for a prefix.
+            package let locked: [String]
+        }
+
+        /// What the caller reads; the page is its own to close.
+        package typealias Reply = (page: FileDescriptor, domains: [Domain], generation: UInt64)
+
+        package static func writeArguments(
+            _ domains: [String], to writer: inout MessageWriter
+        ) throws {
+            try writer.writeStrings(domains)
+        }
+
+        /// Reads the arguments; the domains are counted before anything is made of them.
+        ///
+        /// - Parameter domain: Makes of each domain what is to be attached.
+        package static func readArguments<Attached>(
+            from reader: inout MessageReader, _ domain: (String) throws -> Attached
+        ) throws -> [Attached] {
+            var count = 0
+            return try reader.readArray {
+                count += 1
+                guard count <= Limits.maximumAttachedDomains else {
+                    throw DefaultsError.tooManyDomains
+                }
+                return try domain($0.readString())
+            }
+        }
+
+        /// Writes the reply.
+        ///
+        /// - Parameters:
+        ///   - page: The page; the message carries a duplicate.
+        ///   - domains: Writes each domain with ``writeDomain(_:slot:locked:to:entries:large:)``.
+        package static func writeReply(
+            _ page: FileDescriptor, at generation: UInt64, to writer: inout MessageWriter,
+            domains: (inout MessageWriter) throws -> Void
+        ) throws {
+            try writer.writeUnixFD(page)
+            try writer.writeArray(of: "(sua{say}asas)", domains)
+            try writer.writeUInt64(generation)
+        }
+
+        /// Writes one domain of the reply.
+        ///
+        /// - Parameters:
+        ///   - entries: Writes each entry with `writeArchive`.
+        ///   - large: Called after that: the keys that are only named.
+        package static func writeDomain(
+            _ spelling: String, slot: UInt32, locked: [String], to writer: inout MessageWriter,
+            entries: (inout MessageWriter) throws -> Void, large: () -> [String]
+        ) throws {
+            try writer.writeStructure {
+                try $0.writeString(spelling)
+                try $0.writeUInt32(slot)
+                try $0.writeArchives(entries)
+                try $0.writeStrings(large())
+                try $0.writeStrings(locked)
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            let page = try reader.readUnixFD()
+            let domains = try reader.readStructures {
+                Domain(
+                    spelling: try $0.readString(), slot: try $0.readUInt32(),
+                    entries: try $0.readArchives(), large: try $0.readStrings(),
+                    locked: try $0.readStrings())
+            }
+            return (page, domains, try reader.readUInt64())
+        }
+    }
+}

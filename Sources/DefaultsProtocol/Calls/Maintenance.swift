@@ -1,0 +1,271 @@
+package import DBus
+
+/// The interface for the project's own tool, at the same object as the contract's.
+///
+/// It is no promise to others, may change with every version, and is closed to programs in a
+/// sandbox.
+extension Contract {
+    /// The name of the interface.
+    package static let maintenanceInterface: InterfaceName = "org.defaultsd.Maintenance1"
+
+    /// Tells what the daemon has done and what it holds, each fact by its name.
+    package enum GetStatistics: Call {
+        package static let method = MethodDeclaration(
+            "GetStatistics", of: maintenanceInterface, out: [Argument("statistics", "a{sv}")])
+
+        /// The facts; the type of each is in parentheses.
+        package enum Fact: String, Sendable {
+            /// Seconds since the start (t).
+            case uptime = "Uptime"
+            /// Calls since the start (t).
+            case calls = "Calls"
+            /// Changes since the start (t).
+            case changes = "Changes"
+            /// Flushes since the start (t).
+            case flushes = "Flushes"
+            /// Flushes since the start that failed (t).
+            case failedFlushes = "FailedFlushes"
+            /// How often a damaged database was repaired since the start (t).
+            case rescues = "Rescues"
+            /// Bytes that are not on disk yet (t).
+            case pendingBytes = "PendingBytes"
+            /// The size of the journal (t).
+            case journalBytes = "JournalBytes"
+            /// The size of the database (t).
+            case databaseBytes = "DatabaseBytes"
+            /// Bytes that are kept for removals on a full disk; 0 while they are used up (t).
+            case reserveBytes = "ReserveBytes"
+            /// The number of backups (u).
+            case backups = "Backups"
+            /// When the newest backup was made, in seconds since 1970; 0 if there is none (t).
+            case newestBackup = "NewestBackup"
+            /// What the last repair kept and what it lost; empty if there was none (s).
+            case lastRescue = "LastRescue"
+            /// When the last repair was, in seconds since 1970 (t).
+            case lastRescueTime = "LastRescueTime"
+            /// The file system of the database (s).
+            case fileSystem = "FileSystem"
+            /// Whether that is a network file system (b).
+            case isNetworkFileSystem = "IsNetworkFileSystem"
+        }
+
+        /// The facts that the service tells; another version may tell others.
+        package struct Reply: Sendable {
+            private let facts: [String: Value]
+
+            fileprivate init(_ facts: [(String, Value)]) {
+                self.facts = Dictionary(facts) { first, _ in first }
+            }
+
+            /// A fact; nil if the service does not tell it.
+            package subscript(_ fact: Fact) -> Value? { facts[fact.rawValue] }
+        }
+
+        package static func writeReply(
+            _ facts: some Sequence<(Fact, Value)>, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeVariants {
+                for (fact, value) in facts { try $0.writeVariant(value, forKey: fact.rawValue) }
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            Reply(try reader.readVariants())
+        }
+    }
+
+    /// Tells who has made the change of a generation: the file of the program and the process.
+    ///
+    /// An empty name stands for nobody: the daemon knows it of its last 1024 changes.
+    package enum FindWriter: Call {
+        package static let method = MethodDeclaration(
+            "FindWriter", of: maintenanceInterface, in: [.generation],
+            out: [Argument("executable", "s"), Argument("process", "u")])
+
+        package typealias Arguments = UInt64
+        package typealias Reply = (executable: String, process: UInt32)
+
+        package static func writeArguments(
+            _ generation: UInt64, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeUInt64(generation)
+        }
+
+        package static func readArguments(from reader: inout MessageReader) throws -> UInt64 {
+            try reader.readUInt64()
+        }
+
+        package static func writeReply(_ reply: Reply, to writer: inout MessageWriter) throws {
+            try writer.writeString(reply.executable)
+            try writer.writeUInt32(reply.process)
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            (try reader.readString(), try reader.readUInt32())
+        }
+    }
+
+    /// Lists the programs that have made changes since the daemon's start, each with their number,
+    /// in no order; an empty name stands for those that the daemon does not know, or has no room for.
+    package enum ListWriters: Call {
+        package static let method = MethodDeclaration(
+            "ListWriters", of: maintenanceInterface, out: [Argument("writers", "a(st)")])
+
+        package typealias Row = (executable: String, changes: UInt64)
+        package typealias Reply = [Row]
+
+        package static func writeReply(
+            _ writers: some Sequence<Row>, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeStructures(of: "(st)", writers) {
+                try $0.writeString($1.executable)
+                try $0.writeUInt64($1.changes)
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            try reader.readStructures { (try $0.readString(), try $0.readUInt64()) }
+        }
+    }
+
+    /// Measures a domain: how many keys it has, the bytes of their names, those of their archives,
+    /// and the largest of these, the largest first, at most so many.
+    package enum MeasureDomain: Call {
+        package static let method = MethodDeclaration(
+            "MeasureDomain", of: maintenanceInterface, in: [.domain, Argument("limit", "u")],
+            out: [
+                Argument("keys", "t"), Argument("name_bytes", "t"), Argument("archive_bytes", "t"),
+                Argument("largest", "a(st)"),
+            ])
+
+        package typealias Arguments = (domain: String, limit: UInt32)
+        package typealias Row = (key: String, size: UInt64)
+        package typealias Reply = (
+            keys: UInt64, nameBytes: UInt64, archiveBytes: UInt64, largest: [Row]
+        )
+
+        package static func writeArguments(
+            _ arguments: Arguments, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeString(arguments.domain)
+            try writer.writeUInt32(arguments.limit)
+        }
+
+        /// Reads the arguments.
+        package static func readArguments<Names: NameReading>(
+            from reader: inout MessageReader, by names: Names
+        ) throws -> (domain: Names.Domain, limit: UInt32) {
+            (try names.domain(reader.readString()), try reader.readUInt32())
+        }
+
+        package static func writeReply(_ reply: Reply, to writer: inout MessageWriter) throws {
+            try writer.writeUInt64(reply.keys)
+            try writer.writeUInt64(reply.nameBytes)
+            try writer.writeUInt64(reply.archiveBytes)
+            try writer.writeStructures(of: "(st)", reply.largest) {
+                try $0.writeString($1.key)
+                try $0.writeUInt64($1.size)
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            (
+                try reader.readUInt64(), try reader.readUInt64(), try reader.readUInt64(),
+                try reader.readStructures { (try $0.readString(), try $0.readUInt64()) }
+            )
+        }
+    }
+
+    /// Gives the name of the service to the caller, which waits for it in the bus's queue, and ends.
+    ///
+    /// Before that everything is written to disk, and after it every call that came to the old owner is
+    /// answered. The reply comes when the name has been given up. Error.Conflict if another connection
+    /// is first in the queue: nothing is given up then.
+    package enum HandOver: Call {
+        package static let method = MethodDeclaration("HandOver", of: maintenanceInterface)
+
+        package typealias Reply = Void
+    }
+
+    /// Lists the machines of which the database knows, this one first: each with its ID, and its host
+    /// name, which is empty where it is not known.
+    package enum ListHosts: Call {
+        package static let method = MethodDeclaration(
+            "ListHosts", of: maintenanceInterface, out: [Argument("hosts", "a(ss)")])
+
+        package typealias Row = (id: String, name: String)
+        package typealias Reply = [Row]
+
+        package static func writeReply(
+            _ hosts: some Sequence<Row>, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeStructures(of: "(ss)", hosts) {
+                try $0.writeString($1.id)
+                try $0.writeString($1.name)
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            try reader.readStructures { (try $0.readString(), try $0.readString()) }
+        }
+    }
+
+    /// Lists the files of the layers, the weakest first within a domain's layer.
+    ///
+    /// Each: layer (`managed` or `system`), domain, path, and what is wrong with it; empty where it is
+    /// good.
+    package enum ListLayerFiles: Call {
+        package static let method = MethodDeclaration(
+            "ListLayerFiles", of: maintenanceInterface, out: [Argument("files", "a(ssss)")])
+
+        package typealias Row = (layer: String, domain: String, path: String, problem: String)
+        package typealias Reply = [Row]
+
+        package static func writeReply(
+            _ files: some Sequence<Row>, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeStructures(of: "(ssss)", files) {
+                try $0.writeString($1.layer)
+                try $0.writeString($1.domain)
+                try $0.writeString($1.path)
+                try $0.writeString($1.problem)
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            try reader.readStructures {
+                (
+                    try $0.readString(), try $0.readString(), try $0.readString(),
+                    try $0.readString()
+                )
+            }
+        }
+    }
+
+    /// Lists what is locked in a domain: keys, and prefixes with a trailing `*`, each with the file
+    /// that locks it.
+    ///
+    /// A key with a managed value is listed as a key. The locks of NSGlobalDomain, which hold in every
+    /// domain, come after the domain's own.
+    package enum ListLocks: DomainCall {
+        package static let method = MethodDeclaration(
+            "ListLocks", of: maintenanceInterface, in: [.domain],
+            out: [Argument("locks", "a(ss)")])
+
+        package typealias Row = (pattern: String, path: String)
+        package typealias Reply = [Row]
+
+        package static func writeReply(
+            _ locks: some Sequence<Row>, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeStructures(of: "(ss)", locks) {
+                try $0.writeString($1.pattern)
+                try $0.writeString($1.path)
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            try reader.readStructures { (try $0.readString(), try $0.readString()) }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package import DBus
+
+/// The signal `Changed`: one change, by names and without values.
+package struct ChangedSignal: Sendable, Hashable {
+    /// Its declaration.
+    package static let declaration = SignalDeclaration(
+        "Changed",
+        [
+            .domain, .layer, Argument("changed", "as"), Argument("removed", "as"), .generation,
+            Argument("origin", "s"),
+        ])
+
+    /// The domain, without a suffix.
+    package let domain: String
+    /// The name of the layer.
+    package let layer: String
+    /// The keys that have another value now.
+    package let changed: [String]
+    /// The keys that are gone.
+    package let removed: [String]
+    /// The generation of the change.
+    package let generation: UInt64
+    /// The unique bus name of the writer; empty if the change came from a file.
+    package let origin: String
+
+    /// Makes the signal of a change.
+    package init(
+        domain: String, layer: String, changed: [String], removed: [String], generation: UInt64,
+        origin: String
+    ) {
+        self.domain = domain
+        self.layer = layer
+        self.changed = changed
+        self.removed = removed
+        self.generation = generation
+        self.origin = origin
+    }
+
+    /// Matches the signals of all domains, or of one.
+    ///
+    /// - Parameter sender: The connection that sends them; nil for every one.
+    package static func rule(from sender: BusName?, of domain: String? = nil) -> MatchRule {
+        MatchRule(
+            sender: sender, path: Contract.objectPath, interface: Contract.interface,
+            member: declaration.name, arguments: domain.map { [domainIndex: $0] } ?? [:])
+    }
+
+    /// The place of the domain among the arguments, for rules that match it.
+    package static let domainIndex = 0
+
+    /// Writes the arguments.
+    package func write(to writer: inout MessageWriter) throws {
+        try writer.writeString(domain)
+        try writer.writeString(layer)
+        try writer.writeStrings(changed)
+        try writer.writeStrings(removed)
+        try writer.writeUInt64(generation)
+        try writer.writeString(origin)
+    }
+
+    /// Reads a signal.
+    ///
+    /// - Throws: `DBusError` if it has other arguments than the contract says.
+    package init(_ signal: Signal) throws {
+        let arguments = signal.arguments
+        guard arguments.count == 6, let (domain, layer) = Self.place(of: signal),
+            let changed = arguments[2].strings, let removed = arguments[3].strings,
+            case .uint64(let generation) = arguments[4], case .string(let origin) = arguments[5]
+        else {
+            throw DBusError(.invalidSignature, "The signal Changed has other arguments than told.")
+        }
+        self.init(
+            domain: domain, layer: layer, changed: changed, removed: removed,
+            generation: generation, origin: origin)
+    }
+
+    /// Which layer of which domain a signal is about; nil if it is not as the contract says.
+    package static func place(of signal: Signal) -> (domain: String, layer: String)? {
+        guard signal.arguments.count >= 2, case .string(let domain) = signal.arguments[domainIndex],
+            case .string(let layer) = signal.arguments[1]
+        else { return nil }
+        return (domain, layer)
+    }
+}
+
+extension Value {
+    fileprivate var strings: [String]? {
+        guard case .array(_, let elements) = self else { return nil }
+        var strings: [String] = []
+        for element in elements {
+            guard case .string(let string) = element else { return nil }
+            strings.append(string)
+        }
+        return strings
+    }
+}

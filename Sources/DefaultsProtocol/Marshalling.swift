@@ -1,0 +1,83 @@
+package import DBus
+
+/// The forms that several calls write.
+extension MessageWriter {
+    /// Writes an `as`.
+    package mutating func writeStrings(_ strings: some Sequence<String>) throws {
+        try writeArray(of: "s") { for string in strings { try $0.writeString(string) } }
+    }
+
+    /// Writes an `a{say}`, each entry of which the closure writes with ``writeArchive(_:forKey:)``.
+    package mutating func writeArchives(
+        _ entries: (inout MessageWriter) throws -> Void
+    ) throws {
+        try writeDictionary(key: "s", value: "ay", entries)
+    }
+
+    /// Writes one entry of an `a{say}`.
+    package mutating func writeArchive(_ archive: [UInt8], forKey key: String) throws {
+        try writeEntry {
+            try $0.writeString(key)
+            try $0.writeBytes(archive)
+        }
+    }
+
+    /// Writes an `a{sv}`, each entry of which the closure writes with ``writeVariant(_:forKey:)``.
+    package mutating func writeVariants(
+        _ entries: (inout MessageWriter) throws -> Void
+    ) throws {
+        try writeDictionary(key: "s", value: "v", entries)
+    }
+
+    /// Writes one entry of an `a{sv}`.
+    package mutating func writeVariant(_ value: Value, forKey key: String) throws {
+        try writeEntry {
+            try $0.writeString(key)
+            try $0.writeValue(.variant(value))
+        }
+    }
+
+    /// Writes an array of structures, the fields of each with a closure.
+    mutating func writeStructures<Rows: Sequence>(
+        of type: Signature, _ rows: Rows,
+        _ fields: (inout MessageWriter, Rows.Element) throws -> Void
+    ) throws {
+        try writeArray(of: type) { array in
+            for row in rows { try array.writeStructure { try fields(&$0, row) } }
+        }
+    }
+}
+
+extension MessageReader {
+    /// Reads an `as`.
+    package mutating func readStrings() throws -> [String] {
+        try readArray { try $0.readString() }
+    }
+
+    /// Reads an `a{say}`.
+    mutating func readArchives() throws -> [(String, [UInt8])] {
+        try readDictionary { (try $0.readString(), try $0.readBytes()) }
+    }
+
+    /// Reads an `a{sv}`.
+    mutating func readVariants() throws -> [(String, Value)] {
+        try readDictionary { (try $0.readString(), try $0.readVariant { try $0.readValue() }) }
+    }
+
+    /// Reads an archive that is to be stored, its size first: one that is too large is not copied.
+    mutating func readStorableArchive() throws -> [UInt8] {
+        try withBytes { bytes in
+            guard bytes.count <= Limits.maximumValueSize else {
+                throw DefaultsError(tooLargeArchive: bytes.count)
+            }
+            return bytes.withUnsafeBufferPointer { Array($0) }
+        }
+    }
+
+    /// Reads an array of structures, the fields of each with a closure.
+    mutating func readStructures<Row>(
+        _ fields: (inout MessageReader) throws -> Row
+    ) throws -> [Row] {
+        try readArray { try $0.readStructure(fields) }
+    }
+}
