@@ -91,3 +91,47 @@ package actor DefaultsObject {
                 ? "" : ", \(pending) \(pending == 1 ? "change" : "changes") not on disk yet")
     }
 }
+
+extension DefaultsObject {
+    /// The contract's declarations, each with the method here that answers it.
+    func interface() -> Interface {
+        Interface(
+            Contract.interface,
+            methods: readingMethods + lookupMethods + changingMethods,
+            signals: [ChangedSignal.declaration],
+            properties: [
+                property(Contract.version) { _ in .string(Version.current) },
+                property(Contract.currentGeneration) { .uint64($0.database.generation.rawValue) },
+                property(Contract.durableGeneration) {
+                    .uint64($0.database.durableGeneration.rawValue)
+                },
+                property(Contract.pendingChanges) {
+                    .uint32(UInt32(clamping: $0.database.pendingChanges))
+                },
+                property(Contract.storageError) { .string($0.trouble.sentence) },
+                property(Contract.databasePath) { .string($0.database.path) },
+                property(Contract.maximumValueSize) { _ in
+                    .uint64(UInt64(Limits.maximumValueSize))
+                },
+            ])
+    }
+
+    /// The connection calls handlers on the loop's thread, which is where this actor lives.
+    func method(_ call: any Call.Type, answeredBy answer: @escaping Answer) -> Method {
+        let declaration = call.method
+        return Method(declaration.name, in: declaration.input, out: declaration.output) { call in
+            try self.assumeIsolated { try $0.carryOut(call, by: answer) }
+        }
+    }
+
+    private func property(
+        _ declaration: PropertyDeclaration,
+        read: @escaping @Sendable (isolated DefaultsObject) -> Value
+    ) -> Property {
+        Property(
+            declaration.name, declaration.type, emitsChanged: declaration.emitsChanged
+        ) {
+            self.assumeIsolated(read)
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import Glibc
+import KeyedArchive
+import Logging
+
+/// Restoring a backup while the service goes on.
+///
+/// Keys that differ are changed by ordinary changes, so watchers, pages, journal and generations stay
+/// right, and nothing has to start again. There is one change for each domain, or several if very many of
+/// its keys differ. Changes that others make meanwhile are later than the restoration, or are undone by it.
+extension DefaultsObject {
+    /// Restores a backup.
+    ///
+    /// - Returns: What it has changed, when that is on disk; or what it would change.
+    /// - Throws: If nothing or not everything was restored. In the second case the error names the backup
+    ///   that undoes it.
+    func restore(_ restoration: Restoration) async throws -> RestorationReport {
+        try checkNotEnding()
+        let (backup, reader) = try await open(restoration.source)
+        try await checkDomains(of: restoration, in: reader)
+        var report = RestorationReport()
+        report.undoing = .notNeeded(sparing: backup)
+        report.damaged = UInt64(await reader.damage.rowCount)
+        do {
+            try await restore(restoration, from: reader, in: &report)
+            if restoration.isDry { return report }
+            _ = try await durability().get()
+            // The backup may be older than the identity of a machine.
+            try database.adoptHostLayers { publish($0) }
+            _ = try await durability().get()
+        } catch {
+            if let error = error as? StorageError, error.isDamage {
+                repair(because: error.description)
+            }
+            // Nothing was changed, so there is nothing to report of it. This also holds for a dry run.
+            if case .notNeeded = report.undoing { throw error }
+            throw DefaultsError(notRestored: restoration.source.name, report, because: error)
+        }
+        logger.notice("Restored the backup \(restoration.source.name): \(report).")
+        return report
+    }
+
+    /// Opens a backup and verifies it; only single values of it may be damaged.
+    ///
+    /// - Returns: The backup, if it is one of the database's own, and its reader.
+    private func open(
+        _ source: Restoration.Source
+    ) async throws -> (backup: Backup?, reader: BackupReader) {
+        do {
+            let backup: Backup?
+            let reader: BackupReader
+            switch source {
+            case .backup(let name):
+                guard let found = try database.backups().first(where: { $0.name == name }) else {
+                    throw DefaultsError(noBackup: name)
+                }
+                (backup, reader) = (found, try await writer.open(found))
+            case .file(let path):
+                guard !isDatabase(path) else { throw DefaultsError(restoringItself: path) }
+                (backup, reader) = (nil, try await writer.openBackup(at: path))
+            }
+            while try await reader.verify() { try checkNotEnding() }
+            let damage = await reader.damage
+            if let structure = damage.structure { throw structure }
+            if !damage.isNone { logger.warning("In the backup \(source.name): \(damage)") }
+            return (backup, reader)
+        } catch let error as StorageError where error.code == .damagedDatabase {
+            throw DefaultsError(damagedBackup: source.name, because: error)
+        }
+    }
+
+    /// Whether a path, in any spelling, leads to the database itself, which is not a backup.
+    private func isDatabase(_ path: String) -> Bool {
+        var (file, own) = (stat(), stat())
+        guard stat(path, &file) == 0, stat(database.path, &own) == 0 else { return false }
+        return file.st_dev == own.st_dev && file.st_ino == own.st_ino
+    }
+
+    /// Reads from the backup; damage there is not damage of the database.
+    private func read<Value: Sendable>(
+        _ source: Restoration.Source, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as StorageError where error.isDamage {
+            throw DefaultsError(damageIn: source.name, error)
+        }
+    }
+
+    /// Refuses a domain that neither the backup nor the database has: its name must be mistyped.
+    private func checkDomains(of restoration: Restoration, in reader: BackupReader) async throws {
+        let own = try database.domains()
+        let unknown = restoration.domains.filter { named in
+            !own.contains { Restoration.covers(named, $0) }
+        }
+        var missing = try await read(restoration.source) {
+            try await reader.domainsWithoutValues(among: Array(unknown))
+        }
+        guard !missing.isEmpty else { return }
+        // The backup may have them for one host only. A second reader finds that, because the first
+        // one must stay at the beginning.
+        let (_, parts) = try await open(restoration.source)
+        while let part = try await read(restoration.source, { try await parts.next() }),
+            !missing.isEmpty
+        {
+            missing.removeAll { Restoration.covers($0, part.domain) }
+        }
+        guard let domain = missing.map({ $0.spelling(on: hosts) }).min() else { return }
+        throw DefaultsError(noDomainToRestore: domain, from: restoration.source.name)
+    }
+
+    /// Makes the backup that undoes the restoration, before its first change.
+    ///
+    /// A restoration that changes nothing makes none, and so does not displace an older one.
+    private func backUpBeforeFirstChange(in report: inout RestorationReport) async throws {
+        guard case .notNeeded(let spared) = report.undoing else { return }
+        switch try await makeBackup(.undo, sparing: spared) {
+        case .success(let undo): report.undoing = .made(undo)
+        case .failure: report.undoing = .impossible
+        }
+    }
+
+    private func restore(
+        _ restoration: Restoration, from reader: BackupReader, in report: inout RestorationReport
+    ) async throws {
+        // A damaged row may have lost its key, too: a key that is not found may be that key.
+        let mayRemove = report.damaged == 0
+        var difference: DomainDifference?
+        while let part = try await read(restoration.source, { try await reader.next() }) {
+            try checkNotEnding()
+            guard restoration.covers(part.domain) else { continue }
+            var current =
+                if let difference, difference.domain == part.domain { difference } else {
+                    DomainDifference(
+                        of: part.domain,
+                        removing: mayRemove ? try database.keys(of: part.domain) : [])
+                }
+            difference = nil
+            report.damaged += try current.take(part) { try differs(part.domain, $0, from: $1) }
+            if current.isLarge || part.isLast {
+                let change = current.takeChange(by: restoration.origin)
+                try await make(change, in: &report, isDry: restoration.isDry)
+            }
+            difference = current
+        }
+        if mayRemove { try await removeDomains(restoration, notIn: reader, in: &report) }
+    }
+
+    private func removeDomains(
+        _ restoration: Restoration, notIn reader: BackupReader, in report: inout RestorationReport
+    ) async throws {
+        let origin = restoration.origin
+        var rest = try database.domains().filter(restoration.covers)[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(1024))
+            rest = rest.dropFirst(1024)
+            let lacking = try await read(restoration.source) {
+                try await reader.domainsWithoutValues(among: some)
+            }
+            for domain in lacking {
+                try checkNotEnding()
+                let keys = try database.keys(of: domain)
+                let hasLocks = try keys.contains { try isLocked($0, in: domain) }
+                if hasLocks || restoration.isDry {
+                    let change = ChangeProposal(domain: domain, removed: keys, origin: origin)
+                    try await make(change, in: &report, isDry: restoration.isDry)
+                    continue
+                }
+                try await backUpBeforeFirstChange(in: &report)
+                if let removal = try removal(of: domain, by: origin) {
+                    report.removed += UInt64(clamping: try database.totals(of: domain).keys)
+                    publish(try await commitWhenThereIsRoom(removal))
+                }
+            }
+        }
+    }
+
+    private func make(
+        _ proposal: ChangeProposal, in report: inout RestorationReport, isDry: Bool
+    ) async throws {
+        var (change, locked) = try possible(proposal)
+        if isDry {
+            return try report.note(
+                .init(
+                    domain: change.domain, set: change.set.map(\.key), removed: change.removed,
+                    locked: locked))
+        }
+        if !change.changesNothing {
+            try await backUpBeforeFirstChange(in: &report)
+            // Others may have removed or locked keys meanwhile.
+            (change, locked) = try possible(proposal)
+        }
+        report.locked += locked
+        guard !change.changesNothing else { return }
+        publish(try await commitWhenThereIsRoom(change))
+        report.set += UInt64(change.set.count)
+        report.removed += UInt64(change.removed.count)
+    }
+
+    /// The part of a change that can be made now, and how many of its keys are locked.
+    private func possible(
+        _ proposal: ChangeProposal
+    ) throws -> (change: ChangeProposal, locked: UInt64) {
+        let domain = proposal.domain
+        let set = try proposal.set.filter { try !isLocked($0.key, in: domain) }
+        let present = try proposal.removed.filter { try database.generation(domain, $0) != nil }
+        let removed = try present.filter { try !isLocked($0, in: domain) }
+        let locked = UInt64(proposal.set.count - set.count + present.count - removed.count)
+        let change = ChangeProposal(
+            domain: domain, set: set, removed: removed, origin: proposal.origin)
+        return (change, locked)
+    }
+
+    /// Commits a change that no caller waits for, when the disk has taken enough of the earlier changes.
+    func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws -> ChangeSet {
+        while true {
+            // The service may have ended since this was called, so nothing may suspend in between.
+            guard !disk.hasEnded else { throw DefaultsError.isEnding }
+            do {
+                return try commit(proposal)
+            } catch is RoomAwaited {
+            } catch let error as StorageError {
+                let mayPass = error.code == .pendingFull || error.code == .generationsExhausted
+                guard mayPass, database.needsFlush else { throw error }
+            }
+            _ = try await durability().get()
+            try checkNotEnding()
+        }
+    }
+}

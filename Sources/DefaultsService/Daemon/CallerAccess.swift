@@ -1,0 +1,116 @@
+import DBus
+import DefaultsProtocol
+import Glibc
+import Logging
+import Synchronization
+
+// Invariants
+//
+// 1. The decision depends only on what was known of a connection before its first call. It holds as
+//    long as the connection, and nothing is looked up again: the process may have ended since, and
+//    another process may have its number.
+// 2. What is unknown is refused. If the user is unknown, all calls are. If it is unknown where the
+//    program runs, the page is.
+
+/// What a caller may do, by who it is.
+///
+/// | caller | may |
+/// |---|---|
+/// | a process of another user, or of an unknown user | nothing |
+/// | a process that left before it was identified, on a bus that other users can reach | nothing |
+/// | a snap, by its label | all but `Attach` and `Maintenance1` |
+/// | a process whose root directory, user or mount namespace differs from ours and the bus's | the same |
+/// | a process that could not be examined | the same |
+/// | any other process of this user | everything |
+enum CallerAccess {
+    /// Nothing.
+    case none
+    /// Everything but what shows or changes the service as a whole.
+    case confined
+    /// Everything.
+    case full
+
+    /// - Parameters:
+    ///   - credentials: What is known of the caller; nil if it left before it was identified.
+    ///   - isBusPrivate: Whether other users cannot reach the bus. Then an unidentified caller belongs to
+    ///     this user.
+    init(of credentials: PeerCredentials?, isBusPrivate: Bool) {
+        guard let credentials else {
+            self = isBusPrivate ? .confined : .none
+            return
+        }
+        guard credentials.userID == geteuid() else {
+            self = .none
+            return
+        }
+        let isSnap = credentials.securityLabel?.hasPrefix("snap.") == true
+        self = isSnap || !credentials.isAtHome ? .confined : .full
+    }
+}
+
+extension Connection {
+    /// Identifies callers, and refuses those that may not call at all.
+    ///
+    /// The log reports once that a caller had left before it was identified: such a caller does not get
+    /// the error.
+    func admitOwnUser(logger: Logger) {
+        let isBusPrivate = isBusPrivate
+        let isReported = Atomic(false)
+        identifyCallers { credentials in
+            let access = CallerAccess(of: credentials, isBusPrivate: isBusPrivate)
+            guard access == .none else { return nil }
+            if credentials == nil, !isReported.exchange(true, ordering: .relaxed) {
+                logger.notice(
+                    """
+                    A call was refused, because its program left the bus before its user was known. \
+                    Wait for the reply, as 'dbus-send --print-reply' does.
+                    """)
+            }
+            return DBusError(replying: DefaultsError.otherUser)
+        }
+    }
+}
+
+extension DefaultsObject {
+    /// Refuses a confined caller.
+    func checkUnconfined(_ call: MethodCall) throws {
+        // Callers that may not call at all were refused when they were identified.
+        guard CallerAccess(of: call.credentials, isBusPrivate: true) == .full else {
+            throw DefaultsError(confined: call.member.string)
+        }
+    }
+}
+
+extension Connection {
+    /// Connects to those who are to be served.
+    ///
+    /// - Throws: ``LifeCycleError`` where there is nobody.
+    init(to callers: DaemonOptions.Callers, on loop: EventLoop) throws {
+        do {
+            switch callers {
+            case .bus, .busReplacingOther: try self.init(to: .session, on: loop)
+            case .peer(let descriptor):
+                // The connection keeps a duplicate; this one is closed, so that the peer's end is seen.
+                try self.init(serving: FileDescriptor(owning: descriptor), on: loop)
+            }
+        } catch let error as DBusError {
+            throw LifeCycleError.nobodyToServe(callers, error)
+        }
+    }
+
+    /// Takes the name of the service, which nobody can take away again: it is given up only by this
+    /// process, see ``HandOver``.
+    ///
+    /// - Throws: ``LifeCycleError`` where another program has the name.
+    func takeName() async throws {
+        guard try await takesName([.doNotQueue]) else { throw LifeCycleError.nameTaken }
+    }
+
+    /// Asks for the name.
+    ///
+    /// - Returns: Whether it is ours.
+    func takesName(_ flags: NameFlags) async throws -> Bool {
+        let reply = try await requestName(Contract.busName, flags)
+        return reply == .primaryOwner || reply == .alreadyOwner
+    }
+}

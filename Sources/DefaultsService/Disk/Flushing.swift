@@ -1,0 +1,164 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import Logging
+
+/// Writing what is pending to the store, as the ``DiskKeeper`` says.
+extension DefaultsObject {
+    /// Flushes, and calls back when every change made so far is on disk.
+    ///
+    /// The callback comes after the work on the store that is under way or due.
+    func waitUntilDurable(_ resume: @escaping (DiskKeeper.Outcome) -> Void) {
+        if let end = disk.end { return resume(end) }
+        let last = disk.isAtRest ? nil : database.flushesBegun
+        guard let flush = database.flushOfPending ?? last else {
+            return resume(.success(database.durableGeneration))
+        }
+        disk.add(DiskKeeper.Waiter(flush: flush, resume: resume))
+        demandFlush()
+    }
+
+    /// Flushes, and waits until every change made so far is on disk, or the disk has refused.
+    func durability() async -> DiskKeeper.Outcome {
+        await withCheckedContinuation { continuation in
+            waitUntilDurable { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Flushes, and waits until every change made so far is on disk, the disk refuses, or the time is
+    /// over.
+    ///
+    /// - Returns: The durable generation or what the disk said; nil if the time is over.
+    func durability(within limit: Duration) async -> DiskKeeper.Outcome? {
+        await withCheckedContinuation { continuation in
+            var waiting: CheckedContinuation? = continuation
+            let timer = connection.loop.schedule(after: limit) {
+                waiting.take()?.resume(returning: nil)
+            }
+            waitUntilDurable { outcome in
+                timer.cancel()
+                waiting.take()?.resume(returning: outcome)
+            }
+        }
+    }
+
+    /// Has what is pending written at once; during a flush, what is not in it right after.
+    func demandFlush() {
+        // The schedule does not know of a ceiling that is to be raised.
+        if database.needsFlush, !disk.isWorking, !disk.isFlushScheduled {
+            disk.noteChange(at: .now, pendingBytes: database.pendingBytes)
+        }
+        disk.noteDemand(at: .now)
+        workOnDisk()
+    }
+
+    /// Notes that a change or a token is pending, and flushes when its time has come.
+    func noteChange() {
+        disk.noteChange(at: .now, pendingBytes: database.pendingBytes)
+        workOnDisk()
+    }
+
+    /// Does what is to be done on disk by now, or sets the timer for it if none is set.
+    ///
+    /// A timer that was set for an earlier change goes off, finds that a later one has moved the time,
+    /// and is set again. This is cheaper than moving it at each change.
+    func workOnDisk() {
+        guard !longCalls.isBeforeFlush else { return }
+        switch disk.next(at: .now) {
+        case .repair: repair()
+        case .flush: flush()
+        case .wait(let due): setFlushTimer(due)
+        case nil: break
+        }
+    }
+
+    private func setFlushTimer(_ due: ContinuousClock.Instant) {
+        guard flushTimer == nil else { return }
+        flushTimer = connection.loop.schedule(after: ContinuousClock.now.duration(to: due)) {
+            self.assumeIsolated { object in
+                object.flushTimer = nil
+                object.workOnDisk()
+            }
+        }
+    }
+
+    /// Begins to write everything that is pending, unless work on the store is under way: at the end
+    /// of that, this is looked at again.
+    func flush() {
+        guard disk.mayFlush, let batch = database.beginFlush() else { return }
+        cancelFlushTimer()
+        disk.beginFlush()
+        Task(executorPreference: connection.loop) { await self.write(batch) }
+    }
+
+    func cancelFlushTimer() {
+        flushTimer?.cancel()
+        flushTimer = nil
+    }
+
+    private func write(_ batch: FlushBatch) async {
+        let began = ContinuousClock.now
+        do {
+            let hasChores = try await writer.write(batch)
+            database.finishFlush(batch, .success(()))
+            logger.debug("wrote \(batch.rowCount) rows in \(began.duration(to: .now))")
+            flushSucceeded()
+            if hasChores { tidyUp() }
+        } catch {
+            database.finishFlush(batch, .failure(error))
+            flushFailed(error)
+        }
+    }
+
+    private func flushSucceeded() {
+        statistics.flushes += 1
+        if disk.failure != nil {
+            logger.notice("The disk takes changes again; everything pending is written.")
+            trouble.disk = ""
+        }
+        let reached = disk.endFlush(database.flushesBegun)
+        Memory.returnFreePages()
+        let durable = database.durableGeneration
+        for waiter in reached { waiter.resume(.success(durable)) }
+        goOn()
+        backUpDaily()
+    }
+
+    /// Refuses those who wait, and tries again after a pause.
+    ///
+    /// The changes stay pending, readable and in the crash journal.
+    private func flushFailed(_ error: StorageError) {
+        longCalls.isLogReady = false
+        statistics.failedFlushes += 1
+        if disk.failFlush(error, at: .now) {
+            logger.error("\(error)")
+            trouble.disk = error.description
+        }
+        // If the store is repaired, they wait for that.
+        if !error.isDamage || !repair(because: error.description) {
+            for waiter in disk.takeWaiters() { waiter.resume(.failure(error)) }
+        }
+        goOn()
+    }
+
+    /// Lets calls go on that waited for the flush, and flushes again if it is time.
+    ///
+    /// A long call that waits comes first: it cannot begin during a flush, and programs that ask for the
+    /// disk without a pause would keep it waiting forever.
+    private func goOn() {
+        if disk.endAwaitingRoom() {
+            // The flush has made room. If it has failed, the changes are refused.
+            connection.assumeIsolated { $0.resumePostponedCalls() }
+        }
+        guard longCalls.isAwaited else { return workOnDisk() }
+        longCalls.isBeforeFlush = true
+        resumeLongCalls()
+        connection.loop.perform {
+            self.assumeIsolated { object in
+                object.longCalls.isBeforeFlush = false
+                object.workOnDisk()
+            }
+        }
+    }
+}

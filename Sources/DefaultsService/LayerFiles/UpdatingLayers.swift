@@ -1,0 +1,171 @@
+import DefaultsFiles
+import DefaultsModel
+import DefaultsStorage
+import KeyedArchive
+import Logging
+
+/// The layers that are made of files: what the files say is kept in the database, so that reads,
+/// generations, the record of changes, the page and the signal are those of every other layer, and a
+/// start parses only what has changed.
+///
+/// Invariants:
+/// 1. A file that differs from what is kept makes one change of its domain's layer, by nobody: its
+///    values and the record of the files together.
+/// 2. Files that are as the record says are not parsed. A record says so of none that is bad, nor
+///    after a rescue of the store.
+/// 3. A bad file is told once; what is in force from it stays, and no other file suffers.
+extension DefaultsObject {
+    /// Has a layer be what its files say.
+    func update(_ domain: Domain, madeOf files: [LayerFile]) async throws {
+        // Since this was called the end may have come, after which there is no database.
+        guard !disk.hasEnded else { return }
+        var room = FoundFile.room
+        let found = files.compactMap { FoundFile($0, room: &room) }
+        let known = layers.known[domain]
+        if let known, known.isMade(of: found) { return }
+        if known == nil, found.isEmpty { return }
+        let old = try fileRecord(of: domain)
+        var merging = try merge(found, over: old, of: domain)
+        let record = merging.layer.record(
+            of: found.map { ($0.path, merging.problems[$0.path] == nil ? $0.digest : 0) },
+            rescue: layers.rescue ?? 0)
+        var locks = record.locks
+        do {
+            if let change = try difference(of: domain, from: merging.layer, record, old) {
+                try await make(change, locks: record.locks, before: old?.locks ?? [])
+            }
+        } catch let error where Self.isForGood(error) {
+            locks = old?.locks ?? []
+            for file in found { merging.refuse(file, because: error, over: old) }
+        }
+        report(merging, of: domain, unlike: known)
+        layers.lookedInto = nil
+        layers.known[domain] =
+            found.isEmpty
+            ? nil
+            : FileLayers.Known(
+                files: found.map { ($0.path, $0.digest) }, locks: LockTable(locks),
+                problems: merging.problems)
+    }
+
+    /// Whether the same change is refused tomorrow, too.
+    private static func isForGood(_ error: any Error) -> Bool {
+        if error is FileRecord.TooLarge { return true }
+        let code = (error as? StorageError)?.code
+        return code == .changeTooLarge || code == .keyNamesTooLarge
+    }
+
+    /// What is to be changed for a layer to be what its files say; nil where nothing is.
+    private func difference(
+        of domain: Domain, from layer: MergedLayer, _ record: FileRecord, _ old: FileRecord?
+    ) throws -> ChangeProposal? {
+        var set: [ChangeProposal.Assignment] = []
+        for key in layer.keys {
+            guard let archive = layer.value(of: key), try differs(domain, key, from: archive) else {
+                continue
+            }
+            set.append(.init(key: key, archive: archive.bytes))
+        }
+        var removed = try database.keys(of: domain).filter { layer.value(of: $0) == nil }
+        if record.files.isEmpty {
+            if try database.generation(domain, .fileRecord) != nil { removed.append(.fileRecord) }
+        } else if record != old {
+            set.append(.init(key: .fileRecord, archive: try record.archive()))
+        }
+        let change = ChangeProposal(domain: domain, set: set, removed: removed, origin: "")
+        return change.changesNothing ? nil : change
+    }
+
+    /// Makes a change of a layer.
+    ///
+    /// Of a file that was written anew and says the same nobody is told.
+    private func make(_ proposal: ChangeProposal, locks: [Lock], before: [Lock]) async throws {
+        let change = try await commitWhenThereIsRoom(proposal)
+        let set = change.set.count { $0.key != .fileRecord }
+        let removed = change.removed.count { $0 != .fileRecord }
+        guard set > 0 || removed > 0 || locks != before else { return noteChange() }
+        publish(change)
+        logger.info(
+            """
+            \(change.domain) was read from its files; keys set: \(set), removed: \(removed), locks \
+            beside those: \(locks.count).
+            """)
+    }
+}
+
+// MARK: Merging
+
+/// What has come of reading the files of a layer.
+private struct Merging {
+    var layer = MergedLayer()
+    var problems: [FilePath: LayerProblem] = [:]
+    /// The bad files of which something is in force.
+    var kept: Set<FilePath> = []
+
+    mutating func refuse(_ file: FoundFile, because error: any Error, over old: FileRecord?) {
+        problems[file.path] = .notTaken(file.file.path, error)
+        if old?.files.contains(where: { $0.path == file.path }) == true { kept.insert(file.path) }
+    }
+}
+
+extension DefaultsObject {
+    /// Merges what the files say; of a bad one what is in force.
+    private func merge(
+        _ found: [FoundFile], over old: FileRecord?, of domain: Domain
+    ) throws -> Merging {
+        var merging = Merging()
+        for (index, file) in found.enumerated() {
+            do throws(LayerProblem) {
+                merging.layer.add(try file.document(), from: index)
+            } catch {
+                merging.problems[file.path] = error
+                guard let old,
+                    try keep(file.path, of: old, in: domain, as: index, in: &merging.layer)
+                else { continue }
+                merging.kept.insert(file.path)
+            }
+        }
+        return merging
+    }
+
+    /// Adds what there is from a file, in force or overlaid.
+    ///
+    /// - Returns: Whether there is anything.
+    private func keep(
+        _ path: FilePath, of old: FileRecord, in domain: Domain, as index: Int,
+        in layer: inout MergedLayer
+    ) throws -> Bool {
+        guard let position = old.files.firstIndex(where: { $0.path == path }) else { return false }
+        let file = old.files[position]
+        layer.lock(file.locks, from: index)
+        let sources = old.sources
+        let keys = try database.keys(of: domain).filter {
+            sources[$0].map { $0 == path } ?? (position == 0)
+        }
+        for key in keys {
+            guard let stored = try database.value(domain, key) else { continue }
+            layer.set(key, to: try KeyedArchive(validating: stored.archive), from: index)
+        }
+        for hidden in file.hidden {
+            layer.set(
+                try Key(hidden.key), to: try KeyedArchive(validating: hidden.archive), from: index)
+        }
+        return !keys.isEmpty || !file.locks.isEmpty || !file.hidden.isEmpty
+    }
+
+    private func report(
+        _ merging: Merging, of domain: Domain, unlike known: FileLayers.Known?
+    ) {
+        for (path, problem) in merging.problems.sorted(by: { $0.key < $1.key })
+        where known?.problems[path] != problem {
+            let rest =
+                merging.kept.contains(path)
+                ? "What \(domain) has from this file stays as it was."
+                : "Nothing of it is in force."
+            logger.log(level: layers.problemLevel, "\(problem) \(rest)")
+        }
+        for path in (known?.problems ?? [:]).keys.sorted() where merging.problems[path] == nil {
+            logger.notice("\(path) can be read again, or is gone.")
+        }
+    }
+}

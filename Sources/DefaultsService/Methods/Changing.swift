@@ -1,0 +1,271 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+
+/// Changes of one key.
+extension DefaultsObject {
+    /// The methods that change something, and the one that waits until changes are on disk.
+    var changingMethods: [Method] {
+        [
+            method(Contract.Set.self) { try $0.set($1) },
+            method(Contract.SetValue.self) { try $0.setValue($1) },
+            method(Contract.Remove.self) { try $0.remove($1) },
+            method(Contract.Rename.self) { try $0.rename($1) },
+            method(Contract.RemoveDomain.self) { try $0.removeDomain($1) },
+            method(Contract.Apply.self) { try $0.apply($1) },
+            method(Contract.ApplyValues.self) { try $0.applyValues($1) },
+            method(Contract.Synchronize.self) { $0.synchronize($1) },
+        ]
+    }
+
+    private func set(_ call: MethodCall) throws {
+        try prepare(call) { arguments, names in
+            let (domain, key, bytes) = try Contract.Set.readArguments(from: &arguments, by: names)
+            return (domain: domain, key: key, archive: try KeyedArchive(validating: bytes))
+        } then: {
+            try $0.set($2.domain, $2.key, to: $2.archive, for: $1)
+        }
+    }
+
+    private func setValue(_ call: MethodCall) throws {
+        try prepare(call) {
+            try Contract.SetValue.readArguments(from: &$0, by: $1)
+        } then: {
+            try $0.set($2.domain, $2.key, to: $2.archive, for: $1)
+        }
+    }
+
+    private func synchronize(_ call: MethodCall) {
+        waitUntilDurable { outcome in
+            switch outcome {
+            case .success(let generation):
+                // A reply that cannot be sent has answered with that error, or nobody is there.
+                try? call.reply {
+                    try Contract.Synchronize.writeReply(generation.rawValue, to: &$0)
+                }
+            case .failure(let error):
+                call.fail(DefaultsError(notDurable: error))
+            }
+        }
+    }
+
+    /// Reads the arguments of a change and makes archives of them, on another thread where they are
+    /// large, and goes on with that here.
+    func prepare<Arguments: Sendable>(
+        _ call: MethodCall,
+        _ read: @escaping @Sendable (inout MessageReader, CheckedNames) throws -> Arguments,
+        then change:
+            @escaping @Sendable (isolated DefaultsObject, MethodCall, Arguments) throws -> Void
+    ) throws {
+        let names = names
+        guard call.size > LongCalls.fewBytes else {
+            return try change(self, call, call.arguments { try read(&$0, names) })
+        }
+        try carryOutAside(call, in: .conversions) { detached in
+            try detached.arguments { try read(&$0, names) }
+        } then: { object, call, _, arguments in
+            try change(object, call, arguments)
+        }
+    }
+
+    private func remove(_ call: MethodCall) throws {
+        let (domain, key) = try call.arguments {
+            try Contract.Remove.readArguments(from: &$0, by: names)
+        }
+        try checkWritable(domain, [key])
+        guard try database.generation(domain, key) != nil else {
+            return try answer(call, at: database.generation)
+        }
+        let change = ChangeProposal(domain: domain, removed: [key], origin: origin(of: call))
+        try make(change, for: call)
+    }
+
+    private func rename(_ call: MethodCall) throws {
+        let (domain, old, new) = try call.arguments {
+            try Contract.Rename.readArguments(from: &$0, by: names)
+        }
+        try checkWritable(domain, [old, new])
+        guard let stored = try database.value(domain, old) else {
+            throw DefaultsError(noKey: old, in: domain, on: hosts)
+        }
+        guard try database.generation(domain, new) == nil else {
+            throw DefaultsError(renaming: old, to: new, in: domain, on: hosts)
+        }
+        let change = ChangeProposal(
+            domain: domain, set: [.init(key: new, archive: stored.archive)], removed: [old],
+            origin: origin(of: call))
+        try make(change, for: call)
+    }
+
+    private func set(
+        _ domain: Domain, _ key: Key, to archive: KeyedArchive, for call: MethodCall
+    ) throws {
+        try checkWritable(domain, [key])
+        guard try differs(domain, key, from: archive) else {
+            return try answer(call, at: database.generation)
+        }
+        let change = ChangeProposal(
+            domain: domain, set: [.init(key: key, archive: archive.bytes)], origin: origin(of: call)
+        )
+        try make(change, for: call)
+    }
+}
+
+/// What changes are made of.
+extension DefaultsObject {
+    /// The name of a change's writer on the bus; on a connection without a bus nobody has one.
+    ///
+    /// While the caller waits its program can be learned.
+    func origin(of call: MethodCall) -> String {
+        let origin = call.sender?.string ?? ""
+        writers.meet(origin, process: call.credentials?.processID)
+        return origin
+    }
+
+    /// How large archives are at most that are compared by their graphs of objects, in bytes: 256 KiB
+    /// take some hundredths of a second.
+    private static let largestCompared = 256 << 10
+
+    /// Whether the key has another value than this, or none, by the rule "The same value".
+    func differs(_ domain: Domain, _ key: Key, from archive: KeyedArchive) throws -> Bool {
+        let stored: StoredValue?
+        do throws(StorageError) {
+            stored = try database.value(domain, key)
+        } catch {
+            // What cannot be read is certainly not the same, and this change mends it.
+            guard error.code == .damagedRow else { throw error }
+            return true
+        }
+        guard let stored else { return true }
+        if stored.archive == archive.bytes { return false }
+        if max(stored.archive.count, archive.bytes.count) > Self.largestCompared { return true }
+        // One that an earlier version took and this one would not is mended by any other.
+        guard let current = try? KeyedArchive(validating: stored.archive) else { return true }
+        return !current.isSame(as: archive)
+    }
+}
+
+/// Changes of several keys at once.
+extension DefaultsObject {
+    /// How many keys of a removed domain are named, one by one, in the record of changes.
+    private static let longestNamedRemoval = 1024
+
+    private func apply(_ call: MethodCall) throws {
+        try prepare(call) { arguments, names in
+            try PreparedTransaction(
+                Contract.Apply.readArguments(from: &arguments, by: names)
+            ) { try KeyedArchive(validating: $0) }
+        } then: {
+            try $0.apply($2, for: $1)
+        }
+    }
+
+    private func applyValues(_ call: MethodCall) throws {
+        try prepare(call) { arguments, names in
+            try PreparedTransaction(
+                Contract.ApplyValues.readArguments(from: &arguments, by: names)
+            ) { archive in
+                try DefaultsError.checkSize(of: archive)
+                return archive
+            }
+        } then: {
+            try $0.apply($2, for: $1)
+        }
+    }
+
+    private func removeDomain(_ call: MethodCall) throws {
+        let domain = try call.arguments {
+            try Contract.RemoveDomain.readArguments(from: &$0, by: names)
+        }
+        try checkWritable(domain, database.keys(of: domain))
+        guard let change = try removal(of: domain, by: origin(of: call)) else {
+            return try answer(call, at: database.generation)
+        }
+        try make(change, for: call)
+    }
+
+    /// The change that removes all keys of a domain; nil where it has none.
+    func removal(of domain: Domain, by origin: String) throws -> ChangeProposal? {
+        guard try database.totals(of: domain).keys <= Self.longestNamedRemoval else {
+            return ChangeProposal(clearing: domain, origin: origin)
+        }
+        let keys = try database.countedKeys(of: domain)
+        return keys.isEmpty
+            ? nil : ChangeProposal(domain: domain, removed: keys, origin: origin)
+    }
+
+    private func apply(_ request: PreparedTransaction, for call: MethodCall) throws {
+        let transaction = request.transaction
+        noteWork(onEntries: request.keys.count)
+        let domain = transaction.domain
+        // What was done under this name before is done, whatever is locked by now.
+        try checkWritable(domain, [])
+        let assignments = try request.assignments.get()
+        if let token = transaction.token,
+            let generation = try database.outcome(of: token, in: domain)
+        {
+            return try answer(call, at: generation, isDurable: request.isDurable)
+        }
+        try checkWritable(domain, request.keys + transaction.removed)
+        if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
+            throw DefaultsError(conflict, in: domain, on: hosts)
+        }
+        let proposal = ChangeProposal(
+            domain: domain,
+            set: try assignments.filter { try differs(domain, $0.key, from: $0.archive) }
+                .map { .init(key: $0.key, archive: $0.archive.bytes) },
+            removed: try transaction.removed.filter {
+                try database.generation(domain, $0) != nil
+            },
+            token: transaction.token, origin: origin(of: call))
+        guard !proposal.changesNothing else {
+            if let token = transaction.token { try remember(token, of: domain) }
+            return try answer(call, at: database.generation, isDurable: request.isDurable)
+        }
+        try make(proposal, for: call, isDurable: request.isDurable)
+    }
+}
+
+/// A transaction whose archives are checked.
+struct PreparedTransaction: Sendable {
+    let transaction: Transaction
+    /// The keys to set.
+    let keys: [Key]
+    /// Whether the reply waits for the disk.
+    let isDurable: Bool
+    /// The archives by their keys, or why one of them is refused: that of a layer comes before that.
+    let assignments: Result<[(key: Key, archive: KeyedArchive)], any Error>
+
+    /// - Parameter archive: Makes an archive of what the call has brought.
+    /// - Throws: `ModelError` where the parts of the transaction contradict each other.
+    init<Content>(
+        _ arguments: TransactionArguments<CheckedNames, Content>,
+        archive: (Content) throws -> KeyedArchive
+    ) throws {
+        keys = arguments.set.map(\.0)
+        transaction = try Transaction(
+            domain: arguments.domain, set: keys, removed: arguments.removed,
+            expected: arguments.expected, token: arguments.options.token)
+        isDurable = arguments.options.isDurable
+        assignments = Result {
+            try arguments.set.map { key, content in
+                (key: key, archive: try Self.naming(key) { try archive(content) })
+            }
+        }
+    }
+
+    /// Says which of several keys an archive that is refused was for.
+    private static func naming(
+        _ key: Key, _ archive: () throws -> KeyedArchive
+    ) throws -> KeyedArchive {
+        do {
+            return try archive()
+        } catch let error as ArchiveError {
+            throw DefaultsError(DefaultsError(error), of: key)
+        } catch let error as DefaultsError {
+            throw DefaultsError(error, of: key)
+        }
+    }
+}

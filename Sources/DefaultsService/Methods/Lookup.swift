@@ -1,0 +1,83 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+
+/// What holds for an application: the first layer of the search list that has the key.
+extension DefaultsObject {
+    /// The methods that search all layers of a domain.
+    var lookupMethods: [Method] {
+        [
+            method(Contract.Lookup.self) { try $0.lookup($1) },
+            method(Contract.LookupValue.self) { try $0.lookupValue($1) },
+            method(Contract.IsLocked.self) { try $0.isLocked($1) },
+            method(Contract.Explain.self) { try $0.explain($1) },
+        ]
+    }
+
+    private func lookup(_ call: MethodCall) throws {
+        let (stored, layer) = try lookedUpValue(
+            call.arguments { try Contract.Lookup.readArguments(from: &$0, by: ApplicationNames()) })
+        try call.reply {
+            try Contract.Lookup.writeReply((stored.archive, layer), to: &$0)
+        }
+    }
+
+    private func lookupValue(_ call: MethodCall) throws {
+        let (stored, layer) = try lookedUpValue(
+            call.arguments {
+                try Contract.LookupValue.readArguments(from: &$0, by: ApplicationNames())
+            })
+        try reply(to: call, with: stored) {
+            try Contract.LookupValue.writeReply(($0, layer), to: &$1)
+        }
+    }
+
+    private func isLocked(_ call: MethodCall) throws {
+        let (domain, key) = try call.arguments {
+            try Contract.IsLocked.readArguments(from: &$0, by: ApplicationNames())
+        }
+        let isLocked = try isLocked(key, in: domain)
+        try call.reply { try Contract.IsLocked.writeReply(isLocked, to: &$0) }
+    }
+
+    private func explain(_ call: MethodCall) throws {
+        let (domain, key) = try call.arguments {
+            try Contract.Explain.readArguments(from: &$0, by: ApplicationNames())
+        }
+        let layers = try SearchList(of: domain, on: hosts.this.id).places.compactMap {
+            try explanation(of: key, in: $0)
+        }
+        try call.reply { try Contract.Explain.writeReply(layers, to: &$0) }
+    }
+
+    private func lookedUpValue(
+        _ arguments: (domain: Domain, key: Key)
+    ) throws -> (StoredValue, layer: String) {
+        let (domain, key) = arguments
+        for place in SearchList(of: domain, on: hosts.this.id).places
+        where layers.mayHaveKeys(place.domain) {
+            if let stored = try database.value(place.domain, key) { return (stored, place.name) }
+        }
+        throw DefaultsError(noLayerHas: key, for: domain)
+    }
+
+    /// What a layer has to say of a key; nil where that is nothing.
+    private func explanation(
+        of key: Key, in place: SearchList.Place
+    ) throws -> Contract.Explain.Row? {
+        let domain = place.domain
+        guard layers.mayHaveKeys(domain) else { return nil }
+        let size = try database.value(domain, key)?.archive.count
+        let isLocked = try domain.layer == .managed && isLocked(key, by: domain)
+        guard size != nil || isLocked else { return nil }
+        let source: String
+        switch domain.layer {
+        case .domain, .host: source = ""
+        case .managed: source = try pathOfLock(of: key, by: domain)
+        case .system: source = try fileRecord(of: domain)?.source(of: key)?.description ?? ""
+        }
+        return (place.name, source, isLocked, UInt64(size ?? 0))
+    }
+}

@@ -1,0 +1,193 @@
+import DBus
+import DefaultsFiles
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import DefaultsTerms
+
+/// What only the project's own tool asks for.
+extension DefaultsObject {
+    /// The interface beside the contract's, every method of it closed to callers in a sandbox.
+    func maintenanceInterface() -> Interface {
+        Interface(
+            Contract.maintenanceInterface,
+            methods: [
+                closedMethod(Contract.GetStatistics.self) { try $0.getStatistics($1) },
+                closedMethod(Contract.FindWriter.self) { try $0.findWriter($1) },
+                closedMethod(Contract.ListWriters.self) { try $0.listWriters($1) },
+                closedMethod(Contract.MeasureDomain.self) { try $0.measureDomain($1) },
+                closedMethod(Contract.ListHosts.self) { try $0.listHosts($1) },
+                closedMethod(Contract.ListLayerFiles.self) { try $0.listLayerFiles($1) },
+                closedMethod(Contract.ListLocks.self) { try $0.listLocks($1) },
+                closedMethod(Contract.ListBackups.self) { try $0.listBackups($1) },
+                closedMethod(Contract.BackUp.self) { $0.backUp($1) },
+                closedMethod(Contract.RestoreBackup.self) { try $0.restoreBackup($1) },
+                closedMethod(Contract.Restore.self) { try $0.restore($1) },
+                closedMethod(Contract.HandOver.self) { try $0.handOver($1) },
+            ])
+    }
+
+    private func closedMethod(
+        _ call: any Call.Type, answeredBy answer: @escaping Answer
+    ) -> Method {
+        method(call) { object, call in
+            try object.checkUnconfined(call)
+            try answer(object, call)
+        }
+    }
+
+    private func getStatistics(_ call: MethodCall) throws {
+        // Those that cannot be listed are told of by ListBackups.
+        let facts = statistics.facts(of: database, backups: (try? database.backups()) ?? [])
+        try call.reply { try Contract.GetStatistics.writeReply(facts, to: &$0) }
+    }
+
+    private func listHosts(_ call: MethodCall) throws {
+        let hosts = try database.knownHosts()
+        try NamesSize.check(
+            hosts.flatMap { [$0.id.name, $0.name] }, room: Limits.maximumReplySize)
+        noteWork(onEntries: hosts.count)
+        try call.reply {
+            try Contract.ListHosts.writeReply(
+                hosts.lazy.map { (id: $0.id.name, name: $0.name) }, to: &$0)
+        }
+    }
+
+    private func listBackups(_ call: MethodCall) throws {
+        let rows = try database.backups().map {
+            (
+                name: $0.name, date: $0.date, generation: $0.generation.rawValue,
+                kind: $0.kind.rawValue, size: UInt64($0.size)
+            )
+        }
+        try call.reply { try Contract.ListBackups.writeReply(rows, to: &$0) }
+    }
+
+    /// The tool acts for the user; the backups of other programs do not take the place of its own.
+    private func backUp(_ call: MethodCall) {
+        let process = call.credentials?.processID
+        let kind: Backup.Kind = process.map(ProgramFile.isTool) == true ? .manual : .program
+        request(
+            .backup(kind) { outcome in
+                call.answer(with: outcome) { try Contract.BackUp.writeReply($1.name, to: &$0) }
+            })
+    }
+
+    private func restoreBackup(_ call: MethodCall) throws {
+        let name = try call.arguments { try Contract.RestoreBackup.readArguments(from: &$0) }
+        let restoration = Restoration(source: .backup(name), origin: origin(of: call))
+        request(
+            .restoration(restoration) { outcome in
+                call.answer(with: outcome) {
+                    try Contract.RestoreBackup.writeReply($1.counts, to: &$0)
+                }
+            })
+    }
+
+    private func restore(_ call: MethodCall) throws {
+        let (name, path, domains, isDry) = try call.arguments {
+            try Contract.Restore.readArguments(from: &$0)
+        }
+        guard name.isEmpty || path.isEmpty else { throw DefaultsError.backupTwice }
+        guard path.isEmpty || path.hasPrefix("/") else { throw DefaultsError(relativeBackup: path) }
+        var restoration = Restoration(
+            source: path.isEmpty ? .backup(name) : .file(path), origin: origin(of: call))
+        restoration.domains = Set(try domains.map { try names.domain($0) })
+        restoration.isDry = isDry
+        request(
+            .restoration(restoration) { [self] outcome in
+                call.answer(with: outcome) { try write($1, to: &$0) }
+            })
+    }
+
+    private func write(_ report: RestorationReport, to reply: inout MessageWriter) throws {
+        let changes = report.parts.lazy.map {
+            (
+                domain: $0.domain.spelling(on: self.hosts), set: $0.set.map(\.name),
+                removed: $0.removed.map(\.name), locked: $0.locked
+            )
+        }
+        try Contract.Restore.writeReply(report.counts, changes, to: &reply)
+    }
+}
+
+extension RestorationReport {
+    fileprivate var counts: RestoredCounts {
+        RestoredCounts(
+            undo: undo?.name ?? "", set: set, removed: removed, damaged: damaged, locked: locked)
+    }
+}
+
+extension MethodCall {
+    /// Answers the call with what has come of it.
+    fileprivate func answer<Success>(
+        with outcome: Result<Success, any Error>,
+        _ write: (inout MessageWriter, Success) throws -> Void
+    ) {
+        switch outcome {
+        // A reply that cannot be sent has answered with that error, or nobody is there.
+        case .success(let success): try? reply { try write(&$0, success) }
+        case .failure(let error): fail(error)
+        }
+    }
+}
+
+/// Who writes, and how much there is.
+extension DefaultsObject {
+    /// How many of a domain's largest values are told at most.
+    private static let mostLargest = 1000
+
+    private func findWriter(_ call: MethodCall) throws {
+        let generation = try call.arguments { try Contract.FindWriter.readArguments(from: &$0) }
+        let writer = writers.writer(of: generation)
+        try call.reply {
+            try Contract.FindWriter.writeReply(
+                (writer?.executable ?? "", writer?.process ?? 0), to: &$0)
+        }
+    }
+
+    private func listWriters(_ call: MethodCall) throws {
+        try call.reply {
+            try Contract.ListWriters.writeReply(
+                writers.counts.lazy.map { (executable: $0.key, changes: $0.value) }, to: &$0)
+        }
+    }
+
+    private func measureDomain(_ call: MethodCall) throws {
+        let (domain, limit) = try call.arguments {
+            try Contract.MeasureDomain.readArguments(from: &$0, by: names)
+        }
+        let count = min(Int(clamping: limit), Self.mostLargest)
+        let isLong = try countedTotals(of: domain).isLong
+        try answer(call, isLong: isLong) { try $0.writeSizes(of: domain, largest: count, to: &$1) }
+    }
+}
+
+/// What the tool tells of the layers that are made of files.
+extension DefaultsObject {
+    private func listLayerFiles(_ call: MethodCall) throws {
+        let known = layers.known.sorted { $0.key < $1.key }.flatMap { domain, known in
+            known.files.map { file -> Contract.ListLayerFiles.Row in
+                (
+                    domain.layer.name.rawValue, domain.name, file.path.description,
+                    known.problems[file.path]?.description ?? ""
+                )
+            }
+        }
+        let others = layers.problems.sorted { $0.path < $1.path }
+            .map { problem -> Contract.ListLayerFiles.Row in
+                ("", "", problem.path, problem.description)
+            }
+        try call.reply { try Contract.ListLayerFiles.writeReply(known + others, to: &$0) }
+    }
+
+    private func listLocks(_ call: MethodCall) throws {
+        let domain = try call.arguments {
+            try Contract.ListLocks.readArguments(from: &$0, by: ApplicationNames())
+        }
+        let locks = try SearchList(of: domain, on: hosts.this.id).places
+            .filter { $0.domain.layer == .managed }
+            .flatMap { try self.locks(of: $0.domain) }
+        try call.reply { try Contract.ListLocks.writeReply(locks, to: &$0) }
+    }
+}

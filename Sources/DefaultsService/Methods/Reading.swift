@@ -1,0 +1,201 @@
+import DBus
+import DefaultsFiles
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+
+extension DefaultsObject {
+    /// The methods that read what is stored in one layer.
+    var readingMethods: [Method] {
+        [
+            method(Contract.Get.self) { try $0.get($1) },
+            method(Contract.GetValue.self) { try $0.getValue($1) },
+            method(Contract.ListDomains.self) { try $0.listDomains($1) },
+            method(Contract.ListKeys.self) { try $0.listKeys($1) },
+            method(Contract.GetAll.self) { try $0.getAll($1) },
+            method(Contract.GetAllValues.self) { try $0.getAllValues($1) },
+            method(Contract.GetChanges.self) { try $0.getChanges($1) },
+            method(Contract.Attach.self) { try $0.attach($1) },
+        ]
+    }
+
+    private func get(_ call: MethodCall) throws {
+        let stored = try storedValue(
+            call.arguments { try Contract.Get.readArguments(from: &$0, by: names) })
+        try call.reply {
+            try Contract.Get.writeReply((stored.archive, stored.generation.rawValue), to: &$0)
+        }
+    }
+
+    private func getValue(_ call: MethodCall) throws {
+        let stored = try storedValue(
+            call.arguments { try Contract.GetValue.readArguments(from: &$0, by: names) })
+        try reply(to: call, with: stored) {
+            try Contract.GetValue.writeReply(($0, stored.generation.rawValue), to: &$1)
+        }
+    }
+
+    /// Makes a D-Bus value of what is stored, and answers with what a closure writes of it.
+    func reply(
+        to call: MethodCall, with stored: StoredValue,
+        _ write: @escaping @Sendable (Value, inout MessageWriter) throws -> Void
+    ) throws {
+        guard stored.archive.count > LongCalls.fewBytes, call.isReplyExpected else {
+            let value = try Self.value(of: stored)
+            return try call.reply { try write(value, &$0) }
+        }
+        try carryOutAside(call, in: .conversions) { detached in
+            let value = try Self.value(of: stored)
+            try detached.write { try write(value, &$0) }
+        } then: { _, _, detached, _ in
+            try detached.sendReply()
+        }
+    }
+
+    /// What is stored as a D-Bus value.
+    private static func value(of stored: StoredValue) throws -> Value {
+        do {
+            return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+        } catch {
+            // A few hundred bytes of shared objects can stand for millions of values.
+            Memory.returnFreePages()
+            throw error
+        }
+    }
+
+    private func listDomains(_ call: MethodCall) throws {
+        let isLong = try database.view.mayHaveMoreDomains(than: LongCalls.fewKeys)
+        try answer(call, isLong: isLong) { try $0.writeDomains(to: &$1) }
+    }
+
+    /// Reads what is stored for a key.
+    private func storedValue(_ arguments: (domain: Domain, key: Key)) throws -> StoredValue {
+        let (domain, key) = arguments
+        guard let stored = try database.value(domain, key) else {
+            throw DefaultsError(noKey: key, in: domain, on: hosts)
+        }
+        return stored
+    }
+
+    /// How this service takes the names in calls.
+    var names: CheckedNames { CheckedNames(hosts: hosts) }
+}
+
+/// Reads of whole domains.
+///
+/// What a domain has is counted first: what cannot fit into a reply is refused before any of it is read,
+/// and what takes long is read on another thread.
+extension DefaultsObject {
+    private func listKeys(_ call: MethodCall) throws {
+        let domain = try call.arguments {
+            try Contract.ListKeys.readArguments(from: &$0, by: names)
+        }
+        let totals = try countedTotals(of: domain)
+        if let totals = totals.certain {
+            try NamesSize.check(
+                totals.keys, size: NamesSize.size(of: totals), room: Limits.maximumReplySize)
+        }
+        try answer(call, isLong: totals.isLong) { try $0.writeKeys(of: domain, to: &$1) }
+    }
+
+    private func getAll(_ call: MethodCall) throws {
+        let domain = try call.arguments {
+            try Contract.GetAll.readArguments(from: &$0, by: names)
+        }
+        let totals = try countedTotals(of: domain)
+        if let totals = totals.certain {
+            let perKey = DomainReading.entryOverhead + DomainReading.smallestArchive
+            guard totals.nameBytes + perKey * totals.keys <= Limits.maximumReplySize else {
+                throw DefaultsError(tooLargeDomain: domain, on: hosts)
+            }
+        }
+        try answer(call, isLong: totals.isLong) { try $0.writeAll(of: domain, to: &$1) }
+    }
+
+    private func getAllValues(_ call: MethodCall) throws {
+        let domain = try call.arguments {
+            try Contract.GetAllValues.readArguments(from: &$0, by: names)
+        }
+        let totals = try countedTotals(of: domain)
+        if let totals = totals.certain {
+            // Each key is a value at least, or a name.
+            guard totals.keys <= ValueBudget.domain.values,
+                NamesSize.size(of: totals) <= Limits.maximumReplySize
+            else { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
+        }
+        let isLong = try totals.isLong || isLarge(domain)
+        try answer(call, isLong: isLong) { try $0.writeAllValues(of: domain, to: &$1) }
+    }
+
+    private func getChanges(_ call: MethodCall) throws {
+        let (domain, number) = try call.arguments {
+            try Contract.GetChanges.readArguments(from: &$0, by: names)
+        }
+        let since = Generation(rawValue: number)
+        let isLong = try database.view.hasMoreChanges(
+            than: LongCalls.fewKeys, of: domain, since: since)
+        try answer(call, isLong: isLong) { try $0.writeChanges(of: domain, since: since, to: &$1) }
+    }
+
+    /// What is known of a domain before it is read.
+    struct CountedTotals {
+        /// The totals; nil where they may be more than what a reply would have.
+        let certain: KeyTotals?
+        let isLong: Bool
+    }
+
+    func countedTotals(of domain: Domain) throws -> CountedTotals {
+        let totals = try database.totals(of: domain)
+        noteWork(onEntries: totals.keys)
+        // A file that was tampered with may claim anything. A layer that is made of files counts a key
+        // that is not listed.
+        let isCertain =
+            domain.layer.isWritable && totals.keys <= totals.nameBytes
+            && totals.nameBytes <= KeyTotals.maximumNameBytes
+        return CountedTotals(
+            certain: isCertain ? totals : nil, isLong: totals.keys > LongCalls.fewKeys)
+    }
+
+    /// Whether a domain of few keys has values that take long to turn into others.
+    private func isLarge(_ domain: Domain) throws -> Bool {
+        var size = 0
+        for entry in try database.summaries(of: domain) {
+            size += entry.size
+            if size > LongCalls.fewBytes { return true }
+        }
+        return false
+    }
+}
+
+/// What a client needs to read without asking.
+extension DefaultsObject {
+    private func attach(_ call: MethodCall) throws {
+        try checkUnconfined(call)
+        var keys = 0
+        let domains = try call.arguments {
+            try Contract.Attach.readArguments(from: &$0) { spelling in
+                let domain = try names.domain(spelling)
+                keys += try database.totals(of: domain).keys
+                let managed = try Domain(name: domain.name, layer: .managed)
+                return DomainReading.Attached(
+                    spelling: spelling, domain: domain, locked: try lockedNames(by: managed))
+            }
+        }
+        let page = FileDescriptor(owning: try database.openCounterPage())
+        try answer(call, isLong: keys > LongCalls.fewKeys) {
+            try $0.write(domains, page: page, to: &$1)
+        }
+    }
+
+    /// The keys and prefixes that a managed layer locks, as clients are told of them.
+    ///
+    /// A key that ends as a prefix does is left out, as it would seem to lock others. The service
+    /// refuses it all the same.
+    private func lockedNames(by managed: Domain) throws -> [String] {
+        guard layers.mayHaveKeys(managed) else { return [] }
+        let values = try database.keys(of: managed).map(\.name)
+            .filter { $0.utf8.last != UInt8(ascii: "*") }
+        return try (fileRecord(of: managed)?.locks.map(\.pattern) ?? []) + values
+    }
+}
