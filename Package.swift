@@ -65,14 +65,19 @@ let package = Package(
 
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
+        module("ValuePaths", ["KeyedArchive", "PropertyList"]),
+        module("ArchiveInspection", ["KeyedArchive", "PropertyList"]),
         module("XMLPropertyList", ["PropertyList", "CExpat"]),
         module("OpenStepPropertyList", ["PropertyList", "KeyedArchive"]),
+        module("DomainForms", ["KeyedArchive", "PropertyList", "XMLPropertyList"]),
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux"]),
         module("DefaultsModel"),
         module(
             "DefaultsFiles",
-            ["DefaultsModel", "KeyedArchive", "PropertyList", "XMLPropertyList"]),
+            [
+                "DefaultsModel", "DomainForms", "KeyedArchive", "PropertyList", "XMLPropertyList",
+            ]),
         module("DefaultsStorage", ["DefaultsModel", "SQLite", "CLinux"]),
         module(
             "DefaultsProtocol", ["DBus", "KeyedArchive", "PropertyList"],
@@ -91,8 +96,9 @@ let package = Package(
         program(
             "defaultsctl",
             [
-                "DefaultsClient", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol", "DBus",
-                "KeyedArchive", "PropertyList", "XMLPropertyList", "OpenStepPropertyList", "CLinux",
+                "DefaultsClient", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
+                "DomainForms", "DBus", "KeyedArchive", "ValuePaths", "ArchiveInspection",
+                "PropertyList", "XMLPropertyList", "OpenStepPropertyList", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
@@ -111,7 +117,10 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "CodecProperties",
-            dependencies: ["KeyedArchive", "PropertyList", "DefaultsFoundation"],
+            dependencies: [
+                "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
+                "DefaultsFoundation",
+            ],
             path: "Tests/Fuzz/CodecProperties", swiftSettings: strict),
         .executableTarget(
             name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],
@@ -131,7 +140,12 @@ let package = Package(
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
             ]),
         tests("PropertyListTests", ["PropertyList"]),
-        tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList", "CodecProperties"]),
+        tests(
+            "KeyedArchiveTests",
+            [
+                "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
+                "CodecProperties",
+            ]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
         tests(
             "OpenStepPropertyListTests",
@@ -172,3 +186,14 @@ let package = Package(
             ]),
     ]
 )
+
+// The fuzzer is built by its own script, with coverage for libFuzzer, which brings the main function.
+if Context.environment["DEFAULTSD_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .executableTarget(
+            name: "fuzz-codec", dependencies: ["CodecProperties", "CLibFuzzer"],
+            path: "Tests/Fuzz/Target",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]),
+    ]
+}

@@ -50,7 +50,7 @@ extension ArchiveError {
         ArchiveError(.badClass, at: offset, "A class record is wrong: \(need).")
     }
 
-    static func outputTooLarge(limit: Int, at offset: Int) -> ArchiveError {
+    package static func outputTooLarge(limit: Int, at offset: Int) -> ArchiveError {
         ArchiveError(
             .outputTooLarge, at: offset,
             "The archive, each shared object written out, is larger than \(limit) bytes.")

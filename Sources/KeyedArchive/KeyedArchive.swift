@@ -23,7 +23,7 @@ public import PropertyList
 /// ```
 public struct KeyedArchive: Sendable {
     /// The one version there is.
-    static let version: Int128 = 100_000
+    package static let version: Int128 = 100_000
 
     /// How large an archive may be that is read.
     ///
@@ -32,7 +32,7 @@ public struct KeyedArchive: Sendable {
     public typealias Limits = PropertyList.Limits
 
     package let list: PropertyList
-    let archiver: ObjectIndex
+    package let archiver: ObjectIndex
     package let topKeys: PropertyList.References
     package let topValues: PropertyList.References
     package let objects: PropertyList.References

@@ -1,5 +1,5 @@
 /// The text of a UUID, `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`, and its sixteen bytes.
-enum UUIDText {
+package enum UUIDText {
     private static let digits = Array("0123456789ABCDEF".utf8)
     /// Before which bytes a hyphen stands.
     private static let groupStarts: Set<Int> = [4, 6, 8, 10]
@@ -19,7 +19,7 @@ enum UUIDText {
     }
 
     /// The text of sixteen bytes, or nil for any other number of bytes.
-    static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+    package static func text(_ bytes: ArraySlice<UInt8>) -> String? {
         guard bytes.count == 16 else { return nil }
         var text: [UInt8] = []
         for (position, byte) in bytes.enumerated() {

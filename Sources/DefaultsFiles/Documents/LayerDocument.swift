@@ -1,4 +1,5 @@
 public import DefaultsModel
+internal import DomainForms
 public import KeyedArchive
 
 /// What a file says: values and locks.

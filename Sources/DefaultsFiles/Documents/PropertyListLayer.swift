@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import DomainForms
 internal import KeyedArchive
 internal import PropertyList
 internal import XMLPropertyList

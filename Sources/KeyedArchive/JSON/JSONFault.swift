@@ -1,8 +1,8 @@
 /// What the JSON parser found wrong, at an offset that becomes line and column.
-struct JSONFault: Error {
+package struct JSONFault: Error {
     let code: JSONError.Code
-    let offset: Int
-    let message: String
+    package let offset: Int
+    package let message: String
     var cause: ValueFormError?
 
     init(_ code: JSONError.Code, at offset: Int, _ message: String) {

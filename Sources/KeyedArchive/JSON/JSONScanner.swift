@@ -1,23 +1,23 @@
-internal import PropertyList
+package import PropertyList
 
 /// Reads the tokens of JSON.
-struct JSONScanner {
+package struct JSONScanner {
     enum Number {
         case integer(Int128)
         case real(Double)
     }
 
     private let text: [UInt8]
-    private(set) var offset = 0
+    package private(set) var offset = 0
 
-    init(_ text: [UInt8]) {
+    package init(_ text: [UInt8]) {
         self.text = text
     }
 
-    var isAtEnd: Bool { offset == text.count }
+    package var isAtEnd: Bool { offset == text.count }
 
     /// The byte that comes next.
-    var next: UInt8? { offset < text.count ? text[offset] : nil }
+    package var next: UInt8? { offset < text.count ? text[offset] : nil }
 
     func fault(_ message: String) -> JSONFault {
         JSONFault(.syntax, at: offset, message)
@@ -28,7 +28,7 @@ struct JSONScanner {
     }
 
     /// Goes past `byte` where that comes next.
-    mutating func skip(_ byte: UInt8) -> Bool {
+    package mutating func skip(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         offset += 1
         return true
@@ -94,7 +94,7 @@ extension JSONScanner {
 
 extension JSONScanner {
     /// Reads a string from its first quotation mark past its last.
-    mutating func string() throws(JSONFault) -> Text {
+    package mutating func string() throws(JSONFault) -> Text {
         offset += 1
         let start = offset
         while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {

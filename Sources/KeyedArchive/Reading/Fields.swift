@@ -24,7 +24,7 @@ package struct Fields {
     }
 
     /// Where the field of this name is.
-    func position(of name: StaticString, in list: PropertyList) -> Int? {
+    package func position(of name: StaticString, in list: PropertyList) -> Int? {
         (0..<count).first { position in
             list.string(at: key(at: position, in: list)).map { list.isEqual($0, to: name) } ?? false
         }

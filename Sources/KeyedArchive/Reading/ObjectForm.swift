@@ -127,7 +127,7 @@ extension KeyedArchive {
     }
 
     /// The text of a dictionary's key, where that is a string or an object that is one.
-    func text(ofKey index: ObjectIndex) -> Text? {
+    package func text(ofKey index: ObjectIndex) -> Text? {
         let key = target(of: index)
         if let text = list.text(at: key) { return text }
         // What stands inline is no object, whatever its entries are called.
@@ -142,7 +142,7 @@ extension KeyedArchive {
 
 extension Text {
     /// The number that the text spells after `prefix`, in decimal digits without leading zeros.
-    func number(after prefix: String) -> Int? {
+    package func number(after prefix: String) -> Int? {
         guard hasPrefix(prefix), let digits = string?.utf8.dropFirst(prefix.utf8.count),
             // Int would take a sign too.
             digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),

@@ -176,7 +176,7 @@ extension ValueFormBuilder {
 extension Text {
     /// Whether an archiver writes a field of this name: `$0`, `$1` and so on for fields without a
     /// key, and a `$` more for keys that begin with one.
-    var isFieldName: Bool {
+    package var isFieldName: Bool {
         guard !hasPrefix("$$") else { return true }
         guard let digits = string?.utf8.dropFirst(), !digits.isEmpty else { return false }
         return digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

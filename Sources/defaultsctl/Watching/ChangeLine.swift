@@ -1,6 +1,7 @@
 import DefaultsClient
 import KeyedArchive
 import PropertyList
+import ValuePaths
 
 /// How a change is printed.
 enum ChangeForm {

@@ -2,6 +2,7 @@ import DBus
 import DefaultsClient
 import DefaultsProtocol
 import KeyedArchive
+import ValuePaths
 
 /// Follows what is watched, and finds what has become of it.
 ///

@@ -1,3 +1,4 @@
+internal import KeyedArchive
 internal import PropertyList
 
 /// An archive that is being shown, and what was shown of it.

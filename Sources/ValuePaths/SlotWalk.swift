@@ -1,3 +1,5 @@
+internal import KeyedArchive
+
 /// The walk over a draft's graph: which slots are reached, in the order in which the writer of
 /// values numbers objects.
 ///

@@ -1,3 +1,4 @@
+internal import KeyedArchive
 internal import PropertyList
 
 /// One change below the root of an archive.

@@ -1,3 +1,4 @@
+internal import KeyedArchive
 internal import PropertyList
 
 /// Where a value stands in the property list of an archive.

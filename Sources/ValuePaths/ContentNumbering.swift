@@ -1,3 +1,4 @@
+internal import KeyedArchive
 internal import PropertyList
 
 /// Numbers for scalars and class records of a draft: what is equal has equal numbers.

@@ -1,23 +1,23 @@
-public import KeyedArchive
-public import PropertyList
+package import KeyedArchive
+package import PropertyList
 
 /// The entries of a property list that is a dictionary, as keys of a domain.
 ///
 /// The property list of a keyed archive in the place of a value, as `export` writes objects, is that
 /// archive. A dictionary of an application that has such keys, and is not a valid archive, is a dictionary.
-public struct PropertyListEntries {
+package struct PropertyListEntries {
     /// The key of a dictionary that stands for an archive which XML cannot hold as a property list.
-    public static let archiveKey: Text = "$archive"
+    package static let archiveKey: Text = "$archive"
 
     private let list: PropertyList
     private let keys: PropertyList.References
     private let values: PropertyList.References
 
     /// How many there are.
-    public var count: Int { keys.count }
+    package var count: Int { keys.count }
 
     /// - Returns: nil where the list is no dictionary.
-    public init?(of list: PropertyList) {
+    package init?(of list: PropertyList) {
         guard case .dictionary(let keys, let values) = list.value(at: list.root) else { return nil }
         self.list = list
         self.keys = keys
@@ -27,12 +27,12 @@ public struct PropertyListEntries {
     /// The key of an entry; nil where it holds half a character, an unpaired surrogate, which no key can.
     ///
     /// - Parameter position: A number from 0 up to ``count``.
-    public func key(at position: Int) -> String? {
+    package func key(at position: Int) -> String? {
         list.text(at: list.element(position, of: keys))?.string
     }
 
     /// The object in the list that an entry's value is.
-    public func value(at position: Int) -> ObjectIndex {
+    package func value(at position: Int) -> ObjectIndex {
         list.element(position, of: values)
     }
 
@@ -41,7 +41,7 @@ public struct PropertyListEntries {
     /// - Parameter limits: How large the value may be, where it is not an archive already.
     /// - Throws: Why none can be made of it: `ArchiveError`, `ValueFormError` or
     ///   ``ReferenceOutsideArchive``.
-    public func archive(
+    package func archive(
         at position: Int, limits: ValueFormLimits = .standard
     ) throws -> KeyedArchive {
         let index = value(at: position)
@@ -57,7 +57,7 @@ public struct PropertyListEntries {
     }
 
     /// Whether a dictionary with this key may be taken for an archive.
-    public static func mayBeKeyOfArchive(_ key: Text) -> Bool {
+    package static func mayBeKeyOfArchive(_ key: Text) -> Bool {
         key == "$archiver" || key == archiveKey
     }
 
@@ -79,7 +79,7 @@ public struct PropertyListEntries {
     }
 
     /// Whether a whole list is a keyed archive, and so no domain.
-    public static func isArchive(_ list: PropertyList) -> Bool {
+    package static func isArchive(_ list: PropertyList) -> Bool {
         PropertyListEntries(of: list)?.isArchive(list.root) ?? false
     }
 

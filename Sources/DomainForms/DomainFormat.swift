@@ -1,8 +1,8 @@
-public import PropertyList
+package import PropertyList
 internal import XMLPropertyList
 
 /// The forms in which a domain goes to a file and comes from one.
-public enum DomainFormat: String, CaseIterable, Sendable {
+package enum DomainFormat: String, CaseIterable, Sendable {
     /// A property list in XML.
     case xml
     /// A binary property list.
@@ -11,7 +11,7 @@ public enum DomainFormat: String, CaseIterable, Sendable {
     case json
 
     /// What bytes are by their beginning; nil for JSON and the old style, which begin alike.
-    public init?(of bytes: [UInt8]) {
+    package init?(of bytes: [UInt8]) {
         if bytes.starts(with: "bplist".utf8) {
             self = .binary
         } else if XMLPropertyList.isXML(bytes) {
@@ -24,6 +24,6 @@ public enum DomainFormat: String, CaseIterable, Sendable {
 
 extension PropertyList.Limits {
     /// A whole domain: 256 MiB, 16 777 216 objects, and one level more than a value has.
-    public static let domain = PropertyList.Limits(
+    package static let domain = PropertyList.Limits(
         byteCount: 256 << 20, objectCount: 16 << 20, depth: standard.depth + 1)
 }

@@ -1,11 +1,11 @@
-public import KeyedArchive
-public import PropertyList
+package import KeyedArchive
+package import PropertyList
 
 /// The walk over a property list that hands its values to a sink as the value form has them.
 ///
 /// What is open stands on a stack in an array, so that the depth of a list is no recursion; a sink
 /// that bounds its size bounds the time, where collections are shared.
-public struct PropertyListForm {
+package struct PropertyListForm {
     /// A collection whose values are being handed on.
     private struct Frame {
         enum End {
@@ -23,14 +23,14 @@ public struct PropertyListForm {
     private let list: PropertyList
 
     /// Walks over values of a list.
-    public init(of list: PropertyList) {
+    package init(of list: PropertyList) {
         self.list = list
     }
 
     /// Hands on the value at `root`.
     ///
     /// - Throws: What the sink throws, and ``ReferenceOutsideArchive``.
-    public func render(_ root: ObjectIndex, into sink: inout some ValueFormSink) throws {
+    package func render(_ root: ObjectIndex, into sink: inout some ValueFormSink) throws {
         var stack: [Frame] = []
         try begin(root, on: &stack, into: &sink)
         while var frame = stack.popLast() {
@@ -104,5 +104,13 @@ public struct PropertyListForm {
             preconditionFailure("The key of a dictionary is no string.")
         }
         return text
+    }
+}
+
+/// A reference of a keyed archive stands outside of one.
+package struct ReferenceOutsideArchive: Error, CustomStringConvertible {
+    /// The sentence.
+    package var description: String {
+        "The property list holds a reference (CF$UID) outside of a keyed archive, which no value can be."
     }
 }

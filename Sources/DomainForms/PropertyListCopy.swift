@@ -1,17 +1,17 @@
-public import PropertyList
+package import PropertyList
 
 /// Copies objects of a property list into another, each once, however many places share it.
-public struct PropertyListCopy {
+package struct PropertyListCopy {
     private let list: PropertyList
     private var copies: [ObjectIndex: ObjectIndex] = [:]
 
     /// Makes copies of objects of one list.
-    public init(of list: PropertyList) {
+    package init(of list: PropertyList) {
         self.list = list
     }
 
     /// Adds an object and all that it holds, and gives its number in the other list.
-    public mutating func add(_ root: ObjectIndex, to writer: inout PropertyListWriter)
+    package mutating func add(_ root: ObjectIndex, to writer: inout PropertyListWriter)
         -> ObjectIndex
     {
         // What a collection holds is copied before it; a list has no circles.

@@ -1,3 +1,4 @@
+internal import KeyedArchive
 internal import PropertyList
 
 /// The walk along a path, from the archive's `$top` to a seat.

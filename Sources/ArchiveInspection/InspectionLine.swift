@@ -1,9 +1,11 @@
+package import KeyedArchive
+
 /// A line of what an archive is shown as to people, in pieces that can have colours.
 ///
 /// All of it is printable: whatever a foreign string holds, no control character is in it.
-public struct InspectionLine: Hashable, Sendable {
+package struct InspectionLine: Hashable, Sendable {
     /// What a piece of a line is.
-    public enum Role: Hashable, Sendable {
+    package enum Role: Hashable, Sendable {
         /// The lines of the tree, and punctuation.
         case structure
         /// The name of a field, the key of an entry, the number of an element.
@@ -25,15 +27,15 @@ public struct InspectionLine: Hashable, Sendable {
     }
 
     /// A piece of a line.
-    public struct Span: Hashable, Sendable {
+    package struct Span: Hashable, Sendable {
         /// The characters.
-        public let text: String
+        package let text: String
         /// What they are.
-        public let role: Role
+        package let role: Role
     }
 
     /// The pieces from left to right.
-    public private(set) var spans: [Span] = []
+    package private(set) var spans: [Span] = []
 
     init() {}
 
@@ -51,7 +53,7 @@ public struct InspectionLine: Hashable, Sendable {
 
 extension InspectionLine: CustomStringConvertible {
     /// The line without colours.
-    public var description: String { spans.map(\.text).joined() }
+    package var description: String { spans.map(\.text).joined() }
 }
 
 /// Something that is shown line by line.
@@ -60,7 +62,7 @@ extension InspectionLine: CustomStringConvertible {
 /// var tree = ArchiveTree(of: archive)
 /// while let line = try tree.next() { print(line) }
 /// ```
-public protocol InspectionListing {
+package protocol InspectionListing {
     /// The next line, or nil after the last.
     ///
     /// - Throws: ``ArchiveError`` where all lines together are larger than the limit.
@@ -68,18 +70,18 @@ public protocol InspectionListing {
 }
 
 /// How an archive is shown to people.
-public struct InspectionOptions: Hashable, Sendable {
+package struct InspectionOptions: Hashable, Sendable {
     /// Whether the lines of the tree are drawn with ASCII characters.
-    public var linesAreASCII = false
+    package var linesAreASCII = false
     /// Whether characters of strings that are not ASCII are shown as escapes.
-    public var stringsAreASCII = false
+    package var stringsAreASCII = false
     /// Whether keyed archives inside data are shown too, those inside of these among them.
-    public var opensArchives = false
+    package var opensArchives = false
     /// The most bytes that are written, about, beside 32 for each byte of the archive.
-    public var limit = 64 << 20
+    package var limit = 64 << 20
 
     /// Makes the options that show all that can be shown in UTF-8, but not what is inside data.
-    public init() {}
+    package init() {}
 
     /// The most bytes that are written of an archive.
     func limit(for archive: KeyedArchive) -> Int {

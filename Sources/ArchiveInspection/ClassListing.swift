@@ -1,8 +1,9 @@
+package import KeyedArchive
 internal import PropertyList
 
 /// The classes of an archive, a line each in the order of their UIDs: name, superclasses, how many
 /// objects there are of it, hints.
-public struct ClassListing: InspectionListing {
+package struct ClassListing: InspectionListing {
     private let archive: KeyedArchive
     private let spelling: ValueSpelling
     private let limit: Int
@@ -12,7 +13,7 @@ public struct ClassListing: InspectionListing {
     private var position = 0
 
     /// Makes the list of an archive's classes.
-    public init(of archive: KeyedArchive, options: InspectionOptions = InspectionOptions()) {
+    package init(of archive: KeyedArchive, options: InspectionOptions = InspectionOptions()) {
         self.archive = archive
         spelling = ValueSpelling(text: VisibleText(isASCII: options.stringsAreASCII))
         limit = options.limit(for: archive)
@@ -22,7 +23,7 @@ public struct ClassListing: InspectionListing {
     /// The next line, or nil after the last.
     ///
     /// - Throws: ``ArchiveError`` where all lines together are larger than the limit.
-    public mutating func next() throws(ArchiveError) -> InspectionLine? {
+    package mutating func next() throws(ArchiveError) -> InspectionLine? {
         guard let line = try nextLine() else { return nil }
         try spend(line.byteCount)
         return line

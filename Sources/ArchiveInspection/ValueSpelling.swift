@@ -1,3 +1,4 @@
+internal import KeyedArchive
 internal import PropertyList
 
 /// How values are spelled for people, each in a part of a line.

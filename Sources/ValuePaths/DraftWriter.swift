@@ -1,3 +1,4 @@
+internal import KeyedArchive
 internal import PropertyList
 
 /// Writes a draft as an archive.

@@ -1,3 +1,4 @@
+package import KeyedArchive
 internal import PropertyList
 
 /// Parts of a value, read and changed by their paths.
@@ -22,7 +23,7 @@ extension KeyedArchive {
     /// ```
     ///
     /// - Throws: ``ValuePathError`` where there is no such part.
-    public func value(at path: ValuePath) throws(ValuePathError) -> KeyedArchive {
+    package func value(at path: ValuePath) throws(ValuePathError) -> KeyedArchive {
         guard !path.steps.isEmpty else { return self }
         let seat = try PathWalk(in: self, along: path).run()
         guard !seat.isNew else { throw seat.missing(path) }
@@ -39,7 +40,7 @@ extension KeyedArchive {
     /// The elements of an NSSet have no places to be set; its `NS.objects` can be.
     ///
     /// - Throws: ``ValuePathError`` where a step leads nowhere, or the value cannot stand there.
-    public func setting(
+    package func setting(
         _ path: ValuePath, to value: KeyedArchive
     ) throws(ValuePathError) -> KeyedArchive {
         let value = try GraftedValue(value)
@@ -53,7 +54,7 @@ extension KeyedArchive {
     /// The archive without a part; all else of it stays.
     ///
     /// - Throws: ``ValuePathError`` where there is no such part, or it is the whole value.
-    public func removing(_ path: ValuePath) throws(ValuePathError) -> KeyedArchive {
+    package func removing(_ path: ValuePath) throws(ValuePathError) -> KeyedArchive {
         let seat = try PathWalk(in: self, along: path).run()
         var edit = ArchiveEdit(self, at: path)
         try edit.remove(seat)

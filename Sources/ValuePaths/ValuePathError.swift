@@ -1,3 +1,48 @@
+internal import KeyedArchive
+
+/// Why a path cannot be read, or leads nowhere, or why a value cannot be changed there.
+package struct ValuePathError: Error, Hashable {
+    /// The kind of the error, for programs.
+    package struct Code: Hashable, Sendable {
+        /// The code's name, for messages and tests.
+        package let name: String
+
+        /// The text is no path.
+        package static let syntax = Code(name: "syntax")
+        /// There is no part of this name, or no element of this number.
+        package static let notFound = Code(name: "notFound")
+        /// The value has no parts, or is nil.
+        package static let noParts = Code(name: "noParts")
+        /// The parts of the value have numbers where the step is a name, or the reverse.
+        package static let wrongStep = Code(name: "wrongStep")
+        /// What is there, or would be, cannot be set or removed.
+        package static let notEditable = Code(name: "notEditable")
+        /// The value cannot stand where it is to be set.
+        package static let badValue = Code(name: "badValue")
+    }
+
+    /// The kind of the error.
+    package let code: Code
+    /// The number of the step that fails, from 1; 0 is the whole value; nil where the text is no path.
+    package let step: Int?
+    /// Where the text is no path, the column from 1, in characters of Unicode (code points).
+    package let column: Int?
+    /// A sentence that says what is wrong; it names steps of the path, and never a stored value.
+    package let message: String
+
+    init(_ code: Code, step: Int? = nil, column: Int? = nil, _ message: String) {
+        self.code = code
+        self.step = step
+        self.column = column
+        self.message = message
+    }
+}
+
+extension ValuePathError: CustomStringConvertible {
+    /// The sentence.
+    package var description: String { message }
+}
+
 /// What this module says of paths.
 extension ValuePathError {
     static func misspelled(_ fault: String, column: Int) -> ValuePathError {

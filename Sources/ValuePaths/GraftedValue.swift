@@ -1,3 +1,4 @@
+internal import KeyedArchive
 internal import PropertyList
 
 /// The value that an edit sets: the root of an archive of its own.
