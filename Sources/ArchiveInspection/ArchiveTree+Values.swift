@@ -58,7 +58,7 @@ extension ArchiveTree {
             line.append(spelling.quoted(text))
         case .data(let data):
             try show(data, className, .className, of: uid, in: view, indentation, to: &line)
-        case .array(let elements), .set(let elements):
+        case .array(let elements), .set(let elements, _):
             collection(
                 className, .className, elements.count, "element", of: uid, in: view, to: &line)
             push(.elements(elements), in: view, indentation)

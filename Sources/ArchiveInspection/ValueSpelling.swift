@@ -106,34 +106,49 @@ struct ValueSpelling {
 // MARK: Objects
 
 extension ValueSpelling {
-    /// An object of a few known classes that are one value: a date, a UUID, a URL.
+    /// An object that is one value: a date, a UUID or a URL.
     func object(_ fields: Fields, in archive: KeyedArchive) -> InspectionLine? {
-        let (list, name) = (archive.list, archive.className(of: fields))
-        var value = InspectionLine()
-        if list.isEqual(name, to: "NSDate"), fields.count == 2,
-            let time = fields["NS.time", in: list], case .real(let seconds) = list.value(at: time)
-        {
-            value = date(seconds)
-        } else if list.isEqual(name, to: "NSUUID"), fields.count == 2,
-            let bytes = fields["NS.uuidbytes", in: list],
-            case .data(let range) = list.value(at: bytes),
-            let uuid = UUIDText.text(list.data(of: range))
-        {
-            value.append(uuid, .data)
-        } else if list.isEqual(name, to: "NSURL"), fields.count == 3,
-            let base = fields["NS.base", in: list], case .uid(let baseUID) = list.value(at: base),
-            archive.isNil(baseUID), let relative = fields["NS.relative", in: list],
-            let range = list.string(at: archive.target(of: relative))
-        {
-            value = text.quoted(beginning(of: range, in: list), codeUnitCount: range.count)
-        } else {
-            return nil
-        }
+        let value: InspectionLine? =
+            switch archive.knownClass(of: fields) {
+            case .date: dateObject(fields, in: archive.list)
+            case .uuid: uuid(fields, in: archive.list)
+            case .url: url(fields, in: archive)
+            default: nil
+            }
+        guard let value else { return nil }
         var line = InspectionLine()
-        line.append(self.name(name, in: list), .className)
+        line.append(className(of: fields, in: archive), .className)
         line.append(" ", .structure)
         line.append(value)
         return line
+    }
+
+    private func dateObject(_ fields: Fields, in list: PropertyList) -> InspectionLine? {
+        guard fields.count == 2, let time = fields["NS.time", in: list],
+            case .real(let seconds) = list.value(at: time)
+        else { return nil }
+        return date(seconds)
+    }
+
+    private func uuid(_ fields: Fields, in list: PropertyList) -> InspectionLine? {
+        guard fields.count == 2, let bytes = fields["NS.uuidbytes", in: list],
+            case .data(let range) = list.value(at: bytes),
+            let uuid = UUIDText.text(list.data(of: range))
+        else { return nil }
+        var line = InspectionLine()
+        line.append(uuid, .data)
+        return line
+    }
+
+    /// A URL without a base.
+    private func url(_ fields: Fields, in archive: KeyedArchive) -> InspectionLine? {
+        let list = archive.list
+        guard fields.count == 3, let base = fields["NS.base", in: list],
+            case .uid(let baseUID) = list.value(at: base), archive.isNil(baseUID),
+            let relative = fields["NS.relative", in: list],
+            let range = list.string(at: archive.target(of: relative))
+        else { return nil }
+        return text.quoted(beginning(of: range, in: list), codeUnitCount: range.count)
     }
 }
 

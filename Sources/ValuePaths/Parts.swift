@@ -46,11 +46,7 @@ extension KeyedArchive {
         case .data: return .none(.data)
         case .object: return .fields(holder, fields, .object)
         case .array(let values): return .list(elements(values, "NS.object", .array))
-        case .set(let values):
-            let name = className(of: fields)
-            let isOrdered = ["NSOrderedSet", "NSMutableOrderedSet"].contains {
-                list.isEqual(name, to: $0)
-            }
+        case .set(let values, let isOrdered):
             return .list(elements(values, "NS.object", isOrdered ? .orderedSet : .set))
         case .dictionary(let keys, let values):
             return .pairs(
@@ -150,22 +146,6 @@ struct KeySearch {
 }
 
 extension KeyedArchive {
-    /// The string that a key is, or the string or data that a key holds which is an NSString.
-    fileprivate func contentOfKey(_ key: ObjectIndex) -> ObjectIndex? {
-        let isReference = if case .uid = list.value(at: key) { true } else { false }
-        let key = target(of: key)
-        if list.string(at: key) != nil { return key }
-        // What stands inline is no object, whatever its entries are called.
-        guard isReference, let fields = Fields(of: list, at: key), fields.count == 2,
-            fields["$class", in: list] != nil
-        else { return nil }
-        let name = className(of: fields)
-        guard list.isEqual(name, to: "NSString") || list.isEqual(name, to: "NSMutableString") else {
-            return nil
-        }
-        return (fields["NS.string", in: list] ?? fields["NS.bytes", in: list]).map(target)
-    }
-
     /// Whether a dictionary with these keys is shown as one: all are strings, all different, and
     /// none begins with `$`.
     ///

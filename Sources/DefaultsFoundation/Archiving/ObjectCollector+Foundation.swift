@@ -10,23 +10,23 @@ extension ObjectCollector {
     ) -> ObjectGraph.Node? {
         switch object {
         case let string as NSMutableString:
-            return known("NSMutableString", ["NS.string": .text(string.text)])
+            return known("NSMutableString", ["NS.string": .inlineString(string.text)])
         case let string as NSString:
             return .scalar(.string(string.text))
         case let number as NSNumber:
             return number.scalar.map(ObjectGraph.Node.scalar)
         case let data as NSMutableData:
-            return known("NSMutableData", ["NS.data": .bytes(Array(data as Data))])
+            return known("NSMutableData", ["NS.data": .inlineBytes(Array(data as Data)[...])])
         case let data as NSData:
             return .scalar(.data(Array(data as Data)[...]))
         case let date as NSDate:
             return known(
-                "NSDate", ["NS.time": .inline(.real(date.timeIntervalSinceReferenceDate))])
+                "NSDate", ["NS.time": .scalar(.real(date.timeIntervalSinceReferenceDate))])
         case is NSNull:
             return known("NSNull", [:])
         case let uuid as NSUUID:
             let bytes = withUnsafeBytes(of: (uuid as UUID).uuid) { Array($0) }
-            return known("NSUUID", ["NS.uuidbytes": .bytes(bytes)])
+            return known("NSUUID", ["NS.uuidbytes": .inlineBytes(bytes[...])])
         case let url as NSURL:
             return known(
                 "NSURL",
@@ -73,7 +73,7 @@ extension ObjectCollector {
             return known(
                 "NSError",
                 [
-                    "NSCode": .inline(.integer(Int128(error.code))),
+                    "NSCode": .scalar(.integer(Int128(error.code))),
                     "NSDomain": reference(to: error.domain, in: node, as: "NSDomain"),
                     "NSUserInfo": reference(to: userInfo, in: node, as: "NSUserInfo"),
                 ])

@@ -36,7 +36,7 @@ final class ObjectCollector {
         let root = node(of: root, in: nil, as: "root")
         while log.first == nil, let node = left.popLast() { collect(node) }
         if let error = log.first { throw error }
-        return GraphWriter.archive(of: graph, root: root)
+        return graph.archive(root: root)
     }
 
     /// The way to a node, as the error of an object there tells it.

@@ -6,7 +6,8 @@ struct ObjectGraph {
     typealias NodeIndex = Int
 
     enum Node {
-        /// An object that is referred to, and whose content is not known yet, or never will be.
+        /// An object whose content is not known yet. One that is only ever referred to conditionally
+        /// stays so, and is written as nil.
         case pending
         case scalar(Scalar)
         /// An object; its chain is its class and what that inherits of.
@@ -18,20 +19,8 @@ struct ObjectGraph {
         case countedSet([NodeIndex], counts: [Int])
     }
 
-    struct Field {
-        let name: Text
-        let value: Value
-    }
-
-    enum Value {
-        case inline(Scalar)
-        case text(Text)
-        case bytes([UInt8])
-        case reference(NodeIndex?)
-        /// A reference that is nil unless the object is written for another reason.
-        case conditional(NodeIndex)
-        case elements([NodeIndex])
-    }
+    typealias Field = ArchiveWriter.Field
+    typealias Value = ArchiveWriter.Value
 
     private(set) var nodes: [Node] = []
 

@@ -7,62 +7,40 @@ internal import PropertyList
 /// Some archivers write them as objects; then they are read through the reference.
 extension ObjectMaker {
     func boolean(at index: ObjectIndex) -> Bool? {
-        switch list.value(at: archive.target(of: index)) {
-        case .boolean(let value): return value
-        // Foundation on Linux writes booleans so.
-        case .integer(0): return false
-        case .integer(1): return true
-        default:
-            fail(.wrongType(kind(of: index), needs: "a boolean"), at: index)
-            return nil
-        }
+        let value = list.value(at: archive.target(of: index)).asBoolean
+        if value == nil { fail(.wrongType(kind(of: index), needs: "a boolean"), at: index) }
+        return value
     }
 
     func integer<Value: FixedWidthInteger>(at index: ObjectIndex) -> Value? {
-        let value: Value?
-        switch list.value(at: archive.target(of: index)) {
-        case .integer(let integer): value = Value(exactly: integer)
-        case .real(let real): value = Value(exactly: real)
-        case .singleReal(let real): value = Value(exactly: real)
-        default:
-            fail(.wrongType(kind(of: index), needs: "an integer"), at: index)
-            return nil
-        }
-        if value == nil { fail(.outOfRange("an integer of \(Value.bitWidth) bits"), at: index) }
+        let reading = list.value(at: archive.target(of: index)).asWidestInteger
+        var range: String { "an integer of \(Value.bitWidth) bits" }
+        guard let widest = number(reading, "an integer", range, at: index) else { return nil }
+        let value = Value(exactly: widest)
+        if value == nil { fail(.outOfRange(range), at: index) }
         return value
     }
 
     func real(at index: ObjectIndex) -> Double? {
-        switch list.value(at: archive.target(of: index)) {
-        case .real(let real): return real
-        case .singleReal(let real): return Double(real)
-        case .integer(let integer):
-            if let real = Double(exactly: integer) { return real }
-            fail(.outOfRange("a real of 64 bits exactly"), at: index)
-            return nil
-        default:
-            fail(.wrongType(kind(of: index), needs: "a real"), at: index)
-            return nil
-        }
+        let reading = list.value(at: archive.target(of: index)).asReal
+        return number(reading, "a real", "a real of 64 bits exactly", at: index)
     }
 
-    /// A real of 32 bits, to which one of 64 is rounded, but no integer.
     func single(at index: ObjectIndex) -> Float? {
-        switch list.value(at: archive.target(of: index)) {
-        case .singleReal(let real): return real
-        case .real(let real):
-            let single = Float(real)
-            if single.isFinite || !real.isFinite { return single }
-            fail(.outOfRange("a real of 32 bits"), at: index)
-            return nil
-        case .integer(let integer):
-            if let single = Float(exactly: integer) { return single }
-            fail(.outOfRange("a real of 32 bits exactly"), at: index)
-            return nil
-        default:
-            fail(.wrongType(kind(of: index), needs: "a real"), at: index)
-            return nil
+        let reading = list.value(at: archive.target(of: index)).asSingleReal
+        return number(reading, "a real", "a real of 32 bits", at: index)
+    }
+
+    private func number<Number>(
+        _ reading: NumberReading<Number>, _ need: String,
+        _ range: @autoclosure () -> String, at index: ObjectIndex
+    ) -> Number? {
+        switch reading {
+        case .number(let number): return number
+        case .doesNotFit: fail(.outOfRange(range()), at: index)
+        case .notNumber: fail(.wrongType(kind(of: index), needs: need), at: index)
         }
+        return nil
     }
 
     func bytes(at index: ObjectIndex) -> [UInt8]? {

@@ -39,8 +39,8 @@ extension ObjectMaker {
             return array(elements, isMutable: false, allowing: allowed)
         case (.mutableArray, .array(let elements)):
             return array(elements, isMutable: true, allowing: allowed)
-        case (.set, .set(let elements)), (.mutableSet, .set(let elements)),
-            (.orderedSet, .set(let elements)), (.mutableOrderedSet, .set(let elements)):
+        case (.set, .set(let elements, _)), (.mutableSet, .set(let elements, _)),
+            (.orderedSet, .set(let elements, _)), (.mutableOrderedSet, .set(let elements, _)):
             return set(elements, kind, at: index, allowing: allowed)
         case (.dictionary, .dictionary(let keys, let values)):
             return dictionary(keys, values, isMutable: false, at: index, allowing: allowed)

@@ -59,6 +59,6 @@ public struct KeyedArchiveEncoder: Sendable {
         try session.encode(value, at: root)
         if let failure = session.failure { throw failure }
         session.sortCollections()
-        return GraphWriter.archive(of: session)
+        return EncodingWriter.archive(of: session)
     }
 }

@@ -8,8 +8,7 @@ package enum ObjectForm {
     case string(Text)
     case data(ArraySlice<UInt8>)
     case array(Elements)
-    /// A set, ordered or not.
-    case set(Elements)
+    case set(Elements, isOrdered: Bool)
     case dictionary(keys: Elements, values: Elements)
     case object
 }
@@ -17,39 +16,30 @@ package enum ObjectForm {
 extension KeyedArchive {
     /// What the object with these fields is.
     package func form(of fields: Fields) -> ObjectForm {
-        let name = className(of: fields)
-        // Names of other lengths cannot be any of these, which spares most objects the search.
-        guard (5...19).contains(name.count) else { return .object }
-        if isClass(name, "NSArray", "NSMutableArray") {
-            return elements(of: fields).map(ObjectForm.array) ?? .object
-        }
-        if isClass(name, "NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet") {
-            return elements(of: fields).map(ObjectForm.set) ?? .object
-        }
-        if isClass(name, "NSData", "NSMutableData") {
-            return data(of: fields).map(ObjectForm.data) ?? .object
-        }
-        if let text = string(of: fields, className: name) { return .string(text) }
-        if let (keys, values) = pairs(of: fields, className: name) {
-            return .dictionary(keys: keys, values: values)
-        }
-        return .object
-    }
-
-    private func isClass(_ name: PropertyList.StringRange, _ known: StaticString...) -> Bool {
-        known.contains { list.isEqual(name, to: $0) }
+        let form: ObjectForm? =
+            switch knownClass(of: fields) {
+            case .array: elements(of: fields).map { .array($0) }
+            case .set: elements(of: fields).map { .set($0, isOrdered: false) }
+            case .orderedSet: elements(of: fields).map { .set($0, isOrdered: true) }
+            case .dictionary: keysAndValues(of: fields).map { .dictionary(keys: $0, values: $1) }
+            case .string: contentOfString(fields).flatMap(text(ofContent:)).map { .string($0) }
+            case .data: data(of: fields).map { .data($0) }
+            case .date, .url, .uuid, .null, nil: nil
+            }
+        return form ?? .object
     }
 }
 
 // MARK: Collections
 
 extension KeyedArchive {
-    /// The keys and values of the object with these fields, where it is a dictionary: `NS.keys` and
-    /// `NS.objects`; or `NS.key.0` and `NS.object.0` and so on; or no field at all.
-    func pairs(
-        of fields: Fields, className: PropertyList.StringRange
-    ) -> (keys: Elements, values: Elements)? {
-        guard isClass(className, "NSDictionary", "NSMutableDictionary") else { return nil }
+    /// The keys and values of the object with these fields, if it has the form of a dictionary.
+    func pairs(of fields: Fields) -> (keys: Elements, values: Elements)? {
+        knownClass(of: fields) == .dictionary ? keysAndValues(of: fields) : nil
+    }
+
+    /// `NS.keys` and `NS.objects`; or `NS.key.0` and `NS.object.0` and so on; or no field at all.
+    private func keysAndValues(of fields: Fields) -> (keys: Elements, values: Elements)? {
         if fields.count == 3, let keys = fields["NS.keys", in: list],
             let objects = fields["NS.objects", in: list]
         {
@@ -100,15 +90,22 @@ extension KeyedArchive {
 // MARK: Strings and data
 
 extension KeyedArchive {
-    /// `NS.string`, or `NS.bytes` in UTF-8.
-    private func string(of fields: Fields, className: PropertyList.StringRange) -> Text? {
-        guard fields.count == 2, isClass(className, "NSString", "NSMutableString") else {
-            return nil
+    /// What has the text of a string object: the string `NS.string`, or the data `NS.bytes`.
+    private func contentOfString(_ fields: Fields) -> ObjectIndex? {
+        guard fields.count == 2 else { return nil }
+        if let field = fields["NS.string", in: list] {
+            let content = target(of: field)
+            return list.string(at: content) == nil ? nil : content
         }
-        if let field = fields["NS.string", in: list] { return list.text(at: target(of: field)) }
-        guard let field = fields["NS.bytes", in: list],
-            case .data(let range) = list.value(at: target(of: field))
+        guard let content = fields["NS.bytes", in: list].map(target),
+            case .data = list.value(at: content)
         else { return nil }
+        return content
+    }
+
+    /// The text that a string is, or that data is in UTF-8.
+    private func text(ofContent index: ObjectIndex) -> Text? {
+        guard case .data(let range) = list.value(at: index) else { return list.text(at: index) }
         return String(validating: list.data(of: range), as: UTF8.self).map { Text($0) }
     }
 
@@ -126,17 +123,22 @@ extension KeyedArchive {
         if case .uid(let uid) = list.value(at: index), !isNil(uid) { object(uid) } else { index }
     }
 
-    /// The text of a dictionary's key, where that is a string or an object that is one.
+    /// The text of a dictionary's key, if it is a string or a string object.
     package func text(ofKey index: ObjectIndex) -> Text? {
+        contentOfKey(index).flatMap(text(ofContent:))
+    }
+
+    /// The string that a dictionary's key is, or the string or data that a string object has.
+    package func contentOfKey(_ index: ObjectIndex) -> ObjectIndex? {
         let key = target(of: index)
-        if let text = list.text(at: key) { return text }
+        if list.string(at: key) != nil { return key }
         // What stands inline is no object, whatever its entries are called.
         guard case .uid = list.value(at: index),
             // The fields are counted before they are searched: many dictionaries may have the key.
             let fields = Fields(of: list, at: key), fields.count == 2,
-            fields["$class", in: list] != nil
+            fields["$class", in: list] != nil, knownClass(of: fields) == .string
         else { return nil }
-        return string(of: fields, className: className(of: fields))
+        return contentOfString(fields)
     }
 }
 

@@ -136,8 +136,8 @@ extension GraphComparison {
         budget -= one.count + other.count
         guard one.count == other.count, budget > 0 else { return false }
         if areObjects,
-            let onePairs = left.pairs(of: one, className: left.className(of: one)),
-            let otherPairs = right.pairs(of: other, className: right.className(of: other)),
+            let onePairs = left.pairs(of: one),
+            let otherPairs = right.pairs(of: other),
             !areInStep(onePairs.keys, otherPairs.keys),
             onePairs.keys.isListed == otherPairs.keys.isListed,
             let oneClass = one["$class", in: left.list],

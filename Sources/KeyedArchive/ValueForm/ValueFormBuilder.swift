@@ -54,8 +54,7 @@ public struct ValueFormBuilder: ValueFormSink {
         guard let root, frames.isEmpty else {
             preconditionFailure("The value has no end yet.")
         }
-        var writer = ArchiveWriter(of: tree)
-        return writer.write(root)
+        return tree.archive(root: root)
     }
 }
 

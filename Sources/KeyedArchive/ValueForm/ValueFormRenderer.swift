@@ -276,7 +276,7 @@ extension ValueFormRenderer {
             try sink.data(data)
         case .array(let elements):
             try show(.array(elements), of: uid, into: &sink)
-        case .set(let elements):
+        case .set(let elements, _):
             try show(set(name, elements), of: uid, into: &sink)
         case .dictionary(let keys, let values):
             try show(try dictionary(name, keys, values), of: uid, into: &sink)

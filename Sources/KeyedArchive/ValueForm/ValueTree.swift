@@ -46,3 +46,58 @@ struct ValueTree {
         return start..<fields.count
     }
 }
+
+// MARK: Writing
+
+extension ValueTree {
+    /// The archive of the value that a node is.
+    func archive(root: NodeIndex) -> KeyedArchive {
+        let writer = ArchiveWriter(nodeCount: nodes.count, content: content)
+        guard case .top(let range) = nodes[root] else { return writer.archive(root: root) }
+        return writer.archive(top: fields[range].map(written))
+    }
+
+    private func content(of node: NodeIndex) -> ArchiveWriter.Content {
+        switch nodes[node] {
+        case .scalar(let scalar), .numberObject(let scalar):
+            return .scalar(scalar)
+        case .array(let range):
+            let elements = ArchiveWriter.Field(name: "NS.objects", value: elements(range))
+            return .object(chain: ClassChain.of("NSArray"), fields: [elements])
+        case .dictionary(let range):
+            let keys = ArchiveWriter.Value.strings(fields[range].map(\.name))
+            return .object(
+                chain: ClassChain.of("NSDictionary"),
+                fields: [
+                    ArchiveWriter.Field(name: "NS.keys", value: keys),
+                    ArchiveWriter.Field(name: "NS.objects", value: elements(range)),
+                ])
+        case .object(let className, let range):
+            return .object(chain: ClassChain.of(className), fields: fields[range].map(written))
+        case .inlineBytes, .top:
+            preconditionFailure("What only a field or the root can be stands elsewhere.")
+        }
+    }
+
+    /// A field as it is written.
+    ///
+    /// The lists of a collection's elements, and the text of a string, are inline in an object of any
+    /// class, because every archiver writes them so.
+    private func written(_ field: Field) -> ArchiveWriter.Field {
+        let value: ArchiveWriter.Value =
+            switch (field.name, nodes[field.node]) {
+            case ("NS.objects", .array(let range)), ("NS.keys", .array(let range)):
+                elements(range)
+            case ("NS.string", .scalar(.string(let text))): .inlineString(text)
+            case (_, .scalar(let scalar)): .scalar(scalar)
+            case (_, .inlineBytes(let bytes)): .inlineBytes(bytes)
+            case (_, .numberObject), (_, .array), (_, .dictionary), (_, .object), (_, .top):
+                .reference(field.node)
+            }
+        return ArchiveWriter.Field(name: field.name, value: value)
+    }
+
+    private func elements(_ range: Range<Int>) -> ArchiveWriter.Value {
+        .elements(fields[range].map(\.node))
+    }
+}

@@ -2,37 +2,6 @@ internal import PropertyList
 
 /// A class of the archive that is decoded.
 final class ArchivedClass {
-    /// What objects of the class are, as far as the decoder knows them.
-    enum Kind {
-        case list
-        case dictionary
-        case string
-        case data
-        case date
-        case url
-        case uuid
-        case null
-        case other
-
-        fileprivate init(_ name: String) {
-            switch name {
-            case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet",
-                "NSMutableOrderedSet":
-                self = .list
-            case "NSDictionary", "NSMutableDictionary": self = .dictionary
-            case "NSString", "NSMutableString": self = .string
-            case "NSData", "NSMutableData": self = .data
-            case "NSDate": self = .date
-            case "NSURL": self = .url
-            case "NSUUID": self = .uuid
-            case "NSNull": self = .null
-            default: self = .other
-            }
-        }
-    }
-
-    /// No name of a class that is known here is longer.
-    private static let longestName = 19
     /// More superclasses than any class has are not searched for each object's sake.
     private static let chainLimit = 64
 
@@ -43,17 +12,11 @@ final class ArchivedClass {
     let name: ObjectIndex
     /// What its record has as the names of the class and its superclasses.
     private let chain: PropertyList.References?
-    /// What the first known class of the chain is.
-    private(set) lazy var kind: Kind = {
-        for name in [name] + superclasses {
-            guard let range = list.string(at: name), range.count <= Self.longestName,
-                let string = list.wellFormedString(of: range)
-            else { continue }
-            let kind = Kind(string)
-            if kind != .other { return kind }
-        }
-        return .other
-    }()
+    /// The first known class of the chain.
+    private(set) lazy var known: KnownClass? = ([name] + superclasses).lazy.compactMap {
+        [list] name in
+        list.string(at: name).flatMap { KnownClass(named: $0, in: list) }
+    }.first
 
     init?(uid: UInt64, record: Fields, in list: PropertyList) {
         guard let name = record["$classname", in: list] else { return nil }

@@ -25,7 +25,7 @@ extension DecodingSession {
             }
             return try Value(from: TextDecoder(text: text, at: location, in: self))
         case .url:
-            guard archivedClass(of: place)?.kind == .url else {
+            guard archivedClass(of: place)?.known == .url else {
                 // As a person writes it, who knows no NSURL.
                 if case .string = place.value, let url = try url(Value.self, at: place, location) {
                     return url
@@ -82,7 +82,7 @@ extension DecodingSession {
         at place: DecodingPlace, _ location: DecodingLocation
     ) throws -> Double {
         if case .date(let seconds) = place.value { return seconds }
-        guard archivedClass(of: place)?.kind == .date,
+        guard archivedClass(of: place)?.known == .date,
             let field = place.fields?["NS.time", in: list]
         else { throw mismatch(Double.self, "a date", place, location) }
         return try real(at: resolve(field), location)
@@ -90,7 +90,7 @@ extension DecodingSession {
 
     /// The text of a UUID; nil for what is none.
     private func uuid(at place: DecodingPlace, _ location: DecodingLocation) throws -> String? {
-        guard archivedClass(of: place)?.kind == .uuid,
+        guard archivedClass(of: place)?.known == .uuid,
             let field = place.fields?["NS.uuidbytes", in: list],
             let bytes = try data(at: resolve(field), location)
         else { return nil }

@@ -3,13 +3,10 @@ internal import PropertyList
 /// Values without parts.
 extension DecodingSession {
     func boolean(at place: DecodingPlace, _ location: DecodingLocation) throws -> Bool {
-        switch place.value {
-        case .boolean(let value): return value
-        // Foundation on Linux writes booleans as integers.
-        case .integer(0): return false
-        case .integer(1): return true
-        default: throw mismatch(Bool.self, "a boolean", place, location)
+        guard let value = place.value.asBoolean else {
+            throw mismatch(Bool.self, "a boolean", place, location)
         }
+        return value
     }
 
     /// An integer of one of the standard types, for each of which this is compiled.
@@ -17,41 +14,27 @@ extension DecodingSession {
     func integer<Integer: FixedWidthInteger>(
         at place: DecodingPlace, _ location: DecodingLocation
     ) throws -> Integer {
-        let value: Integer?
-        switch place.value {
-        case .integer(let integer): value = Integer(exactly: integer)
-        case .real(let real): value = Integer(exactly: real)
-        case .singleReal(let real): value = Integer(exactly: real)
-        default: throw mismatch(Integer.self, "an integer", place, location)
-        }
-        guard let value else {
-            throw error(DecodingError.doesNotFit(Integer.self), place, location)
-        }
-        return value
+        try number(place.value.asInteger(), "an integer", place, location)
     }
 
     func real(at place: DecodingPlace, _ location: DecodingLocation) throws -> Double {
-        switch place.value {
-        case .real(let real): return real
-        case .singleReal(let real): return Double(real)
-        case .integer(let integer):
-            if let real = Double(exactly: integer) { return real }
-            throw error(DecodingError.doesNotFit(Double.self), place, location)
-        default: throw mismatch(Double.self, "a number", place, location)
-        }
+        try number(place.value.asReal, "a number", place, location)
     }
 
     func singleReal(at place: DecodingPlace, _ location: DecodingLocation) throws -> Float {
-        switch place.value {
-        case .singleReal(let real): return real
-        case .real(let real):
-            let rounded = Float(real)
-            if rounded.isFinite || !real.isFinite { return rounded }
-        case .integer(let integer):
-            if let real = Float(exactly: integer) { return real }
-        default: throw mismatch(Float.self, "a number", place, location)
+        try number(place.value.asSingleReal, "a number", place, location)
+    }
+
+    @inline(__always)
+    private func number<Number>(
+        _ reading: NumberReading<Number>, _ need: StaticString, _ place: DecodingPlace,
+        _ location: DecodingLocation
+    ) throws -> Number {
+        switch reading {
+        case .number(let number): return number
+        case .doesNotFit: throw error(DecodingError.doesNotFit(Number.self), place, location)
+        case .notNumber: throw mismatch(Number.self, need, place, location)
         }
-        throw error(DecodingError.doesNotFit(Float.self), place, location)
     }
 
     func string(at place: DecodingPlace, _ location: DecodingLocation) throws -> String {
@@ -76,7 +59,7 @@ extension DecodingSession {
         if case .data(let inline) = place.value {
             range = inline
         } else {
-            guard archivedClass(of: place)?.kind == .data, let fields = place.fields,
+            guard archivedClass(of: place)?.known == .data, let fields = place.fields,
                 let field = fields["NS.data", in: list] ?? fields["NS.bytes", in: list],
                 case .data(let stored) = resolve(field).value
             else { return nil }
@@ -88,14 +71,14 @@ extension DecodingSession {
 
     /// Whether a value is nil, or the object that stands for nil in collections.
     func isNil(_ place: DecodingPlace) -> Bool {
-        place.isNil || archivedClass(of: place)?.kind == .null
+        place.isNil || archivedClass(of: place)?.known == .null
     }
 
     /// What holds the text of a string: it itself; or of an object that is one the string in
     /// `NS.string`, or the data in `NS.bytes`, which is UTF-8.
     private func content(ofString place: DecodingPlace) -> DecodingPlace? {
         if case .string = place.value { return place }
-        guard archivedClass(of: place)?.kind == .string, let fields = place.fields else {
+        guard archivedClass(of: place)?.known == .string, let fields = place.fields else {
             return nil
         }
         if let field = fields["NS.string", in: list] {

@@ -218,7 +218,7 @@ extension DecodingSession {
     /// Whether a value is no object of a subclass, whose version is not that of the type.
     private func isOwn(_ place: DecodingPlace, of type: DecodedType) -> Bool {
         guard let archived = archivedClass(of: place) else { return true }
-        return archived.kind == .dictionary || isName(archived.name, of: type.facts)
+        return archived.known == .dictionary || isName(archived.name, of: type.facts)
     }
 
     /// The version that wrote an object, 0 where it does not say; nil for what is not the object of

@@ -66,12 +66,12 @@ extension DecodingSession {
         if let type, !fits(archived, type) {
             let isForeignRoot = takesForeignRoot(decoder)
             if isForeignRoot { foreignRoot = decoder }
-            if archived.kind == .dictionary { return pairs(of: fields, archived) }
-            guard isForeignRoot, archived.kind == .other else { return nil }
+            if archived.known == .dictionary { return pairs(of: fields, archived) }
+            guard isForeignRoot, archived.known == nil else { return nil }
         }
         // Else a type that takes whatever comes would find a dictionary in each array.
-        if type == nil, archived.kind == .list { return nil }
-        if type == nil, archived.kind == .dictionary, let pairs = pairs(of: fields, archived) {
+        if type == nil, archived.known?.hasElements == true { return nil }
+        if type == nil, archived.known == .dictionary, let pairs = pairs(of: fields, archived) {
             return pairs
         }
         return KeyedEntries(style: .object, keys: keys, values: values)
@@ -113,7 +113,7 @@ extension DecodingSession {
         case .array(let elements), .set(let elements), .orderedSet(let elements):
             return .references(elements)
         case .dictionary(let keys, let values):
-            guard let archived = archivedClass(of: place), archived.kind == .list else { break }
+            guard let archived = archivedClass(of: place), archived.known?.hasElements == true else { break }
             let fields = Fields(keys: keys, values: values)
             if let objects = fields["NS.objects", in: list],
                 case .array(let elements) = list.value(at: objects)
@@ -123,7 +123,7 @@ extension DecodingSession {
             // There the name of each field is read.
             try spend(fields.count * Self.valueCost, at: location)
             switch archive.form(of: fields) {
-            case .array(let elements), .set(let elements): return elements
+            case .array(let elements), .set(let elements, _): return elements
             default: break
             }
         default:

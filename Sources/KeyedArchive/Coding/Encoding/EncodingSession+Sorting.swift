@@ -12,7 +12,7 @@ extension EncodingSession {
                 if let scalar = graph.scalar(of: members[start]) {
                     return ElementKey.scalar(scalar)
                 }
-                let known = numbers ?? GraphNumbering.numbers(of: self)
+                let known = numbers ?? objectNumbers()
                 numbers = known
                 return .object(known[Int(graph.target(of: members[start]))])
             }
@@ -21,5 +21,11 @@ extension EncodingSession {
             }
             graph.setMembers(sorted, of: node)
         }
+    }
+
+    /// A number for each node that is an object of its own.
+    private func objectNumbers() -> [Int] {
+        let references = EncodedReferences(of: self)
+        return references.numbers(from: references.element(at: 0))
     }
 }

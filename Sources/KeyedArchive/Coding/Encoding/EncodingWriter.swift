@@ -1,12 +1,15 @@
 internal import PropertyList
 
-/// Writes the archive of a graph, in the order in which ``ArchiveWriter`` writes that of a tree, so
-/// that the same value gives the same bytes either way.
+/// Writes the archive of what was encoded.
+///
+/// Its order is that of ``ArchiveWriter``, so the same value gives the same bytes either way. It is
+/// separate for speed: it sorts fields as it goes, remembers the keys and classes that it has
+/// written, and makes no array for an object.
 ///
 /// 1. An object takes its UID before what it refers to does, and its class record after that.
 /// 2. Fields come by name; members of all else in the order in which the graph has them.
 /// 3. An object that several nodes refer to is written where the walk comes first.
-struct GraphWriter {
+struct EncodingWriter {
     typealias Node = EncodingGraph.Node
 
     private enum Position {
@@ -64,7 +67,7 @@ struct GraphWriter {
     }
 
     static func archive(of session: EncodingSession) -> KeyedArchive {
-        var writer = GraphWriter(of: session)
+        var writer = EncodingWriter(of: session)
         writer.visit(0, at: .element)
         writer.run()
         return writer.table.finish(top: ["root"], writer.values)
@@ -87,7 +90,7 @@ struct GraphWriter {
 
 // MARK: The walk
 
-extension GraphWriter {
+extension EncodingWriter {
     /// Writes a scalar, or begins what has members.
     private mutating func visit(_ node: Node, at position: Position) {
         switch graph[node].value {
@@ -208,7 +211,7 @@ extension GraphWriter {
 
 // MARK: Ends
 
-extension GraphWriter {
+extension EncodingWriter {
     /// The classes of collections.
     private enum Collection: Int {
         case array, set, dictionary
