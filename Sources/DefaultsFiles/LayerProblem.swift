@@ -1,3 +1,6 @@
+internal import DefaultsModel
+internal import Glibc
+
 /// What is wrong with a file of a layer: where and why.
 ///
 /// It is a sentence for the log and for `defaultsctl lint`, and never contains a stored value.
@@ -73,5 +76,131 @@ extension LayerProblem: CustomStringConvertible {
     public var description: String {
         let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
         return "\(path)\(place): \(reason)"
+    }
+}
+
+/// The words of every problem of this module.
+extension LayerProblem {
+    /// A directory or a file cannot be opened or read.
+    static func system(_ code: Int32, _ path: String) -> LayerProblem {
+        switch code {
+        case ENOENT where isLink(path):
+            LayerProblem(.unreadable, path, "It is a link that leads nowhere.")
+        case ENOENT:
+            LayerProblem(.notFound, path, "It is not there.")
+        default:
+            LayerProblem(
+                [EMFILE, ENFILE, ENOMEM].contains(code) ? .noMeans : .unreadable, path,
+                "It cannot be read: \(words(of: code)).")
+        }
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    private static func words(of code: Int32) -> String {
+        // The text is the C library's, and is copied.
+        String(cString: strerror(code))
+    }
+
+    /// The system does not watch the places.
+    public static func notWatched(_ path: String, _ code: Int32) -> LayerProblem {
+        LayerProblem(
+            .notWatched, path,
+            "Changes here and in the other places are not told by the system "
+                + "(\(words(of: code))). The files are read every 30 seconds and on SIGHUP; raise "
+                + "fs.inotify.max_user_instances or fs.inotify.max_user_watches.")
+    }
+
+    static func noRegularFile(_ path: String, is kind: String) -> LayerProblem {
+        LayerProblem(.unreadable, path, "It is \(kind); only regular files are read.")
+    }
+
+    static func fileTooLarge(_ path: String, limit: Int) -> LayerProblem {
+        LayerProblem(
+            .tooLarge, path, "The file has more than \(limit >> 20) MiB, the most that is read.")
+    }
+
+    static func filesTooLarge(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .tooLarge, path,
+            "With it the files of the layer have more bytes together than are read. Drop some, or "
+                + "use several domains.")
+    }
+
+    static func fileIsEmpty(_ path: String) -> LayerProblem {
+        LayerProblem(.syntax, path, "The file is empty; one that says nothing holds {}.")
+    }
+
+    /// A file stands where none of its name is read.
+    static func nameIsIgnored(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored in a place of layers: what is read there is named DOMAIN.json or "
+                + "DOMAIN.plist, or stands in DOMAIN.d and ends so, and is not hidden.")
+    }
+
+    /// A file has the name of a directory of drop-ins.
+    static func noDirectory(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored: only a directory has a name that ends in .d, and the files in it are read. "
+                + "A file is named DOMAIN.json or DOMAIN.plist.")
+    }
+
+    /// The database does not take what the files of a layer say together.
+    public static func notTaken(_ path: String, _ cause: any Error) -> LayerProblem {
+        LayerProblem(.tooLarge, path, "What it says is not taken. \(cause)")
+    }
+
+    static func twoMainFiles(_ path: String, over other: String) -> LayerProblem {
+        LayerProblem(
+            .twoMainFiles, path,
+            "Beside it stands \(other.quotedForMessage). Both are read; where they have the same key, "
+                + "this one counts.")
+    }
+
+    static func noDropIns(_ path: String) -> LayerProblem {
+        LayerProblem(.noDropIns, path, "No file in it is read: none ends in .json or .plist.")
+    }
+
+    static func likeGlobalDomain(_ path: String, _ name: String) -> LayerProblem {
+        LayerProblem(
+            .likeGlobalDomain, path,
+            "It is for an application of the ID \(name.quotedForMessage). What holds for all "
+                + "applications is in \(Domain.globalName), spelled so.")
+    }
+
+    static func notForAllUsers(
+        _ path: String, mode: String, isDirectory: Bool
+    ) -> LayerProblem {
+        LayerProblem(
+            .notForAllUsers, path,
+            "Not every user can read it, and so it does not hold for all: its mode is \(mode); "
+                + "chmod o+r\(isDirectory ? "x" : "") mends that.")
+    }
+
+    static func writable(_ path: String, mode: String, by whom: String) -> LayerProblem {
+        LayerProblem(
+            .writable, path,
+            "It can be written by \(whom), and not by its owner alone: its mode is \(mode); "
+                + "chmod go-w mends that.")
+    }
+
+    /// Standard input, in the place of a file, cannot be read.
+    public static func unreadable(_ path: String, _ reason: String) -> LayerProblem {
+        LayerProblem(.unreadable, path, reason)
+    }
+
+    static func nameIsNoText(_ path: String) -> LayerProblem {
+        LayerProblem(.badName, path, "It is ignored: its name is not UTF-8.")
+    }
+
+    /// A file or a directory is named as that of a domain is, and there can be no such domain.
+    static func noDomain(_ path: String, _ error: ModelError) -> LayerProblem {
+        LayerProblem(
+            .badName, path, "It is ignored, as its name is that of no domain. \(error.description)")
     }
 }

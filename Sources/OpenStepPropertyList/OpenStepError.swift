@@ -27,3 +27,89 @@ extension OpenStepError: CustomStringConvertible {
     /// The sentence and the place.
     public var description: String { "\(message) (line \(line), column \(column))" }
 }
+
+/// What the parser found wrong, at an offset that becomes line and column.
+struct OpenStepFault: Error {
+    let code: OpenStepError.Code
+    let offset: Int
+    let message: String
+
+    init(_ code: OpenStepError.Code, at offset: Int, _ message: String) {
+        self.code = code
+        self.offset = offset
+        self.message = message
+    }
+
+    /// The error with the place in `text`.
+    func error(in text: [UInt8]) -> OpenStepError {
+        let before = text.prefix(offset)
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        // Bytes that continue a character are not counted.
+        let column = before[lineStart...].count { $0 & 0xC0 != 0x80 }
+        return OpenStepError(
+            code: code, line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column + 1,
+            message: message)
+    }
+}
+
+/// What this module says when it refuses a text.
+extension OpenStepFault {
+    static func empty(at offset: Int) -> OpenStepFault {
+        OpenStepFault(.syntax, at: offset, "The text ends where a value is expected.")
+    }
+
+    static func noValue(at offset: Int) -> OpenStepFault {
+        OpenStepFault(
+            .syntax, at: offset,
+            "A value is expected here: a string, (an array), {a dictionary} or <data>.")
+    }
+
+    static func junk(at offset: Int) -> OpenStepFault {
+        OpenStepFault(.syntax, at: offset, "More stands after the end of the value.")
+    }
+
+    static func expected(_ what: String, at offset: Int) -> OpenStepFault {
+        OpenStepFault(.syntax, at: offset, "\(what) is expected here.")
+    }
+
+    static func openString(at offset: Int) -> OpenStepFault {
+        OpenStepFault(.syntax, at: offset, "The string that begins here has no end.")
+    }
+
+    static func openComment(at offset: Int) -> OpenStepFault {
+        OpenStepFault(.syntax, at: offset, "The comment that begins here has no end.")
+    }
+
+    static func notUTF8(at offset: Int) -> OpenStepFault {
+        OpenStepFault(.syntax, at: offset, "The text is not UTF-8.")
+    }
+
+    static func badData(at offset: Int) -> OpenStepFault {
+        OpenStepFault(
+            .badValue, at: offset,
+            "Data is pairs of hexadecimal digits between < and >, such as <0fbe>.")
+    }
+
+    static func badTyped(at offset: Int) -> OpenStepFault {
+        OpenStepFault(
+            .badValue, at: offset,
+            "A typed value is <*I5>, <*R1.5>, <*BY>, <*BN> or <*D2001-01-01 00:00:00 +0000>.")
+    }
+
+    static func tooLarge(byteCount: Int, limit: Int) -> OpenStepFault {
+        OpenStepFault(
+            .limitExceeded, at: 0,
+            "The property list has \(byteCount) bytes; at most \(limit) are read.")
+    }
+
+    static func tooManyObjects(limit: Int, at offset: Int) -> OpenStepFault {
+        OpenStepFault(
+            .limitExceeded, at: offset,
+            "The property list has more than \(limit) objects, which is the most that are read.")
+    }
+
+    static func tooDeep(limit: Int, at offset: Int) -> OpenStepFault {
+        OpenStepFault(
+            .limitExceeded, at: offset, "The collections are nested deeper than \(limit) levels.")
+    }
+}

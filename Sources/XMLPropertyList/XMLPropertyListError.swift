@@ -93,3 +93,137 @@ extension XMLWritingError: CustomStringConvertible {
     /// The sentence and the place.
     public var description: String { "\(message) (byte \(byteOffset))" }
 }
+
+/// What this module says when it refuses XML.
+extension XMLPropertyListError {
+    static func tooLarge(byteCount: Int, limit: Int) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .limitExceeded, at: XMLPlace(line: 1, column: 1, byteOffset: 0),
+            "The property list has \(byteCount) bytes; at most \(limit) are read.")
+    }
+
+    static func tooManyObjects(limit: Int, at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .limitExceeded, at: place,
+            "The property list has more than \(limit) objects, which is the most that are read.")
+    }
+
+    static func tooDeep(limit: Int, at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .limitExceeded, at: place, "The collections are nested deeper than \(limit) levels.")
+    }
+
+    static func syntax(_ reason: String, at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(.syntax, at: place, "This is no well-formed XML: \(reason).")
+    }
+
+    static func entityDeclared(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .entity, at: place, "A property list declares no entities; this document does.")
+    }
+
+    static func entityUnknown(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .entity, at: place, "The text refers to an entity that is none of XML's own.")
+    }
+
+    static func notPropertyList(_ name: String, at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .structure, at: place,
+            "This is XML, but no property list: its outermost element, \(tag(name)), is neither "
+                + "<plist> nor a value.")
+    }
+
+    static func unknownElement(_ name: String, at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .structure, at: place,
+            "The element \(tag(name)) is none that a property list has: dict, array, string, "
+                + "integer, real, true, false, date and data.")
+    }
+
+    /// An element in a sentence; of a long name the beginning.
+    private static func tag(_ name: String) -> String {
+        let longest = 40
+        let start = name.unicodeScalars.prefix(longest)
+        return "<\(String(start))\(start.endIndex < name.endIndex ? "…" : "")>"
+    }
+
+    static func attribute(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .structure, at: place, "An element in a property list has no attributes.")
+    }
+
+    static func misplacedPlist(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(.structure, at: place, "A <plist> stands inside another.")
+    }
+
+    static func elementInScalar(_ scalar: ScalarElement, at place: XMLPlace)
+        -> XMLPropertyListError
+    {
+        XMLPropertyListError(
+            .structure, at: place, "An element stands inside <\(scalar.rawValue)>, which has none.")
+    }
+
+    static func textBetweenElements(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .structure, at: place, "Text stands between the elements, where only space may be.")
+    }
+
+    static func textInBoolean(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .structure, at: place, "Text stands inside <true> or <false>, which are empty.")
+    }
+
+    static func noValue(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(.structure, at: place, "The <plist> is empty; it must hold a value.")
+    }
+
+    static func secondValue(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(.structure, at: place, "The <plist> holds more than one value.")
+    }
+
+    static func valueWithoutKey(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .badKey, at: place, "A value in a <dict> has no <key> before it.")
+    }
+
+    static func keyWithoutValue(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(.badKey, at: place, "A <key> has no value after it.")
+    }
+
+    static func keyOutsideDictionary(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(.badKey, at: place, "A <key> stands outside of a <dict>.")
+    }
+
+    static func duplicateKey(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(.badKey, at: place, "The <dict> has the same <key> twice.")
+    }
+
+    static func badValue(
+        _ element: ScalarElement, needs: StaticString, at place: XMLPlace
+    ) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .badValue, at: place, "The text of <\(element.rawValue)> is wrong: it must be \(needs)."
+        )
+    }
+
+    static func badUID(at place: XMLPlace) -> XMLPropertyListError {
+        XMLPropertyListError(
+            .badValue, at: place, "A CF$UID is no number from 0 to 18446744073709551615.")
+    }
+}
+
+/// What this module says when XML cannot hold a value.
+extension XMLWritingError {
+    static func cannotHold(_ what: StaticString, at offset: Int) -> XMLWritingError {
+        XMLWritingError(
+            .notRepresentable, at: offset, "A property list in XML cannot hold this: \(what).")
+    }
+
+    static func outputTooLarge(limit: Int, at offset: Int) -> XMLWritingError {
+        XMLWritingError(
+            .outputTooLarge, at: offset,
+            "The property list, each shared collection written out, is larger than \(limit) bytes "
+                + "in XML.")
+    }
+}

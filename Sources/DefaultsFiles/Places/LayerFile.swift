@@ -1,4 +1,5 @@
 public import DefaultsModel
+internal import Glibc
 
 /// A file that belongs to a domain's layer, found and not read.
 public struct LayerFile: Hashable, Sendable {
@@ -35,5 +36,74 @@ public struct LayerFile: Hashable, Sendable {
         } catch {
             throw .noDomain(path, error)
         }
+    }
+}
+
+extension LayerFile {
+    /// The most bytes that a file may have (16 MiB): a file holds one value of the largest size, or
+    /// many keys, and is read whole.
+    public static let maximumSize = 16 << 20
+
+    /// The bytes of the file.
+    ///
+    /// Links are followed. Only regular files are read, so that nothing waits for a writer.
+    ///
+    /// - Parameter limit: How many bytes it may have, where that is less than ``maximumSize``.
+    /// - Throws: ``LayerProblem`` with code `.notFound` where it is not there, and others where it
+    ///   cannot be read or is too large.
+    public func read(atMost limit: Int = maximumSize) throws(LayerProblem) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw .system(errno, path) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(errno, path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .noRegularFile(path, is: Self.kind(status.st_mode))
+        }
+        return try contents(
+            of: descriptor, expecting: Int(status.st_size), limit: min(limit, Self.maximumSize))
+    }
+
+    private func contents(
+        of descriptor: Int32, expecting size: Int, limit: Int
+    ) throws(LayerProblem) -> [UInt8] {
+        guard size <= limit else { throw tooLarge(limit) }
+        var bytes: [UInt8] = []
+        // One byte more than there should be, so that the end is found by the same call.
+        var buffer = [UInt8](repeating: 0, count: max(size + 1, 4096))
+        while true {
+            // The array is passed for the time of the call.
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system(errno, path) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= limit else { throw tooLarge(limit) }
+        }
+    }
+
+    private func tooLarge(_ limit: Int) -> LayerProblem {
+        limit < Self.maximumSize
+            ? .filesTooLarge(path) : .fileTooLarge(path, limit: Self.maximumSize)
+    }
+
+    private static func kind(_ mode: mode_t) -> String {
+        switch mode & S_IFMT {
+        case S_IFDIR: "a directory"
+        case S_IFIFO: "a named pipe"
+        case S_IFSOCK: "a socket"
+        default: "a device"
+        }
+    }
+}
+
+extension LayerFile {
+    /// What is suspicious about the domain's name; nil for nearly all.
+    public var nameRemark: LayerProblem? {
+        let global = Domain.globalName
+        guard domain.name != global, domain.name.lowercased() == global.lowercased() else {
+            return nil
+        }
+        return .likeGlobalDomain(path, domain.name)
     }
 }

@@ -1,3 +1,5 @@
+public import DefaultsModel
+
 /// The directories that hold the files of the layers.
 public struct LayerPlaces: Sendable, Equatable {
     /// Where the administrator's mandatory values and locks are.
@@ -25,6 +27,24 @@ public struct LayerPlaces: Sendable, Equatable {
         case .managed: managed
         case .recommended: recommended
         case .vendor: vendor
+        }
+    }
+}
+
+/// One of the directories that hold files of a layer.
+public enum LayerPlace: String, CaseIterable, Sendable {
+    /// Mandatory values and locks of the administrator.
+    case managed
+    /// Values that the administrator recommends.
+    case recommended
+    /// Values that applications were delivered with.
+    case vendor
+
+    /// The layer that its files are of.
+    public var layer: Layer {
+        switch self {
+        case .managed: .managed
+        case .recommended, .vendor: .system
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import PropertyList
+
 /// Why a value cannot be made into an archive.
 public struct ValueFormError: Error, Hashable {
     /// The kind of the error, for programs.
@@ -31,4 +33,51 @@ public struct ValueFormError: Error, Hashable {
 extension ValueFormError: CustomStringConvertible {
     /// The sentence.
     public var description: String { message }
+}
+
+/// What this module says when it refuses a value.
+extension ValueFormError {
+    // A key is part of the value, so it is not repeated.
+    static let unknownKey = ValueFormError(
+        .unknownKey,
+        "A key begins with $ and is none of $class, $value, $data, $bytes, $date, $real and $top. "
+            + "A dictionary with such a key is written as NSDictionary with NS.keys and "
+            + "NS.objects; the field $x of an object as $$x.")
+
+    static let misplacedKey = ValueFormError(
+        .unknownKey, "A key that begins with $ has no meaning beside the other keys.")
+
+    static let duplicateKey = ValueFormError(
+        .duplicateKey, "The dictionary has the same key twice.")
+
+    static let reference = ValueFormError(
+        .outputOnly, "$ref shows an object inside itself; an archive cannot be made from it.")
+
+    static let classRecord = ValueFormError(
+        .outputOnly, "$classdef shows a class as a value; an archive cannot be made from it.")
+
+    static func badValue(_ key: StaticString, needs need: String) -> ValueFormError {
+        ValueFormError(.badValue, "The value of \(key) must be \(need).")
+    }
+
+    static let inlineBytesInCollection = ValueFormError(
+        .badValue, "$bytes can only be a field of an object; elsewhere write $data.")
+
+    static let topNotAtRoot = ValueFormError(
+        .badValue, "$top can only be the whole value; it cannot stand inside another.")
+
+    static let unevenPairs = ValueFormError(
+        .badValue, "NS.keys and NS.objects of a dictionary must have as many elements.")
+
+    static func tooLarge(limit: Int) -> ValueFormError {
+        ValueFormError(.limitExceeded, "The value is larger than \(limit) bytes.")
+    }
+
+    static func tooMany(limit: Int) -> ValueFormError {
+        ValueFormError(.limitExceeded, "The value is made of more than \(limit) values.")
+    }
+
+    static func tooDeep(limit: Int) -> ValueFormError {
+        ValueFormError(.limitExceeded, "The value is nested deeper than \(limit) levels.")
+    }
 }

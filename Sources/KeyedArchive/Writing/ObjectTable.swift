@@ -1,5 +1,16 @@
 package import PropertyList
 
+/// A value that is no collection and no object of a class.
+package enum Scalar {
+    case null
+    case boolean(Bool)
+    case integer(Int128)
+    case real(Double)
+    case string(Text)
+    case data(ArraySlice<UInt8>)
+    case date(Double)
+}
+
 /// The `$objects` of an archive that is being written, and the property list around it.
 ///
 /// 1. `$objects` begins with `$null`, so that UID 0 is nil.
@@ -227,5 +238,60 @@ extension ObjectTable {
         let reference = list.add(uid: UInt64(objects.count - 1))
         classes[number].reference = reference
         return reference
+    }
+}
+
+/// The class and its superclasses, as a class record has them in `$classes`.
+package enum ClassChain {
+    /// What stands between a known class and NSObject; all others stand right below NSObject.
+    private static let superclasses: [Text: [Text]] = [
+        "NSMutableArray": ["NSArray"],
+        "NSMutableAttributedString": ["NSAttributedString"],
+        "NSMutableCharacterSet": ["NSCharacterSet"],
+        "NSMutableData": ["NSData"],
+        "NSMutableDictionary": ["NSDictionary"],
+        "NSMutableIndexSet": ["NSIndexSet"],
+        "NSMutableOrderedSet": ["NSOrderedSet"],
+        "NSMutableSet": ["NSSet"],
+        "NSCountedSet": ["NSMutableSet", "NSSet"],
+        "NSMutableString": ["NSString"],
+        "NSMutableURLRequest": ["NSURLRequest"],
+        "NSHTTPURLResponse": ["NSURLResponse"],
+        "NSNumber": ["NSValue"],
+        "NSDecimalNumber": ["NSNumber", "NSValue"],
+    ]
+
+    package static func of(_ className: Text) -> [Text] {
+        guard className.hasPrefix("NS") else { return [className, "NSObject"] }
+        guard className != "NSObject" else { return [className] }
+        return [className] + (superclasses[className] ?? []) + ["NSObject"]
+    }
+}
+
+extension KeyedArchive {
+    /// The archive that one of this module's writers made.
+    ///
+    /// Nothing is checked again: ``PropertyListWriter`` writes what has the invariants of
+    /// ``PropertyList``, and ``ObjectTable`` what has those of an archive. Debug builds check that
+    /// this is so; and no broken invariant breaks the safety of memory.
+    init(written list: PropertyList) {
+        do {
+            let root = try RootEntries(of: list)
+            self.init(list: list, root: root)
+        } catch {
+            preconditionFailure("The archive that was written has no root: \(error)")
+        }
+        assert(isValid, "The archive that was written is not valid.")
+    }
+
+    private var isValid: Bool {
+        let limits = Limits(
+            byteCount: .max, objectCount: .max, depth: Limits.standard.depth)
+        do {
+            _ = try KeyedArchive(validating: bytes, limits: limits)
+            return true
+        } catch {
+            return false
+        }
     }
 }

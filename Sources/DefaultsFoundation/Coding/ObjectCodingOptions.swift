@@ -1,0 +1,110 @@
+/// How objects are archived and made from archives.
+public struct ObjectCodingOptions: Sendable {
+    /// How classes are called in archives.
+    public var classNames = ClassNames()
+    /// The most levels of objects in each other that are made.
+    ///
+    /// Each takes up some kilobytes of stack, since an object's `init(coder:)` makes those below
+    /// it. Archiving does not recurse and has no such limit.
+    public var depth = 512
+    /// The most fields and elements that are made, those of shared objects counted once.
+    public var count = 4 << 20
+    /// The most bytes of strings and data that are made.
+    public var size = 64 << 20
+    /// Whether a field that an object asks for and that is not there is an error.
+    ///
+    /// Else it is nil, 0 or false, as from every other unarchiver, so that a field can be added to
+    /// a class and old archives stay readable.
+    public var refusesMissingFields = false
+
+    /// The options that are right for most.
+    public init() {}
+}
+
+/// A class that says itself what it is called in archives.
+///
+/// Objects are archived under the name with the module, `Bank.Account`, as NSKeyedArchiver does on
+/// Linux. GNUstep and Objective-C do not find a class by such a name. A class that other programs are
+/// to read has a plain one:
+///
+/// ```swift
+/// final class Book: NSObject, NSSecureCoding, ArchiveNamed {
+///     static let archiveClassName = "Book"
+/// }
+/// ```
+///
+/// It holds wherever such an object is, also inside others. Archives with the name of the class itself,
+/// with or without its module, are read as well. A subclass is archived under its own name: to have
+/// another, it overrides the property. ``ClassNames/setName(_:for:)`` comes before.
+public protocol ArchiveNamed: AnyObject {
+    /// What objects of the class are called in archives.
+    static var archiveClassName: String { get }
+}
+
+/// How classes are called in archives, where that is not how they are called in the program.
+///
+/// ```swift
+/// var names = ClassNames()
+/// names.setClass(Account.self, forName: "LegacyAccount")  // what old archives say
+/// names.setName("Account", for: Account.self)  // what new ones are to say
+/// ```
+public struct ClassNames: Sendable {
+    private var classes: [String: AnyClass] = [:]
+    private var names: [ObjectIdentifier: String] = [:]
+
+    /// Whether classes of Swift are written without the name of their module: `Account`, as the
+    /// runtime of Objective-C calls a class with `@objc(Account)`, and not `Bank.Account`.
+    ///
+    /// NSKeyedUnarchiver on Linux only finds classes by the longer name by itself; this module
+    /// finds both.
+    public var omitsModules = false
+
+    /// Makes an empty table.
+    public init() {}
+
+    /// Says which class objects are of that an archive calls `name`.
+    public mutating func setClass(_ class: AnyClass, forName name: String) {
+        classes[name] = `class`
+    }
+
+    /// Says what objects of a class, but not of its subclasses, are called in archives to be
+    /// written.
+    public mutating func setName(_ name: String, for class: AnyClass) {
+        names[ObjectIdentifier(`class`)] = name
+    }
+
+    /// The class that was set for a name.
+    func classSet(forName name: String) -> AnyClass? {
+        classes[name]
+    }
+
+    /// What the class is called in an archive to be written.
+    func name(of class: AnyClass) -> String {
+        if let name = names[ObjectIdentifier(`class`)] ?? Self.ownName(of: `class`) { return name }
+        let name = Self.qualifiedName(of: `class`)
+        return omitsModules ? Self.withoutModule(name) : name
+    }
+
+    /// What the class calls itself; nil for what it only inherits, which is its superclass's name.
+    private static func ownName(of class: AnyClass) -> String? {
+        guard let name = (`class` as? any ArchiveNamed.Type)?.archiveClassName else { return nil }
+        let inherited = _getSuperclass(`class`) as? any ArchiveNamed.Type
+        return name == inherited?.archiveClassName ? nil : name
+    }
+
+    /// The name with its module, as `NSStringFromClass` has it, which traps for nested classes; of
+    /// Foundation's classes it is the name alone.
+    static func qualifiedName(of class: AnyClass) -> String {
+        let name = _typeName(`class`, qualified: true)
+        let isFoundation = FoundationClasses.isFoundation(name)
+        // The names of private and local classes hold addresses, which differ from run to run.
+        let parts = name.split(separator: ".").filter { !$0.hasPrefix("(") }
+        return (isFoundation ? parts.dropFirst() : parts[...]).joined(separator: ".")
+    }
+
+    /// The name behind its module.
+    static func withoutModule(_ name: String) -> String {
+        guard let dot = name.firstIndex(of: ".") else { return name }
+        return String(name[name.index(after: dot)...])
+    }
+}
