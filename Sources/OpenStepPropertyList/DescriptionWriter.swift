@@ -1,5 +1,5 @@
-public import KeyedArchive
-public import PropertyList
+package import KeyedArchive
+package import PropertyList
 
 /// Writes values as macOS's `defaults read` shows them: the old style, indented by four spaces.
 ///
@@ -9,11 +9,11 @@ public import PropertyList
 /// scalar: types and the middle of data cannot be read back.
 ///
 /// An object is the dictionary of its fields with its `$class`.
-public struct DescriptionWriter: ValueFormSink {
+package struct DescriptionWriter: ValueFormSink {
     /// The text has got longer than its limit.
-    public struct OutputTooLarge: Error, CustomStringConvertible {
+    package struct OutputTooLarge: Error, CustomStringConvertible {
         /// A sentence for people.
-        public let description: String
+        package let description: String
     }
 
     /// A collection that has no end yet.
@@ -23,13 +23,13 @@ public struct DescriptionWriter: ValueFormSink {
     }
 
     /// What was written up to a moment.
-    public struct Mark {
+    package struct Mark {
         fileprivate let count: Int
         fileprivate let frames: [Frame]
     }
 
     /// What is written so far, which is UTF-8.
-    public private(set) var output: [UInt8] = []
+    package private(set) var output: [UInt8] = []
     private let limit: Int
     private let hasISODates: Bool
     private var frames: [Frame] = []
@@ -40,16 +40,16 @@ public struct DescriptionWriter: ValueFormSink {
     /// - Parameters:
     ///   - limit: The most bytes, by which one scalar may go beyond.
     ///   - hasISODates: Whether dates are spelled in ISO 8601, with their fraction, and not as macOS does.
-    public init(limit: Int = ValueFormLimits.standard.size, hasISODates: Bool = false) {
+    package init(limit: Int = ValueFormLimits.standard.size, hasISODates: Bool = false) {
         self.limit = limit
         self.hasISODates = hasISODates
     }
 
     /// What was written so far, to go back to it.
-    public var mark: Mark { Mark(count: output.count, frames: frames) }
+    package var mark: Mark { Mark(count: output.count, frames: frames) }
 
     /// Takes back what was written since a moment; no key was open then.
-    public mutating func rewind(to mark: Mark) {
+    package mutating func rewind(to mark: Mark) {
         output.removeSubrange(mark.count...)
         frames = mark.frames
         isAfterKey = false
@@ -60,36 +60,36 @@ public struct DescriptionWriter: ValueFormSink {
 
 extension DescriptionWriter {
     /// Writes nil as NSNull describes itself.
-    public mutating func null() throws { try write(text: "<null>") }
+    package mutating func null() throws { try write(text: "<null>") }
 
     /// Writes 1 or 0.
-    public mutating func boolean(_ value: Bool) throws { try write(text: value ? "1" : "0") }
+    package mutating func boolean(_ value: Bool) throws { try write(text: value ? "1" : "0") }
 
     /// Writes an integer.
-    public mutating func integer(_ value: Int128) throws { try write(text: value.description) }
+    package mutating func integer(_ value: Int128) throws { try write(text: value.description) }
 
     /// Writes the shortest digits that read back the same.
-    public mutating func real(_ value: Double) throws { try write(text: DescribedReal(value).text) }
+    package mutating func real(_ value: Double) throws { try write(text: DescribedReal(value).text) }
 
     /// Writes a string, bare where it is the whole value.
-    public mutating func string(_ value: Text) throws {
+    package mutating func string(_ value: Text) throws {
         try beginValue(isCollection: false)
         if frames.isEmpty { output += value.description.utf8 } else { append(quoted: value) }
         endValue()
     }
 
     /// Writes the length of data, and the bytes, or the first and last of many.
-    public mutating func data(_ value: ArraySlice<UInt8>) throws {
+    package mutating func data(_ value: ArraySlice<UInt8>) throws {
         try beginValue(isCollection: false)
         output += DescribedData(value).text.utf8
         endValue()
     }
 
     /// Writes the bytes of a field like data.
-    public mutating func bytes(_ value: ArraySlice<UInt8>) throws { try data(value) }
+    package mutating func bytes(_ value: ArraySlice<UInt8>) throws { try data(value) }
 
     /// Writes the second in which a date lies, in UTC: `2001-01-01 00:00:00 +0000`; or the date in ISO 8601.
-    public mutating func date(_ secondsSince2001: Double) throws {
+    package mutating func date(_ secondsSince2001: Double) throws {
         // Adding zero takes the sign from a negative zero, which ISO 8601 cannot spell.
         if hasISODates, let text = ISODate.text(secondsSince2001: secondsSince2001 + 0) {
             return try write(text: text)
@@ -102,28 +102,28 @@ extension DescriptionWriter {
     }
 
     /// Writes the number of the object that is shown around this place.
-    public mutating func reference(to uid: UInt64) throws { try write(text: "#\(uid)") }
+    package mutating func reference(to uid: UInt64) throws { try write(text: "#\(uid)") }
 
     /// Begins an array.
-    public mutating func beginArray() throws { try begin("(", isDictionary: false) }
+    package mutating func beginArray() throws { try begin("(", isDictionary: false) }
 
     /// Ends the array begun last.
-    public mutating func endArray() throws {
+    package mutating func endArray() throws {
         if frames.last?.isEmpty == false { append("\n") }
         end(")")
     }
 
     /// Begins a dictionary.
-    public mutating func beginDictionary() throws { try begin("{", isDictionary: true) }
+    package mutating func beginDictionary() throws { try begin("{", isDictionary: true) }
 
     /// Begins a dictionary with any keys.
-    public mutating func beginDictionaryOfAnyKeys() throws -> Bool {
+    package mutating func beginDictionaryOfAnyKeys() throws -> Bool {
         try beginDictionary()
         return true
     }
 
     /// Writes the key of the next value.
-    public mutating func key(_ key: Text) throws {
+    package mutating func key(_ key: Text) throws {
         guard output.count <= limit else { throw Self.tooLarge(limit) }
         indent()
         append(quoted: key)
@@ -132,7 +132,7 @@ extension DescriptionWriter {
     }
 
     /// Ends the dictionary begun last.
-    public mutating func endDictionary() throws { end("}") }
+    package mutating func endDictionary() throws { end("}") }
 }
 
 // MARK: Layout

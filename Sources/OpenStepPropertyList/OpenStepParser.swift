@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 extension PropertyList {
     /// Reads a property list in the old style of OpenStep, in UTF-8.
@@ -18,7 +18,7 @@ extension PropertyList {
     /// - Parameter repeatedKey: Gets the line and column of the first key that its dictionary has had
     ///   already.
     /// - Throws: ``OpenStepError`` with the line and column of the first thing found wrong.
-    public init(
+    package init(
         openStep text: [UInt8], limits: Limits = .standard,
         repeatedKey: (_ line: Int, _ column: Int) -> Void = { _, _ in }
     ) throws(OpenStepError) {

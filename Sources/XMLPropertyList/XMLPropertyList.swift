@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// A property list that was read from XML: the same in binary, and where its objects stand in the
 /// text.
@@ -18,7 +18,7 @@ public import PropertyList
 /// let document = try XMLPropertyList(text)
 /// let archive = try KeyedArchive(validating: document.binary)
 /// ```
-public struct XMLPropertyList: Sendable {
+package struct XMLPropertyList: Sendable {
     /// What a document holds.
     struct Content {
         let binary: [UInt8]
@@ -28,13 +28,13 @@ public struct XMLPropertyList: Sendable {
     }
 
     /// The same property list in binary.
-    public let binary: [UInt8]
+    package let binary: [UInt8]
     /// Where the first key stands that its dictionary has had already.
-    public let repeatedKey: XMLPlace?
+    package let repeatedKey: XMLPlace?
     /// Where the keys of the outermost dictionary stand, in the order in which the binary form has them.
     ///
     /// A key that comes again is where it came first. Empty where the outermost value is no dictionary.
-    public let rootKeyPlaces: [XMLPlace]
+    package let rootKeyPlaces: [XMLPlace]
     /// Where the objects stand in the text, in the order in which the binary form has them.
     private let places: [XMLPlace]
 
@@ -46,7 +46,7 @@ public struct XMLPropertyList: Sendable {
     /// are taken where the document is in UTF-8.
     ///
     /// - Throws: ``XMLPropertyListError`` with the place of the first thing found wrong.
-    public init(
+    package init(
         _ text: [UInt8], limits: PropertyList.Limits = .standard
     ) throws(XMLPropertyListError) {
         guard text.count <= limits.byteCount else {
@@ -62,7 +62,7 @@ public struct XMLPropertyList: Sendable {
     ///
     /// Of equal scalars, which are one object there, it is the first. A byte before the objects gives
     /// the place of the root, one behind them that of the last.
-    public func place(ofByte offset: Int) -> XMLPlace {
+    package func place(ofByte offset: Int) -> XMLPlace {
         let unlimited = PropertyList.Limits(
             byteCount: .max, objectCount: .max, depth: .max)
         guard let list = try? PropertyList(binary, limits: unlimited) else {
@@ -77,7 +77,7 @@ public struct XMLPropertyList: Sendable {
     }
 
     /// Whether bytes begin as a property list in XML does, rather than a binary one.
-    public static func isXML(_ bytes: [UInt8]) -> Bool {
+    package static func isXML(_ bytes: [UInt8]) -> Bool {
         let byteOrderMarks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
         let mark = byteOrderMarks.first { bytes.starts(with: $0) } ?? []
         // Of ASCII characters in UTF-16, one byte is zero.

@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 extension PropertyList {
     /// The property list in XML, in UTF-8: the same list gives the same bytes.
@@ -10,13 +10,13 @@ extension PropertyList {
     /// - Throws: ``XMLWritingError`` where XML has no spelling for a value: a set, control characters,
     ///   unpaired surrogates, a date with a fraction of a second, a dictionary that would be read as
     ///   a reference. Nothing is changed to make it fit.
-    public func xml(limit: Int = 256 << 20) throws(XMLWritingError) -> [UInt8] {
+    package func xml(limit: Int = 256 << 20) throws(XMLWritingError) -> [UInt8] {
         var writer = XMLWriter(of: self, limit: limit)
         return try writer.write()
     }
 
     /// Whether XML has a spelling for each object, so that ``xml(limit:)`` gives them.
-    public var isSpelledInXML: Bool {
+    package var isSpelledInXML: Bool {
         indices.allSatisfy { index in
             switch value(at: index) {
             case .string: text(at: index).map(XMLPropertyList.canHold) ?? false
@@ -33,7 +33,7 @@ extension PropertyList {
 
 extension XMLPropertyList {
     /// Whether a text has only characters that XML allows.
-    public static func canHold(_ text: Text) -> Bool {
+    package static func canHold(_ text: Text) -> Bool {
         text.string?.unicodeScalars.allSatisfy(XMLWriter.isCharacter) ?? false
     }
 }

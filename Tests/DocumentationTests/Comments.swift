@@ -140,14 +140,6 @@ private enum Fields {
     }
 }
 
-private func read(_ text: [UInt8]) throws {
-    var values: [Text: KeyedArchive] = [:]
-    var reader = try JSONObjectReader(text)
-    while let key = try reader.nextKey() {
-        values[key] = try reader.value()
-    }
-}
-
 private func look() throws {
     let archive = try KeyedArchive(json: #"{"$class": "Account", "username": "ada"}"#)
     show(archive)

@@ -1,6 +1,6 @@
-public import DefaultsModel
+package import DefaultsModel
 internal import DomainForms
-public import KeyedArchive
+package import KeyedArchive
 
 /// What a file says: values and locks.
 ///
@@ -11,13 +11,13 @@ public import KeyedArchive
 /// 3. Only a file of the managed layer has locks.
 /// 4. What a file costs is bounded by ``LayerFile/maximumSize`` and by limits of its own, however its
 ///    parts refer to each other.
-public struct LayerDocument: Sendable {
+package struct LayerDocument: Sendable {
     /// The values, in the order of the file.
-    public let values: [(key: Key, archive: KeyedArchive)]
+    package let values: [(key: Key, archive: KeyedArchive)]
     /// What is locked besides the keys that have values, in the order of the file.
-    public let locks: [Lock]
+    package let locks: [Lock]
     /// What is suspicious and does not keep the file from being taken.
-    public let remarks: [LayerProblem]
+    package let remarks: [LayerProblem]
 
     /// Reads the bytes of a file, of which the beginning tells the form: a binary property list, one in
     /// XML, or JSON.
@@ -27,7 +27,7 @@ public struct LayerDocument: Sendable {
     /// ```
     ///
     /// - Throws: ``LayerProblem`` with the place of the first thing found wrong.
-    public init(_ bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
+    package init(_ bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
         switch try Self.form(of: bytes, file) {
         case .list(var layer): self = try layer.read()
         case .json(var layer): self = try layer.read()
@@ -37,7 +37,7 @@ public struct LayerDocument: Sendable {
     /// Everything that is wrong with a file, as far as it can be read on after, and what is suspicious.
     ///
     /// A file with an error is not taken at all (invariant 1); this is for its author.
-    public static func findings(
+    package static func findings(
         in bytes: [UInt8], of file: LayerFile
     ) -> (errors: [LayerProblem], remarks: [LayerProblem]) {
         do throws(LayerProblem) {

@@ -1,16 +1,16 @@
-public import DefaultsModel
+package import DefaultsModel
 
 /// What a file locks: a key, or all keys that begin with a prefix.
-public struct Lock: Hashable, Sendable {
+package struct Lock: Hashable, Sendable {
     /// The key, or the prefix and `*`.
-    public let pattern: String
+    package let pattern: String
     /// How many bytes of the pattern are the prefix; nil where it is a key.
     private let prefixLength: Int?
 
     /// Takes `Key`, `Prefix*` or `*`; nil where that is none of them.
     ///
     /// A `*` elsewhere than at the end is refused, as somebody might take it for a wildcard.
-    public init?(_ pattern: String) {
+    package init?(_ pattern: String) {
         let hasStar = pattern.utf8.last == UInt8(ascii: "*")
         let name = hasStar ? pattern.utf8.dropLast() : pattern.utf8[...]
         guard hasStar || !name.isEmpty, name.count <= Key.maximumLength,
@@ -24,18 +24,18 @@ public struct Lock: Hashable, Sendable {
     var prefix: Substring.UTF8View? { prefixLength.map { pattern.utf8.prefix($0) } }
 
     /// Whether it locks the key, by comparing bytes, as keys do.
-    public func covers(_ key: Key) -> Bool {
+    package func covers(_ key: Key) -> Bool {
         guard let prefix else { return pattern.utf8.elementsEqual(key.name.utf8) }
         return key.name.utf8.starts(with: prefix)
     }
 
     /// Whether both are the same bytes.
-    public static func == (one: Lock, other: Lock) -> Bool {
+    package static func == (one: Lock, other: Lock) -> Bool {
         one.pattern.utf8.elementsEqual(other.pattern.utf8)
     }
 
     /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(Array(pattern.utf8))
     }
 }
@@ -46,14 +46,14 @@ public struct Lock: Hashable, Sendable {
 /// let locks = LockTable(["Proxy.*", "Theme"].compactMap(Lock.init))
 /// locks.covers(try Key("Proxy.Host"))  // true
 /// ```
-public struct LockTable: Sendable {
+package struct LockTable: Sendable {
     private var keys: Set<Key> = []
     /// In the order of their bytes, and none the beginning of another: whether a key has one of them
     /// is seen at the last that is not after it.
     private var prefixes: [[UInt8]] = []
 
     /// Gathers locks.
-    public init(_ locks: some Sequence<Lock> = []) {
+    package init(_ locks: some Sequence<Lock> = []) {
         var all: [[UInt8]] = []
         for lock in locks {
             if let prefix = lock.prefix {
@@ -69,7 +69,7 @@ public struct LockTable: Sendable {
     }
 
     /// Whether a key is locked.
-    public func covers(_ key: Key) -> Bool {
+    package func covers(_ key: Key) -> Bool {
         if keys.contains(key) { return true }
         var (low, high) = (0, prefixes.count)
         while low < high {

@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// Who can read and write a file or a directory of a place, as far as its mode tells.
-public enum LayerAccess {
+package enum LayerAccess {
     /// What may be said of that: every user's daemon reads it, and only the owner should write it.
     ///
     /// Links are followed. What cannot be looked at is told by those who read it.
-    public static func remarks(of path: String) -> [LayerProblem] {
+    package static func remarks(of path: String) -> [LayerProblem] {
         var status = stat()
         guard stat(path, &status) == 0 else { return [] }
         let needed = status.st_mode & S_IFMT == S_IFDIR ? S_IROTH | S_IXOTH : S_IROTH

@@ -1,17 +1,17 @@
-public import DefaultsModel
+package import DefaultsModel
 internal import Glibc
 
 /// A file that belongs to a domain's layer, found and not read.
-public struct LayerFile: Hashable, Sendable {
+package struct LayerFile: Hashable, Sendable {
     /// Where it is.
-    public let path: String
+    package let path: String
     /// The domain with the layer, `.managed` or `.system`.
-    public let domain: Domain
+    package let domain: Domain
 
     /// Names a file.
     ///
     /// - Parameter domain: The domain that it is for, with its layer.
-    public init(path: String, domain: Domain) {
+    package init(path: String, domain: Domain) {
         self.path = path
         self.domain = domain
     }
@@ -19,7 +19,7 @@ public struct LayerFile: Hashable, Sendable {
     /// Takes a file for one of a place, by its name and by that of the directory that it is in.
     ///
     /// - Throws: ``LayerProblem`` with code `.badName` where no place would have it read.
-    public init(path: String, in place: LayerPlace) throws(LayerProblem) {
+    package init(path: String, in place: LayerPlace) throws(LayerProblem) {
         let names = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         guard let name = names.last, case .document(let stem) = FileName(name) else {
             throw .nameIsIgnored(path)
@@ -42,7 +42,7 @@ public struct LayerFile: Hashable, Sendable {
 extension LayerFile {
     /// The most bytes that a file may have (16 MiB): a file holds one value of the largest size, or
     /// many keys, and is read whole.
-    public static let maximumSize = 16 << 20
+    package static let maximumSize = 16 << 20
 
     /// The bytes of the file.
     ///
@@ -51,7 +51,7 @@ extension LayerFile {
     /// - Parameter limit: How many bytes it may have, where that is less than ``maximumSize``.
     /// - Throws: ``LayerProblem`` with code `.notFound` where it is not there, and others where it
     ///   cannot be read or is too large.
-    public func read(atMost limit: Int = maximumSize) throws(LayerProblem) -> [UInt8] {
+    package func read(atMost limit: Int = maximumSize) throws(LayerProblem) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .system(errno, path) }
         defer { close(descriptor) }
@@ -99,7 +99,7 @@ extension LayerFile {
 
 extension LayerFile {
     /// What is suspicious about the domain's name; nil for nearly all.
-    public var nameRemark: LayerProblem? {
+    package var nameRemark: LayerProblem? {
         let global = Domain.globalName
         guard domain.name != global, domain.name.lowercased() == global.lowercased() else {
             return nil

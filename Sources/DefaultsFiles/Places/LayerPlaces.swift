@@ -1,28 +1,28 @@
-public import DefaultsModel
+package import DefaultsModel
 
 /// The directories that hold the files of the layers.
-public struct LayerPlaces: Sendable, Equatable {
+package struct LayerPlaces: Sendable, Equatable {
     /// Where the administrator's mandatory values and locks are.
-    public var managed: String
+    package var managed: String
     /// Where the values are that the administrator recommends.
-    public var recommended: String
+    package var recommended: String
     /// Where the values are that applications were delivered with; the recommended ones stand over them.
-    public var vendor: String
+    package var vendor: String
 
     /// Where they are on every machine that says nothing else.
-    public static let standard = LayerPlaces(
+    package static let standard = LayerPlaces(
         managed: "/etc/defaultsd/managed", recommended: "/etc/xdg/defaultsd",
         vendor: "/usr/share/defaultsd")
 
     /// Names the directories, none of which needs to be there.
-    public init(managed: String, recommended: String, vendor: String) {
+    package init(managed: String, recommended: String, vendor: String) {
         self.managed = managed
         self.recommended = recommended
         self.vendor = vendor
     }
 
     /// The directory of a place.
-    public subscript(place: LayerPlace) -> String {
+    package subscript(place: LayerPlace) -> String {
         switch place {
         case .managed: managed
         case .recommended: recommended
@@ -32,7 +32,7 @@ public struct LayerPlaces: Sendable, Equatable {
 }
 
 /// One of the directories that hold files of a layer.
-public enum LayerPlace: String, CaseIterable, Sendable {
+package enum LayerPlace: String, CaseIterable, Sendable {
     /// Mandatory values and locks of the administrator.
     case managed
     /// Values that the administrator recommends.
@@ -41,7 +41,7 @@ public enum LayerPlace: String, CaseIterable, Sendable {
     case vendor
 
     /// The layer that its files are of.
-    public var layer: Layer {
+    package var layer: Layer {
         switch self {
         case .managed: .managed
         case .recommended, .vendor: .system

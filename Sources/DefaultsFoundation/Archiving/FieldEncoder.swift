@@ -90,7 +90,9 @@ final class FieldEncoder: InertCoder {
         _ bytes: UnsafePointer<UInt8>?, length: Int, forKey key: String
     ) {
         // The bytes are the caller's, and copied before the call returns.
-        add(.inlineBytes(Array(UnsafeBufferPointer(start: bytes, count: max(length, 0)))[...]), forKey: key)
+        add(
+            .inlineBytes(Array(UnsafeBufferPointer(start: bytes, count: max(length, 0)))[...]),
+            forKey: key)
     }
 
     // MARK: Without keys

@@ -113,7 +113,8 @@ extension DecodingSession {
         case .array(let elements), .set(let elements), .orderedSet(let elements):
             return .references(elements)
         case .dictionary(let keys, let values):
-            guard let archived = archivedClass(of: place), archived.known?.hasElements == true else { break }
+            guard let archived = archivedClass(of: place), archived.known?.hasElements == true
+            else { break }
             let fields = Fields(keys: keys, values: values)
             if let objects = fields["NS.objects", in: list],
                 case .array(let elements) = list.value(at: objects)

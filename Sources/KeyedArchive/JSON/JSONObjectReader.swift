@@ -1,4 +1,4 @@
-public import PropertyList
+package import PropertyList
 
 /// Reads a JSON object member by member, each value an archive of its own.
 ///
@@ -14,13 +14,13 @@ public import PropertyList
 /// After each key its value is read once, by ``value()`` or ``strings()``. Where these have thrown,
 /// ``skipValue()`` goes past it; a reader that has thrown otherwise, but for a key that was there before,
 /// is of no use any more.
-public struct JSONObjectReader {
+package struct JSONObjectReader {
     /// A string of an array, and where in the text it begins.
-    public struct Element: Sendable {
+    package struct Element: Sendable {
         /// The string.
-        public let text: Text
+        package let text: Text
         /// The offset of its quotation mark, in bytes from 0.
-        public let offset: Int
+        package let offset: Int
     }
 
     private let text: [UInt8]
@@ -28,10 +28,10 @@ public struct JSONObjectReader {
     private var scanner: JSONScanner
     private var known: Set<Text> = []
     /// The offset of the key that was read last, in bytes from 0.
-    public private(set) var keyOffset = 0
+    package private(set) var keyOffset = 0
 
     /// How many bytes have been read.
-    public var offset: Int { scanner.offset }
+    package var offset: Int { scanner.offset }
 
     /// Begins with a text in UTF-8.
     ///
@@ -39,7 +39,7 @@ public struct JSONObjectReader {
     ///   - text: The text.
     ///   - limits: How large each of the values may be.
     /// - Throws: ``JSONError`` where it does not begin as an object does.
-    public init(_ text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
+    package init(_ text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
         self.text = text
         self.limits = limits
         scanner = JSONScanner(text)
@@ -56,7 +56,7 @@ public struct JSONObjectReader {
     /// text, ends.
     ///
     /// - Throws: ``JSONError`` where neither comes.
-    public mutating func nextKey() throws(JSONError) -> Text? {
+    package mutating func nextKey() throws(JSONError) -> Text? {
         let isFirst = known.isEmpty
         let member = try reading { scanner throws(JSONFault) in
             try scanner.key(isFirst: isFirst)
@@ -72,7 +72,7 @@ public struct JSONObjectReader {
     /// The archive of the value that comes next.
     ///
     /// - Throws: ``JSONError``, where the text is wrong or the value can be no archive.
-    public mutating func value() throws(JSONError) -> KeyedArchive {
+    package mutating func value() throws(JSONError) -> KeyedArchive {
         let limits = limits
         return try reading { scanner throws(JSONFault) in
             var parser = JSONParser(scanner, limits: limits)
@@ -85,7 +85,7 @@ public struct JSONObjectReader {
     /// The elements of the value that comes next, an array of strings.
     ///
     /// - Throws: ``JSONError`` where it is anything else.
-    public mutating func strings() throws(JSONError) -> [Element] {
+    package mutating func strings() throws(JSONError) -> [Element] {
         try reading { scanner throws(JSONFault) in
             var ahead = scanner
             let strings = try ahead.strings()
@@ -97,7 +97,7 @@ public struct JSONObjectReader {
     /// Goes past the value that comes next, which may be none that an archive can hold.
     ///
     /// - Throws: ``JSONError`` where it is not JSON.
-    public mutating func skipValue() throws(JSONError) {
+    package mutating func skipValue() throws(JSONError) {
         let limits = limits
         try reading { scanner throws(JSONFault) in
             var parser = JSONParser(scanner, limits: limits)
@@ -107,7 +107,7 @@ public struct JSONObjectReader {
     }
 
     /// Where a byte of the text stands: the line, and in it the column in code points, both from 1.
-    public func place(ofByte offset: Int) -> (line: Int, column: Int) {
+    package func place(ofByte offset: Int) -> (line: Int, column: Int) {
         JSONFault.place(of: offset, in: text)
     }
 
