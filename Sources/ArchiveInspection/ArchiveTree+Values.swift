@@ -78,7 +78,7 @@ extension ArchiveTree {
     }
 
     /// Shows where an object is shown.
-    func refer(
+    private func refer(
         to uid: UInt64, in view: ArchiveView, isNamed: Bool, line: inout InspectionLine
     ) {
         line.append(options.linesAreASCII ? "-> " : "→ ", .structure)
@@ -126,7 +126,7 @@ extension ArchiveTree {
     }
 
     /// Shows a scalar, or a collection of the property list.
-    mutating func showValue(
+    private mutating func showValue(
         _ value: PropertyList.Value, at index: ObjectIndex, of uid: UInt64?, isInline: Bool,
         in view: ArchiveView, _ indentation: String, to line: inout InspectionLine
     ) throws(ArchiveError) {
@@ -155,7 +155,7 @@ extension ArchiveTree {
         }
     }
 
-    func collection(
+    private func collection(
         _ name: String, _ role: InspectionLine.Role, _ count: Int, _ unit: String,
         of uid: UInt64?, in view: ArchiveView, to line: inout InspectionLine
     ) {
@@ -165,7 +165,7 @@ extension ArchiveTree {
     }
 
     /// Appends the UID of an object that several places refer to.
-    func appendUID(
+    private func appendUID(
         _ uid: UInt64?, in view: ArchiveView, to line: inout InspectionLine
     ) {
         guard followsReferences, let uid, view.isShared[Int(uid)] else { return }

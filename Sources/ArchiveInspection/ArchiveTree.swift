@@ -169,7 +169,7 @@ struct TreeFrame {
 
 /// The lines of a collection's or an object's children, each with what it is labelled by.
 extension ArchiveTree {
-    mutating func line(
+    private mutating func line(
         ofChild position: Int, in frame: TreeFrame
     ) throws(ArchiveError) -> InspectionLine {
         let isLast = position == frame.count - 1

@@ -1,4 +1,4 @@
-package import KeyedArchive
+internal import KeyedArchive
 package import PropertyList
 
 /// Writes values as macOS's `defaults read` shows them: the old style, indented by four spaces.
@@ -69,7 +69,9 @@ extension DescriptionWriter {
     package mutating func integer(_ value: Int128) throws { try write(text: value.description) }
 
     /// Writes the shortest digits that read back the same.
-    package mutating func real(_ value: Double) throws { try write(text: DescribedReal(value).text) }
+    package mutating func real(_ value: Double) throws {
+        try write(text: DescribedReal(value).text)
+    }
 
     /// Writes a string, bare where it is the whole value.
     package mutating func string(_ value: Text) throws {

@@ -32,7 +32,7 @@ struct ContentNumbering {
         return number
     }
 
-    mutating func number(of text: Text) -> Int {
+    private mutating func number(of text: Text) -> Int {
         scalars.add(string: text).position
     }
 

@@ -29,7 +29,7 @@ struct Draft {
     }
 
     let base: KeyedArchive
-    let value: KeyedArchive?
+    private let value: KeyedArchive?
     /// The number of the first node, and of the first slot, that is the value's.
     let valueStart: (node: Node, slot: Slot)
     private let newStart: Node
@@ -102,7 +102,7 @@ extension Draft {
     }
 
     /// The text of a node that is a string.
-    func text(of node: Node) -> Text? {
+    private func text(of node: Node) -> Text? {
         switch content(of: node) {
         case .scalar(let index, let list): list.text(at: index)
         case .text(let text): text

@@ -121,7 +121,7 @@ extension Unicode.Scalar {
 }
 
 /// Reads the spelling of a path.
-struct ValuePathParser {
+private struct ValuePathParser {
     private let text: [UInt8]
     private var scanner: JSONScanner
 

@@ -38,7 +38,7 @@ struct DocumentText {
 /// Control characters that stand in a document as they are, which XML does not allow and macOS writes.
 ///
 /// expat gets characters of the private use area for them, of which the document has none itself.
-struct ControlCharacters {
+private struct ControlCharacters {
     /// The document without them.
     let bytes: [UInt8]
     /// The character that stands for NUL; the others follow it.

@@ -42,7 +42,7 @@ extension XMLPropertyList {
 ///
 /// The output follows from the list alone: entries keep their order, and a collection that several
 /// places share is written in each. What would come back as something else is refused.
-struct XMLWriter {
+private struct XMLWriter {
     private static let prologue = """
         <?xml version="1.0" encoding="UTF-8"?>
         <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" \

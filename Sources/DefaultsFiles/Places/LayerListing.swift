@@ -35,7 +35,7 @@ package struct LayerListing: Sendable {
 }
 
 /// The walk over the directories of the places.
-struct PlaceScan {
+private struct PlaceScan {
     private(set) var files: [Domain: [LayerFile]] = [:]
     private(set) var problems: [LayerProblem] = []
     private(set) var remarks: [LayerProblem] = []
@@ -135,7 +135,7 @@ struct PlaceScan {
 }
 
 /// The names in a directory.
-enum Directory {
+private enum Directory {
     /// The names in byte order, without `.` and `..`; those that are not UTF-8 come as bytes that were
     /// repaired.
     ///

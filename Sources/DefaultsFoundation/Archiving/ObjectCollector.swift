@@ -41,7 +41,7 @@ final class ObjectCollector {
     typealias NodeIndex = ObjectGraph.NodeIndex
 
     let log = FailureLog()
-    let options: ObjectCodingOptions
+    private let options: ObjectCodingOptions
     private(set) var graph = ObjectGraph()
     private var nodes: [ObjectIdentifier: NodeIndex?] = [:]
     /// The objects of the nodes.
@@ -70,7 +70,7 @@ final class ObjectCollector {
     }
 
     /// The way to a node, as the error of an object there tells it.
-    func path(to node: NodeIndex?, _ last: String? = nil) -> [String] {
+    private func path(to node: NodeIndex?, _ last: String? = nil) -> [String] {
         var path = last.map { [$0] } ?? []
         var next = node
         while let node = next {

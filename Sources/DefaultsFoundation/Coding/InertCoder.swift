@@ -20,7 +20,7 @@ class InertCoder: NSCoder {
         log.note(error)
     }
 
-    final func refuse(_ call: String = #function) {
+    private func refuse(_ call: String = #function) {
         fail(.unsupportedCall(call, refusal))
     }
 

@@ -68,7 +68,7 @@ extension ObjectMaker {
     }
 
     /// A date; one of no time traps where it is described.
-    func date(_ seconds: Double, at index: ObjectIndex) -> NSDate? {
+    private func date(_ seconds: Double, at index: ObjectIndex) -> NSDate? {
         guard seconds.isFinite else {
             fail(.badObject("NSDate", needs: "its time is no number"), at: index)
             return nil
@@ -77,7 +77,7 @@ extension ObjectMaker {
     }
 
     /// A string, which must be one that Swift can hold.
-    func string(_ text: Text, at index: ObjectIndex) -> String? {
+    private func string(_ text: Text, at index: ObjectIndex) -> String? {
         guard spend(bytes: text.byteCount) else { return nil }
         guard let string = text.string else {
             fail(.badObject("NSString", needs: "it has an unpaired surrogate"), at: index)
@@ -86,7 +86,7 @@ extension ObjectMaker {
         return string
     }
 
-    func data(_ bytes: ArraySlice<UInt8>) -> Data? {
+    private func data(_ bytes: ArraySlice<UInt8>) -> Data? {
         spend(bytes: bytes.count) ? Data(bytes) : nil
     }
 }

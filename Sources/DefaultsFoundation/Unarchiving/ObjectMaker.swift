@@ -281,7 +281,7 @@ extension ObjectMaker {
 }
 
 /// How far the stack of a thread may be used up by objects that make each other.
-struct StackReserve {
+private struct StackReserve {
     /// What is left for what an object does between one check and the next.
     private static let reserve: UInt = 256 << 10
 

@@ -1,4 +1,4 @@
-public import DefaultsFiles
+package import DefaultsFiles
 
 /// How the daemon is to serve.
 public struct DaemonOptions: Sendable {
@@ -22,10 +22,10 @@ public struct DaemonOptions: Sendable {
     public var databaseDirectory: String?
 
     /// Where the files of administrators and vendors are.
-    public var places = LayerPlaces.standard
+    package var places = LayerPlaces.standard
 
     /// Gathers options.
-    public init(
+    package init(
         serving callers: Callers = .bus, databaseDirectory: String? = nil,
         places: LayerPlaces = .standard
     ) {

@@ -17,9 +17,9 @@ final class ValueDecoder: Decoder {
     /// The same where these are the fields of an object.
     private(set) var fields: Fields?
     /// How many fields were asked for.
-    var lookups = 0
+    private var lookups = 0
     /// The fields of an object with many, by name, once it is needed.
-    var positions: [Text: Int]?
+    private var positions: [Text: Int]?
     /// Whether a field that was asked for is here.
     private(set) var hasField = false
     /// What has the fields that this value lacks, once one was missing.
@@ -51,7 +51,7 @@ final class ValueDecoder: Decoder {
     }
 
     /// Notes that the type and the value have a field in common.
-    func noteField() { hasField = true }
+    private func noteField() { hasField = true }
 
     var location: DecodingLocation { DecodingLocation(parent: parent, key: key) }
 

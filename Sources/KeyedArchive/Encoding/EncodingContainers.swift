@@ -21,7 +21,7 @@ struct ValueEncoder: Encoder {
 }
 
 /// The fields of an object, or the entries of a dictionary.
-struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let session: EncodingSession
     let node: EncodingGraph.Node
 
@@ -178,7 +178,7 @@ extension KeyedEncoding {
 }
 
 /// The elements of an array.
-struct UnkeyedEncoding: UnkeyedEncodingContainer {
+private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     let session: EncodingSession
     let node: EncodingGraph.Node
 
@@ -250,7 +250,7 @@ extension UnkeyedEncoding {
 }
 
 /// A value that is a single one.
-struct SingleValueEncoding: SingleValueEncodingContainer {
+private struct SingleValueEncoding: SingleValueEncodingContainer {
     let session: EncodingSession
     let node: EncodingGraph.Node
 

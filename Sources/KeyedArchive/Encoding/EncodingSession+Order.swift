@@ -116,7 +116,7 @@ extension EncodingSession {
 }
 
 /// The references among what was encoded, from which the order of sets is found.
-struct EncodedReferences: NumberedGraph {
+private struct EncodedReferences: NumberedGraph {
     /// What kinds of content and of labels are called.
     private enum Kind: UInt64 {
         case array = 0x201

@@ -163,7 +163,7 @@ extension Refinement {
 }
 
 /// The references of a graph, as each of their two ends sees them.
-struct NodeLinks {
+private struct NodeLinks {
     struct Link {
         let node: Int
         let label: UInt64

@@ -22,7 +22,7 @@ extension KeyedArchive {
 /// 3. What stands inline, strings among it, may still be shared between many objects of a property
 ///    list. Only a list that is made to be expensive has much of that; it runs out of budget, and
 ///    differs.
-struct GraphComparison {
+private struct GraphComparison {
     /// How many pairs room is made for at first; few small archives need more.
     private static let usualStack = 32
 

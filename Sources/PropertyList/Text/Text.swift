@@ -12,13 +12,13 @@
 /// if let string = title.string { print(string) }
 /// ```
 public struct Text: Sendable {
-    enum Storage {
+    private enum Storage {
         case wellFormed(String)
         /// Holds one unpaired surrogate or more, so never equals a well-formed text.
         case illFormed([UInt16])
     }
 
-    let storage: Storage
+    private let storage: Storage
 
     /// Makes the text that `string` is.
     public init(_ string: String) {

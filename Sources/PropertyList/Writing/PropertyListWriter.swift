@@ -11,7 +11,7 @@
 /// ```
 public struct PropertyListWriter {
     /// An object, its content a range of `content` or of `references`.
-    struct Entry {
+    private struct Entry {
         /// What an object is; of collections, the type in its marker.
         enum Kind: UInt8 {
             case scalar = 0
@@ -26,20 +26,20 @@ public struct PropertyListWriter {
     }
 
     /// A place of the hash table.
-    struct Slot {
+    private struct Slot {
         var hash: UInt32 = 0
         /// The number of the scalar, and 1 more; 0 where there is none.
         var number: UInt32 = 0
     }
 
-    var entries: [Entry] = []
+    private var entries: [Entry] = []
     /// The scalars, spelled as they will be written.
     var content: [UInt8] = []
     private var references: [ObjectIndex] = []
     /// The scalars by their spelling: a hash table with a power of two of slots, at most half full.
-    var slots = [Slot](repeating: Slot(), count: 64)
-    var scalarCount = 0
-    var largestUID: UInt64?
+    private var slots = [Slot](repeating: Slot(), count: 64)
+    private var scalarCount = 0
+    private var largestUID: UInt64?
     /// How many bytes the markers and counts of the collections take.
     private var markerSize = 0
 
@@ -115,7 +115,7 @@ public struct PropertyListWriter {
         }
     }
 
-    mutating func add(_ entry: Entry) -> ObjectIndex {
+    private mutating func add(_ entry: Entry) -> ObjectIndex {
         if entry.kind != .scalar { markerSize += Output.markerSize(count: entry.count) }
         entries.append(entry)
         return ObjectIndex(number: UInt32(entries.count - 1))
@@ -293,7 +293,7 @@ extension PropertyListWriter {
         return true
     }
 
-    mutating func growSlots() {
+    private mutating func growSlots() {
         var grown = [Slot](repeating: Slot(), count: slots.count * 2)
         for slot in slots where slot.number != 0 {
             var position = Int(slot.hash) & (grown.count - 1)
