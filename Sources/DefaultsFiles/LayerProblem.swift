@@ -85,9 +85,9 @@ extension LayerProblem {
     static func system(_ code: Int32, _ path: String) -> LayerProblem {
         switch code {
         case ENOENT where isLink(path):
-            LayerProblem(.unreadable, path, "It is a link that leads nowhere.")
+            LayerProblem(.unreadable, path, "It is a link to a file that does not exist.")
         case ENOENT:
-            LayerProblem(.notFound, path, "It is not there.")
+            LayerProblem(.notFound, path, "It does not exist.")
         default:
             LayerProblem(
                 [EMFILE, ENFILE, ENOMEM].contains(code) ? .noMeans : .unreadable, path,
@@ -109,8 +109,8 @@ extension LayerProblem {
     package static func notWatched(_ path: String, _ code: Int32) -> LayerProblem {
         LayerProblem(
             .notWatched, path,
-            "Changes here and in the other places are not told by the system "
-                + "(\(words(of: code))). The files are read every 30 seconds and on SIGHUP; raise "
+            "The system does not report changes of these files "
+                + "(\(words(of: code))). They are read every 30 seconds and on SIGHUP instead. To fix it, raise "
                 + "fs.inotify.max_user_instances or fs.inotify.max_user_watches.")
     }
 
@@ -120,45 +120,45 @@ extension LayerProblem {
 
     static func fileTooLarge(_ path: String, limit: Int) -> LayerProblem {
         LayerProblem(
-            .tooLarge, path, "The file has more than \(limit >> 20) MiB, the most that is read.")
+            .tooLarge, path, "The file is larger than \(limit >> 20) MiB, the limit.")
     }
 
     static func filesTooLarge(_ path: String) -> LayerProblem {
         LayerProblem(
             .tooLarge, path,
-            "With it the files of the layer have more bytes together than are read. Drop some, or "
+            "With this file, the files of the layer are larger than the limit for all. Remove some, or "
                 + "use several domains.")
     }
 
     static func fileIsEmpty(_ path: String) -> LayerProblem {
-        LayerProblem(.syntax, path, "The file is empty; one that says nothing holds {}.")
+        LayerProblem(.syntax, path, "The file is empty; a file without values must contain {}.")
     }
 
     /// A file stands where none of its name is read.
     static func nameIsIgnored(_ path: String) -> LayerProblem {
         LayerProblem(
             .badName, path,
-            "It is ignored in a place of layers: what is read there is named DOMAIN.json or "
-                + "DOMAIN.plist, or stands in DOMAIN.d and ends so, and is not hidden.")
+            "It is ignored. The files that are read are named DOMAIN.json or DOMAIN.plist, or are in "
+                + "DOMAIN.d and end in .json or .plist. They are not hidden.")
     }
 
     /// A file has the name of a directory of drop-ins.
     static func noDirectory(_ path: String) -> LayerProblem {
         LayerProblem(
             .badName, path,
-            "It is ignored: only a directory has a name that ends in .d, and the files in it are read. "
+            "It is ignored: what has a name that ends in .d must be a directory. "
                 + "A file is named DOMAIN.json or DOMAIN.plist.")
     }
 
     /// The database does not take what the files of a layer say together.
     package static func notTaken(_ path: String, _ cause: any Error) -> LayerProblem {
-        LayerProblem(.tooLarge, path, "What it says is not taken. \(cause)")
+        LayerProblem(.tooLarge, path, "Its values are not in force. \(cause)")
     }
 
     static func twoMainFiles(_ path: String, over other: String) -> LayerProblem {
         LayerProblem(
             .twoMainFiles, path,
-            "Beside it stands \(other.quotedForMessage). Both are read; where they have the same key, "
+            "There is also \(other.quotedForMessage). Both are read; if both have the same key, "
                 + "this one counts.")
     }
 
@@ -169,8 +169,8 @@ extension LayerProblem {
     static func likeGlobalDomain(_ path: String, _ name: String) -> LayerProblem {
         LayerProblem(
             .likeGlobalDomain, path,
-            "It is for an application of the ID \(name.quotedForMessage). What holds for all "
-                + "applications is in \(Domain.globalName), spelled so.")
+            "It is for an application with the ID \(name.quotedForMessage). Values for all "
+                + "applications are in \(Domain.globalName), with these capitals.")
     }
 
     static func notForAllUsers(
@@ -178,15 +178,15 @@ extension LayerProblem {
     ) -> LayerProblem {
         LayerProblem(
             .notForAllUsers, path,
-            "Not every user can read it, and so it does not hold for all: its mode is \(mode); "
-                + "chmod o+r\(isDirectory ? "x" : "") mends that.")
+            "Some users cannot read it, so it does not apply to them: its mode is \(mode); "
+                + "fix it with chmod o+r\(isDirectory ? "x" : "").")
     }
 
     static func writable(_ path: String, mode: String, by whom: String) -> LayerProblem {
         LayerProblem(
             .writable, path,
-            "It can be written by \(whom), and not by its owner alone: its mode is \(mode); "
-                + "chmod go-w mends that.")
+            "It can be written by \(whom), not only by its owner: its mode is \(mode); "
+                + "fix it with chmod go-w.")
     }
 
     /// Standard input, in the place of a file, cannot be read.
@@ -201,6 +201,7 @@ extension LayerProblem {
     /// A file or a directory is named as that of a domain is, and there can be no such domain.
     static func noDomain(_ path: String, _ error: ModelError) -> LayerProblem {
         LayerProblem(
-            .badName, path, "It is ignored, as its name is that of no domain. \(error.description)")
+            .badName, path,
+            "It is ignored, because its name is not a domain's. \(error.description)")
     }
 }

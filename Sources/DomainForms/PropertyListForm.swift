@@ -111,6 +111,6 @@ package struct PropertyListForm {
 package struct ReferenceOutsideArchive: Error, CustomStringConvertible {
     /// The sentence.
     package var description: String {
-        "The property list holds a reference (CF$UID) outside of a keyed archive, which no value can be."
+        "The property list has a reference (CF$UID) outside a keyed archive, where it has no meaning."
     }
 }

@@ -142,7 +142,8 @@ extension DescriptionWriter {
 extension DescriptionWriter {
     private static func tooLarge(_ limit: Int) -> OutputTooLarge {
         OutputTooLarge(
-            description: "Written out with all that it shares, it is larger than \(limit) bytes.")
+            description:
+                "The value is larger than \(limit) bytes with each shared part written out.")
     }
 
     private mutating func append(_ text: String) {

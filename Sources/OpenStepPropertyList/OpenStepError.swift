@@ -65,7 +65,7 @@ extension OpenStepFault {
     }
 
     static func junk(at offset: Int) -> OpenStepFault {
-        OpenStepFault(.syntax, at: offset, "More stands after the end of the value.")
+        OpenStepFault(.syntax, at: offset, "There is more text after the end of the value.")
     }
 
     static func expected(_ what: String, at offset: Int) -> OpenStepFault {
@@ -99,13 +99,13 @@ extension OpenStepFault {
     static func tooLarge(byteCount: Int, limit: Int) -> OpenStepFault {
         OpenStepFault(
             .limitExceeded, at: 0,
-            "The property list has \(byteCount) bytes; at most \(limit) are read.")
+            "The property list has \(byteCount) bytes; the limit is \(limit).")
     }
 
     static func tooManyObjects(limit: Int, at offset: Int) -> OpenStepFault {
         OpenStepFault(
             .limitExceeded, at: offset,
-            "The property list has more than \(limit) objects, which is the most that are read.")
+            "The property list has more than \(limit) objects, which is the limit.")
     }
 
     static func tooDeep(limit: Int, at offset: Int) -> OpenStepFault {

@@ -165,10 +165,10 @@ private struct ValuePathParser {
         }
         let hasZero = first == UInt8(ascii: "0")
         guard !hasZero || (digits.utf8.count == 1 && !isNegative) else {
-            throw fault("A number does not begin with a zero, nor is there a -0", at: start)
+            throw fault("A number has no leading zeros, and -0 is not an element", at: start)
         }
         guard let index = Int(isNegative ? "-" + digits : digits) else {
-            throw fault("No array has so many elements", at: start)
+            throw fault("The number is larger than that of any element", at: start)
         }
         return index
     }
@@ -193,7 +193,7 @@ private struct ValuePathParser {
         if let position = name.unicodeScalars.firstIndex(where: \.isControl) {
             let before = name.unicodeScalars.prefix(upTo: position)
             throw fault(
-                "A name with a control character stands in quotes, that as an escape",
+                "A name with a control character must be in quotes, with the character as an escape",
                 at: start + String(before).utf8.count)
         }
         return Text(name)

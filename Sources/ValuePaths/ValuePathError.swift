@@ -90,21 +90,21 @@ extension ValuePathError {
     static func cannotAdd(_ path: ValuePath) -> ValuePathError {
         ValuePathError(
             .notEditable, step: path.steps.count,
-            "\(value(path, path.steps.count)) cannot be added: a name that begins with $ "
-                + "is none of a field, unless a number or another $ follows.")
+            "\(value(path, path.steps.count)) cannot be added: a field's name can only begin "
+                + "with $ if a number or another $ follows.")
     }
 
     static func classIsNoPart(_ path: ValuePath, after count: Int) -> ValuePathError {
         ValuePathError(
             .notEditable, step: count + 1,
-            "\(value(path, count)) is an object, whose $class is no part of it that a path reaches."
+            "\(value(path, count)) is an object; a path cannot lead to its $class."
         )
     }
 
     static func setHasNoPlaces(_ path: ValuePath) -> ValuePathError {
         ValuePathError(
             .notEditable, step: path.steps.count,
-            "\(value(path, path.steps.count - 1)) is a set, whose elements have no places; "
+            "\(value(path, path.steps.count - 1)) is a set, whose elements have no order; "
                 + "set it whole, or its \"NS.objects\".")
     }
 
@@ -114,8 +114,8 @@ extension ValuePathError {
             .notEditable, step: count,
             count == 0
                 ? "The whole value cannot be removed by a path; remove its key."
-                : "\(value(path, count)) is what its collection consists of; "
-                    + "remove elements of it, or the collection.")
+                : "\(value(path, count)) is the list of its collection's elements; "
+                    + "remove single elements, or the collection.")
     }
 
     static func lastOfTop(_ path: ValuePath) -> ValuePathError {
@@ -126,21 +126,24 @@ extension ValuePathError {
 
     static let severalValues = ValuePathError(
         .notEditable, step: 0,
-        "The archive has values under names of its own ($top); a path begins with one of them.")
+        "The archive's values have names ($top); begin the path with one of them.")
 
     static let valueHasTop = ValuePathError(
         .badValue, step: 0,
-        "The new value is an archive with names of its own ($top), and cannot stand in another.")
+        "The new value is an archive whose values have names ($top); it cannot be part of another.")
 
     static let valueHasNoNil = ValuePathError(
         .badValue, step: 0,
-        "The new value has a class or an object for nil, and cannot stand in another archive.")
+        "The new value has a class or an object in the place of nil; it cannot be part of "
+            + "another archive.")
 
     static func needsArray(_ path: ValuePath, count: Int?) -> ValuePathError {
         ValuePathError(
             .badValue, step: path.steps.count,
             "\(value(path, path.steps.count)) can only be set to an array"
-                + (count.map { " of \($0) \(unit($0)), as many keys as values." } ?? "."))
+                + (count.map {
+                    " of \($0) \(unit($0)), because it has as many keys as values."
+                } ?? "."))
     }
 
     static func tooDeep(_ cause: ArchiveError) -> ValuePathError {

@@ -99,13 +99,13 @@ extension XMLPropertyListError {
     static func tooLarge(byteCount: Int, limit: Int) -> XMLPropertyListError {
         XMLPropertyListError(
             .limitExceeded, at: XMLPlace(line: 1, column: 1, byteOffset: 0),
-            "The property list has \(byteCount) bytes; at most \(limit) are read.")
+            "The property list has \(byteCount) bytes; the limit is \(limit).")
     }
 
     static func tooManyObjects(limit: Int, at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
             .limitExceeded, at: place,
-            "The property list has more than \(limit) objects, which is the most that are read.")
+            "The property list has more than \(limit) objects, which is the limit.")
     }
 
     static func tooDeep(limit: Int, at place: XMLPlace) -> XMLPropertyListError {
@@ -114,30 +114,30 @@ extension XMLPropertyListError {
     }
 
     static func syntax(_ reason: String, at place: XMLPlace) -> XMLPropertyListError {
-        XMLPropertyListError(.syntax, at: place, "This is no well-formed XML: \(reason).")
+        XMLPropertyListError(.syntax, at: place, "This is not well-formed XML: \(reason).")
     }
 
     static func entityDeclared(at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
-            .entity, at: place, "A property list declares no entities; this document does.")
+            .entity, at: place, "The document declares an entity, which a property list cannot.")
     }
 
     static func entityUnknown(at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
-            .entity, at: place, "The text refers to an entity that is none of XML's own.")
+            .entity, at: place, "The text refers to an entity that XML does not define.")
     }
 
     static func notPropertyList(_ name: String, at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
             .structure, at: place,
-            "This is XML, but no property list: its outermost element, \(tag(name)), is neither "
+            "This is XML, but not a property list: its outermost element, \(tag(name)), is neither "
                 + "<plist> nor a value.")
     }
 
     static func unknownElement(_ name: String, at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
             .structure, at: place,
-            "The element \(tag(name)) is none that a property list has: dict, array, string, "
+            "A property list has no element \(tag(name)), only dict, array, string, "
                 + "integer, real, true, false, date and data.")
     }
 
@@ -150,28 +150,30 @@ extension XMLPropertyListError {
 
     static func attribute(at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
-            .structure, at: place, "An element in a property list has no attributes.")
+            .structure, at: place, "An element of a property list cannot have attributes.")
     }
 
     static func misplacedPlist(at place: XMLPlace) -> XMLPropertyListError {
-        XMLPropertyListError(.structure, at: place, "A <plist> stands inside another.")
+        XMLPropertyListError(.structure, at: place, "A <plist> is inside another one.")
     }
 
     static func elementInScalar(_ scalar: ScalarElement, at place: XMLPlace)
         -> XMLPropertyListError
     {
         XMLPropertyListError(
-            .structure, at: place, "An element stands inside <\(scalar.rawValue)>, which has none.")
+            .structure, at: place,
+            "An element is inside <\(scalar.rawValue)>, which can only have text.")
     }
 
     static func textBetweenElements(at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
-            .structure, at: place, "Text stands between the elements, where only space may be.")
+            .structure, at: place,
+            "There is text between the elements; only white space is allowed.")
     }
 
     static func textInBoolean(at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
-            .structure, at: place, "Text stands inside <true> or <false>, which are empty.")
+            .structure, at: place, "There is text inside <true> or <false>, which must be empty.")
     }
 
     static func noValue(at place: XMLPlace) -> XMLPropertyListError {
@@ -192,7 +194,7 @@ extension XMLPropertyListError {
     }
 
     static func keyOutsideDictionary(at place: XMLPlace) -> XMLPropertyListError {
-        XMLPropertyListError(.badKey, at: place, "A <key> stands outside of a <dict>.")
+        XMLPropertyListError(.badKey, at: place, "A <key> is outside a <dict>.")
     }
 
     static func duplicateKey(at place: XMLPlace) -> XMLPropertyListError {
@@ -209,7 +211,7 @@ extension XMLPropertyListError {
 
     static func badUID(at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(
-            .badValue, at: place, "A CF$UID is no number from 0 to 18446744073709551615.")
+            .badValue, at: place, "A CF$UID is not a number from 0 to 18446744073709551615.")
     }
 }
 
@@ -223,7 +225,7 @@ extension XMLWritingError {
     static func outputTooLarge(limit: Int, at offset: Int) -> XMLWritingError {
         XMLWritingError(
             .outputTooLarge, at: offset,
-            "The property list, each shared collection written out, is larger than \(limit) bytes "
+            "With each shared collection written out, the property list is larger than \(limit) bytes "
                 + "in XML.")
     }
 }

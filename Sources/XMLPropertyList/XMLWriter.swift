@@ -130,7 +130,7 @@ extension XMLWriter {
             case .integer = list.value(at: list.element(0, of: values))
         else { return }
         throw .cannotHold(
-            "a dictionary whose one key is CF$UID, which XML spells references with",
+            "a dictionary with the single key CF$UID, which means a reference in XML",
             at: list.byteOffset(of: index))
     }
 }
@@ -162,7 +162,7 @@ extension XMLWriter {
             date.secondsSince2001 == seconds
         else {
             throw .cannotHold(
-                "a date that is no whole second of the calendar", at: list.byteOffset(of: index))
+                "a date that is not a whole second of the calendar", at: list.byteOffset(of: index))
         }
         line("<date>\(date)</date>")
     }

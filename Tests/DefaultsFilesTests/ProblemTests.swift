@@ -40,7 +40,7 @@ struct ProblemTests {
         Case("{\"b\": {\"a\": 1,\n  \"a\": 2}}", .badKey, 2, 3, "same key twice"),
         Case("{\"a\": 1, \"\": 2}", .badKey, 1, 10, "it is empty"),
         Case("{\"a\\u0000b\": 2}", .badKey, 1, 2, "NUL at byte 1"),
-        Case("{\"\\ud800\": 2}", .badKey, 1, 2, "half a character"),
+        Case("{\"\\ud800\": 2}", .badKey, 1, 2, "unpaired surrogate"),
         Case("{\"\(String(repeating: "k", count: 1025))\": 2}", .badKey, 1, 2, "1025 bytes"),
         Case("{\n\"$lock\": []}", .badKey, 2, 1, "'$lock' begins with $"),
         Case("{\"$class\": \"A\"}", .badKey, 1, 2, "begins with $"),
@@ -56,9 +56,9 @@ struct ProblemTests {
         Case("{\"$locked\": [1]}", .syntax, 1, 14, "string is expected"),
         Case("{\"$locked\": [\"a\",\n\"b\",]}", .syntax, 2, 5, "string is expected"),
         Case("{\"$locked\": [\"a\" \"b\"]}", .syntax, 1, 18, "comma or the ]"),
-        Case("{\"$locked\": [\"a\",\n \"b*c\"]}", .badLock, 2, 2, "'b*c' locks nothing"),
-        Case("{\"$locked\": [\"\"]}", .badLock, 1, 14, "locks nothing"),
-        Case("{\"$locked\": [\"\\udc00\"]}", .badLock, 1, 14, "half a character"),
+        Case("{\"$locked\": [\"a\",\n \"b*c\"]}", .badLock, 2, 2, "'b*c' is not a lock"),
+        Case("{\"$locked\": [\"\"]}", .badLock, 1, 14, "is not a lock"),
+        Case("{\"$locked\": [\"\\udc00\"]}", .badLock, 1, 14, "unpaired surrogate"),
         Case("{\"$locked\": [], \"$locked\": []}", .badKey, 1, 17, "same key twice"),
     ]
 
@@ -95,7 +95,7 @@ struct ProblemTests {
             "array of strings"),
         Case(
             xml("<key>$locked</key><array><string>*a</string></array>"), .badLock, 4, 1,
-            "'*a' locks nothing"),
+            "'*a' is not a lock"),
         Case("bplist00", .syntax, nil, nil, "trailer"),
     ]
 

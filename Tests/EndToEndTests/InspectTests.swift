@@ -121,7 +121,7 @@ extension InspectTests {
     func `Another property list is said to be no keyed archive`(fixture: Fixtures.Fixture) throws {
         Self.expectRefusal(
             Self.inspect(try Self.path(fixture, in: "valid-plist-not-keyed")),
-            /This property list is no keyed archive: .+ \(byte \d+\)/)
+            /This property list is not a keyed archive: .+ \(byte \d+\)/)
     }
 
     @Test func `What cannot be read is refused with the reason`() throws {

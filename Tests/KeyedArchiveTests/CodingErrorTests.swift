@@ -12,28 +12,27 @@ struct CodingErrorTests {
             + #"[{"$class":"Outer.Inner","value":2},{"$class":"Outer.Inner","value":"x"}],"named":{}}]"#
         #expect(
             summary { _ = try [Outer].decoded(json) }
-                == "mismatch at Index 0.others.Index 1.value: Here is a string where an integer is "
-                + "needed.")
+                == "mismatch at Index 0.others.Index 1.value: Expected an integer, found a string.")
         #expect(
             summary {
                 _ = try [Outer].decoded(
                     json.replacing(#""named":{}"#, with: #""named":{"k":7}"#)
                         .replacing("\"x\"", with: "3"))
             }
-                == "mismatch at Index 0.named.k: Here is an integer where an object with fields is "
-                + "needed.")
+                == "mismatch at Index 0.named.k: Expected an object with fields, "
+                + "found an integer.")
         #expect(
             summary {
                 _ = try Mixed.decoded(#"{"$class":"Mixed","points":[[1],[true]],"meta":{}}"#)
             }
-                == "mismatch at points.Index 1.Index 0: Here is a boolean where an integer is needed."
+                == "mismatch at points.Index 1.Index 0: Expected an integer, found a boolean."
         )
         #expect(
             summary { _ = try Mixed.decoded(#"{"$class":"Mixed","points":[],"meta":{}}"#) }
                 == #"no key at meta: The object has no field "label"."#)
         #expect(
             summary { _ = try Wrapper.decoded(#"{"$class":"Account","username":1}"#) }
-                == "mismatch at username: Here is an integer where a string is needed.")
+                == "mismatch at username: Expected a string, found an integer.")
     }
 
     @Test("carry the byte offset of the value")
@@ -316,7 +315,7 @@ struct CodingHostileTests {
         let record = Tree.archive(Tree.record("Account"))
         #expect(
             summary { _ = try decoder.decode(Account.self, from: record) }
-                == "mismatch at : Here is a class where an object with fields is needed.")
+                == "mismatch at : Expected an object with fields, found a class.")
         let inline = Tree.archive(
             [
                 "$class": .uid(3),

@@ -133,9 +133,9 @@ struct KeyPathEditingTests {
             ),
             (
                 #"{"$class":"NSDictionary","NS.keys":[1],"NS.objects":[1]}"#, #""NS.keys""#, 1,
-                "only be set to an array of 1 element, as many keys as values."
+                "only be set to an array of 1 element, because it has as many keys as values."
             ),
-            (#"{"$top":{"a":1}}"#, "", 0, "begins with one of them"),
+            (#"{"$top":{"a":1}}"#, "", 0, "begin the path with one of them"),
             (#"{"$top":{"a":1}}"#, "b.c", 1, "The value is an archive that has no 'b'."),
             (#"{"a b.c":1}"#, #""a b.c".d"#, 1, #"'"a b.c"' is a number"#),
         ])

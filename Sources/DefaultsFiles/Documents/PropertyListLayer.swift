@@ -68,7 +68,7 @@ struct PropertyListLayer {
     ) throws(LayerProblem) -> PropertyListEntries {
         guard let entries = PropertyListEntries(of: list) else {
             throw problem(
-                LayerFault(.syntax, "The property list is no dictionary."), nil, list.root)
+                LayerFault(.syntax, "The property list is not a dictionary."), nil, list.root)
         }
         for position in 0..<entries.count {
             do throws(LayerFault) {
@@ -123,7 +123,7 @@ struct PropertyListLayer {
             remarks.append(
                 LayerProblem(
                     .repeatedKey, file.path, at: (place.line, place.column),
-                    "The key is there already in the same dictionary; the last one counts."))
+                    "The key is in the same dictionary twice; the last one counts."))
         }
         if let position = lockedPosition {
             remarks += contents.idleLocks().map {

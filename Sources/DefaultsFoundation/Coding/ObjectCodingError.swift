@@ -88,54 +88,54 @@ extension ObjectCodingError {
     static func classNotAllowed(_ name: String) -> ObjectCodingError {
         ObjectCodingError(
             .classNotAllowed,
-            "An object is of class \(name.quoted), which is not allowed here. Name the class, or a "
+            "An object has the class \(name.quoted), which is not allowed here. Name the class, or a "
                 + "superclass of it, in the call that decodes this field.")
     }
 
     static func classNotFound(_ name: String) -> ObjectCodingError {
         ObjectCodingError(
             .classNotFound,
-            "An object is of class \(name.quoted), which this program does not have. If the class "
+            "An object has the class \(name.quoted), which this program does not have. If the class "
                 + "has another name here, set it with setClass(_:forName:).")
     }
 
     static func notSecure(_ name: String) -> ObjectCodingError {
         ObjectCodingError(
             .notSecure,
-            "Class \(name.quoted) is not coded: it must inherit of NSObject, conform to "
-                + "NSSecureCoding and say that it supports secure coding.")
+            "Class \(name.quoted) cannot be coded: it must inherit from NSObject, conform to "
+                + "NSSecureCoding and support secure coding.")
     }
 
     static func unsupportedClass(_ name: String, ancestor: String) -> ObjectCodingError {
         let which =
             name == ancestor
             ? "\(name.quoted) is"
-            : "\(name.quoted) inherits of \(ancestor.quoted), which is"
+            : "\(name.quoted) inherits from \(ancestor.quoted), which is"
         return ObjectCodingError(
             .unsupportedClass,
-            "Class \(which) one of Foundation's that cannot be coded here without risk.")
+            "Class \(which) a class of Foundation that cannot be coded safely.")
     }
 
     static func wrongType(_ found: String, needs need: String) -> ObjectCodingError {
-        ObjectCodingError(.wrongType, "The field is \(found); \(need) is asked for.")
+        ObjectCodingError(.wrongType, "Expected \(need), found \(found).")
     }
 
     static func outOfRange(_ need: String) -> ObjectCodingError {
-        ObjectCodingError(.wrongType, "The number in the field does not fit \(need).")
+        ObjectCodingError(.wrongType, "The number in the field does not fit in \(need).")
     }
 
     static let missingField = ObjectCodingError(
-        .missingField, "The object has no field of this name.")
+        .missingField, "The object has no field with this name.")
 
     static let missingTop = ObjectCodingError(
-        .missingField, "The archive has no object under this name in its $top.")
+        .missingField, "The archive has no object with this name in its $top.")
 
     static let noObject = ObjectCodingError(
         .missingField, "The archive is nil where an object is needed.")
 
     static let cycle = ObjectCodingError(
         .cycle,
-        "The object is needed to make itself. Its class can call resolveReferences(to:) of the "
+        "The object contains itself. To allow that, its class calls resolveReferences(to:) of the "
             + "coder before it decodes what refers back to it.")
 
     static func badObject(_ name: String, needs need: StaticString) -> ObjectCodingError {
@@ -143,10 +143,11 @@ extension ObjectCodingError {
     }
 
     static let classRecordAsObject = ObjectCodingError(
-        .badObject, "A class record stands where an object is asked for.")
+        .badObject, "Expected an object, found a class record.")
 
     static let nilElement = ObjectCodingError(
-        .badObject, "An element of a collection is nil, which no collection here can hold.")
+        .badObject,
+        "An element of a collection is nil, which collections of Foundation cannot hold.")
 
     static func tooDeep(limit: Int) -> ObjectCodingError {
         ObjectCodingError(.limitExceeded, "The objects are nested deeper than \(limit) levels.")
@@ -154,7 +155,7 @@ extension ObjectCodingError {
 
     static let noStackLeft = ObjectCodingError(
         .limitExceeded,
-        "The objects are nested deeper than the stack of this thread has room for.")
+        "The objects are nested too deep for the stack of this thread.")
 
     static func tooMany(limit: Int) -> ObjectCodingError {
         ObjectCodingError(
@@ -169,7 +170,7 @@ extension ObjectCodingError {
     static func tooManyClasses(limit: Int) -> ObjectCodingError {
         ObjectCodingError(
             .limitExceeded,
-            "The archive names more than \(limit) classes that are not among those allowed.")
+            "The archive names more than \(limit) classes that are not allowed.")
     }
 
     static let tooManyComparisons = ObjectCodingError(
@@ -178,19 +179,19 @@ extension ObjectCodingError {
 
     static func initializerFailed(_ name: String, missing: [String]) -> ObjectCodingError {
         let fields = missing.map(\.quoted).joined(separator: ", ")
-        let reason = missing.isEmpty ? "" : " It asked for fields that are not there: \(fields)."
+        let reason = missing.isEmpty ? "" : " It asked for missing fields: \(fields)."
         return ObjectCodingError(
             .initializerFailed,
             "The init(coder:) of class \(name.quoted) returned nil.\(reason)")
     }
 
     static func failed(_ cause: any Error) -> ObjectCodingError {
-        ObjectCodingError(.failed, "An object refused to be coded.", cause: cause)
+        ObjectCodingError(.failed, "An object reported an error while it was coded.", cause: cause)
     }
 
     static let duplicateField = ObjectCodingError(
         .duplicateField,
-        "The object writes a field of this name twice; a class and its superclass may both use it.")
+        "The object writes a field with this name twice; its class and superclass may both use it.")
 
     static func notEncodable(_ type: String) -> ObjectCodingError {
         ObjectCodingError(.notEncodable, "A value of type \(type.quoted) cannot be archived.")

@@ -54,7 +54,7 @@ extension ObjectMaker {
             ? NSMutableDictionary(objects: objects, forKeys: keyObjects)
             : NSDictionary(objects: objects, forKeys: keyObjects)
         guard dictionary.count == keys.count else {
-            fail(.badObject("NSDictionary", needs: "it has a key twice"), at: index)
+            fail(.badObject("NSDictionary", needs: "it has the same key twice"), at: index)
             return nil
         }
         return collection(dictionary, keys + values)

@@ -14,9 +14,9 @@ extension ObjectMaker {
         case .data: "bytes"
         case .string: "a string"
         case .uid(let uid): archive.isNil(uid) ? "nil" : "an object"
-        case .array: "an array that stands inline"
-        case .set, .orderedSet: "a set that stands inline"
-        case .dictionary: "a dictionary that stands inline"
+        case .array: "an inline array"
+        case .set, .orderedSet: "an inline set"
+        case .dictionary: "an inline dictionary"
         }
     }
 
@@ -70,7 +70,7 @@ extension ObjectMaker {
     /// A date; one of no time traps where it is described.
     private func date(_ seconds: Double, at index: ObjectIndex) -> NSDate? {
         guard seconds.isFinite else {
-            fail(.badObject("NSDate", needs: "its time is no number"), at: index)
+            fail(.badObject("NSDate", needs: "its time is not a number"), at: index)
             return nil
         }
         return NSDate(timeIntervalSinceReferenceDate: seconds)

@@ -57,13 +57,13 @@ extension ArchiveError {
     static func rootIsNoDictionary(at offset: Int) -> ArchiveError {
         ArchiveError(
             .notKeyedArchive, at: offset,
-            "This property list is no keyed archive: its root is no dictionary.")
+            "This property list is not a keyed archive: its root is not a dictionary.")
     }
 
     static func missing(_ key: StaticString, at offset: Int) -> ArchiveError {
         ArchiveError(
             .notKeyedArchive, at: offset,
-            "This property list is no keyed archive: it has no \(key).")
+            "This property list is not a keyed archive: it has no \(key).")
     }
 
     static func wrongEntry(_ key: StaticString, _ need: StaticString, at offset: Int)
@@ -87,17 +87,17 @@ extension ArchiveError {
 
     static func noClass(at offset: Int) -> ArchiveError {
         ArchiveError(
-            .badClass, at: offset, "An object has no $class, and is no class record either.")
+            .badClass, at: offset, "An object has no $class and is not a class record.")
     }
 
     static func classIsNoReference(at offset: Int) -> ArchiveError {
-        ArchiveError(.badClass, at: offset, "The $class of an object is no UID.")
+        ArchiveError(.badClass, at: offset, "The $class of an object is not a UID.")
     }
 
     static func notClassRecord(_ uid: UInt64, at offset: Int) -> ArchiveError {
         ArchiveError(
             .badClass, at: offset,
-            "The $class of an object is UID \(uid), which is no class record.")
+            "The $class of an object is UID \(uid), which is not a class record.")
     }
 
     static func badClassRecord(_ need: StaticString, at offset: Int) -> ArchiveError {
@@ -107,7 +107,7 @@ extension ArchiveError {
     package static func outputTooLarge(limit: Int, at offset: Int) -> ArchiveError {
         ArchiveError(
             .outputTooLarge, at: offset,
-            "The archive, each shared object written out, is larger than \(limit) bytes.")
+            "The archive is larger than \(limit) bytes with each shared object written out.")
     }
 
     static func outputTooDeep(limit: Int, at offset: Int) -> ArchiveError {

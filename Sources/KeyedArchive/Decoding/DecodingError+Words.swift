@@ -40,7 +40,7 @@ extension DecodingSession {
         _ type: Any.Type, _ need: StaticString, _ place: DecodingPlace,
         _ location: DecodingLocation
     ) -> DecodingError {
-        let found = "Here is \(name(of: place)) where \(need) is needed."
+        let found = "Expected \(need), found \(name(of: place))."
         return error(
             DecodingProblem(
                 kind: place.isNil ? .missing(type) : .mismatch(type), message: found),
@@ -98,7 +98,7 @@ extension DecodingError {
             Context(
                 codingPath: path,
                 debugDescription:
-                    "The archive, each shared object decoded again, is larger than \(limit) bytes."
+                    "The archive is larger than \(limit) bytes with each shared object decoded again."
             ))
     }
 
@@ -125,7 +125,7 @@ extension DecodingError {
         .typeMismatch(
             type,
             Context(
-                codingPath: path, debugDescription: "Here is a UUID, which is a single string."))
+                codingPath: path, debugDescription: "A UUID is decoded as a single string."))
     }
 
     static func tooDeep(limit: Int) -> DecodingProblem {
@@ -135,41 +135,41 @@ extension DecodingError {
 
     static func tooManyBases(limit: Int) -> DecodingProblem {
         DecodingProblem(
-            kind: .corrupted, message: "The URL has more than \(limit) bases below each other.")
+            kind: .corrupted, message: "The URL has a chain of more than \(limit) bases.")
     }
 
     static let circle = DecodingProblem(
         kind: .corrupted,
-        message: "The object contains itself, which no value that is decoded can.")
+        message: "The object contains itself, which a decoded value cannot.")
 
     static let unpairedSurrogate = DecodingProblem(
         kind: .corrupted,
-        message: "The string has an unpaired surrogate, which no string of Swift can have.")
+        message: "The string has an unpaired surrogate, which a Swift string cannot have.")
 
     static let keyIsNoString = DecodingProblem(
-        kind: .corrupted, message: "A key of the dictionary is no string.")
+        kind: .corrupted, message: "A key of the dictionary is not a string.")
 
     static let duplicateKey = DecodingProblem(
         kind: .corrupted, message: "The dictionary has the same key twice.")
 
     static func doesNotFit(_ type: Any.Type) -> DecodingProblem {
         DecodingProblem(
-            kind: .corrupted, message: "The number is none that \(type) holds exactly.")
+            kind: .corrupted, message: "\(type) cannot hold the number exactly.")
     }
 
     static func newerVersion(_ version: Int, than known: Int, of type: Any.Type) -> DecodingProblem
     {
         DecodingProblem(
             kind: .corrupted,
-            message: "The object is of version \(version) of \(type); only versions up to \(known) "
+            message: "The object has version \(version) of \(type); only versions up to \(known) "
                 + "are known here.")
     }
 
     static func otherClass(_ name: Text, type: TypeFacts) -> DecodingProblem {
         DecodingProblem(
             kind: .mismatch(type.type),
-            message: "The object is of class \(quoted(name)), which is not known to be "
-                + "\"\(type.name.unqualified)\"; setClass(_:forClassName:) can say that it is.")
+            message: "The object has the class \(quoted(name)), which is not known to be "
+                + "\"\(type.name.unqualified)\". If it is, call setClass(_:forClassName:).")
     }
 
     /// How many code units of a class's name are more than is shown, whatever they are.

@@ -90,7 +90,8 @@ extension EncodingError {
     static func secondContainer(at path: [any CodingKey]) -> EncodingError {
         refusal(
             of: path.last?.stringValue ?? "", at: path,
-            "The value asked its encoder for two things at once: fields, elements, a single value.")
+            "The value asked its encoder for more than one of these: fields, elements, a single value."
+        )
     }
 
     static func duplicateField(at path: [any CodingKey]) -> EncodingError {
@@ -110,6 +111,6 @@ extension EncodingError {
     static func sameKeys(at path: [any CodingKey]) -> EncodingError {
         refusal(
             of: path.last?.stringValue ?? "", at: path,
-            "Two different keys of the dictionary are encoded alike.")
+            "Two different keys of the dictionary have the same encoding.")
     }
 }

@@ -56,7 +56,7 @@ package struct JSONFault: Error {
         let isComment = code == .syntax && Self.isComment(text.dropFirst(offset))
         return JSONError(
             code: code, line: place.line, column: place.column,
-            message: isComment ? "A comment stands here, and JSON has none." : message, cause: cause
+            message: isComment ? "This is a comment, and JSON has none." : message, cause: cause
         )
     }
 

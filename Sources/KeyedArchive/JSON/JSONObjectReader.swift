@@ -47,7 +47,7 @@ package struct JSONObjectReader {
             scanner.skipSpace()
             let start = scanner.offset
             guard scanner.skip(UInt8(ascii: "{")) else {
-                throw JSONFault(.syntax, at: start, "It is no JSON object.")
+                throw JSONFault(.syntax, at: start, "The text is not a JSON object.")
             }
         }
     }
@@ -130,11 +130,11 @@ extension JSONScanner {
         skipSpace()
         if skip(UInt8(ascii: "}")) {
             skipSpace()
-            guard isAtEnd else { throw fault("More stands after the end of the object.") }
+            guard isAtEnd else { throw fault("There is more text after the end of the object.") }
             return nil
         }
         guard isFirst || skip(UInt8(ascii: ",")) else {
-            throw fault("A comma or the } of the end is expected here.")
+            throw fault("A comma or the closing } is expected here.")
         }
         return try key()
     }
@@ -167,7 +167,7 @@ extension JSONScanner {
             skipSpace()
         } while skip(UInt8(ascii: ","))
         guard skip(UInt8(ascii: "]")) else {
-            throw fault("A comma or the ] of the end is expected here.")
+            throw fault("A comma or the closing ] is expected here.")
         }
         return elements
     }

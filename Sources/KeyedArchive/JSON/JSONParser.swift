@@ -31,7 +31,7 @@ struct JSONParser {
         let archive = try parseValue()
         scanner.skipSpace()
         guard scanner.isAtEnd else {
-            throw scanner.fault("More stands after the end of the value.")
+            throw scanner.fault("There is more text after the end of the value.")
         }
         return archive
     }
@@ -149,7 +149,7 @@ struct JSONParser {
             }
         }
         guard ["true", "false", "null"].contains(word) else {
-            throw JSONFault(.syntax, at: start, "This is none of true, false and null.")
+            throw JSONFault(.syntax, at: start, "Expected true, false or null.")
         }
     }
 

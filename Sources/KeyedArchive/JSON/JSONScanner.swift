@@ -54,7 +54,7 @@ extension JSONScanner {
         if !skip(UInt8(ascii: "0")) {
             try digits()
         } else if isDigit {
-            throw fault("A number does not begin with a zero more.")
+            throw fault("A number has no leading zeros.")
         }
         var isInteger = true
         if skip(UInt8(ascii: ".")) {
@@ -70,7 +70,8 @@ extension JSONScanner {
         if isInteger {
             guard let value = Int128(spelling) else {
                 throw JSONFault(
-                    .numberOutOfRange, at: start, "An integer does not fit 128 bits with a sign.")
+                    .numberOutOfRange, at: start, "An integer does not fit in 128 bits with a sign."
+                )
             }
             return .integer(value)
         }
@@ -135,7 +136,7 @@ extension JSONScanner {
     }
 
     private mutating func endOfString() throws(JSONFault) {
-        guard skip(UInt8(ascii: "\"")) else { throw fault("The text ends within a string.") }
+        guard skip(UInt8(ascii: "\"")) else { throw fault("The text ends inside a string.") }
     }
 
     private func utf8(_ bytes: ArraySlice<UInt8>, at start: Int) throws(JSONFault) -> String {
@@ -148,7 +149,7 @@ extension JSONScanner {
     /// Reads an escape, which is one UTF-16 code unit.
     private mutating func escape() throws(JSONFault) -> UInt16 {
         offset += 1
-        guard let byte = next else { throw fault("The text ends within a string.") }
+        guard let byte = next else { throw fault("The text ends inside a string.") }
         offset += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return UInt16(byte)

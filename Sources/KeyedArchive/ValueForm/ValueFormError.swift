@@ -40,21 +40,21 @@ extension ValueFormError {
     // A key is part of the value, so it is not repeated.
     static let unknownKey = ValueFormError(
         .unknownKey,
-        "A key begins with $ and is none of $class, $value, $data, $bytes, $date, $real and $top. "
-            + "A dictionary with such a key is written as NSDictionary with NS.keys and "
-            + "NS.objects; the field $x of an object as $$x.")
+        "A key begins with $ and is not $class, $value, $data, $bytes, $date, $real or $top. "
+            + "Write a dictionary with such a key as NSDictionary with NS.keys and "
+            + "NS.objects, and the field $x of an object as $$x.")
 
     static let misplacedKey = ValueFormError(
-        .unknownKey, "A key that begins with $ has no meaning beside the other keys.")
+        .unknownKey, "A key that begins with $ has no meaning next to the other keys.")
 
     static let duplicateKey = ValueFormError(
         .duplicateKey, "The dictionary has the same key twice.")
 
     static let reference = ValueFormError(
-        .outputOnly, "$ref shows an object inside itself; an archive cannot be made from it.")
+        .outputOnly, "$ref only shows an object inside itself; an archive cannot be made from it.")
 
     static let classRecord = ValueFormError(
-        .outputOnly, "$classdef shows a class as a value; an archive cannot be made from it.")
+        .outputOnly, "$classdef only shows a class as a value; an archive cannot be made from it.")
 
     static func badValue(_ key: StaticString, needs need: String) -> ValueFormError {
         ValueFormError(.badValue, "The value of \(key) must be \(need).")
@@ -64,10 +64,10 @@ extension ValueFormError {
         .badValue, "$bytes can only be a field of an object; elsewhere write $data.")
 
     static let topNotAtRoot = ValueFormError(
-        .badValue, "$top can only be the whole value; it cannot stand inside another.")
+        .badValue, "$top can only be the whole value, not a part of one.")
 
     static let unevenPairs = ValueFormError(
-        .badValue, "NS.keys and NS.objects of a dictionary must have as many elements.")
+        .badValue, "NS.keys and NS.objects of a dictionary must have the same number of elements.")
 
     static func tooLarge(limit: Int) -> ValueFormError {
         ValueFormError(.limitExceeded, "The value is larger than \(limit) bytes.")

@@ -5,7 +5,7 @@ public struct PropertyListError: Error, Hashable {
         /// The code's name, for messages and tests.
         public let name: String
 
-        /// There are no bytes at all.
+        /// The input is empty.
         public static let empty = Code(name: "empty")
         /// The bytes are a property list in XML, where a binary one is asked.
         public static let xml = Code(name: "xml")
@@ -48,10 +48,10 @@ extension PropertyListError: CustomStringConvertible {
 
 /// What this module says when it refuses bytes.
 extension PropertyListError {
-    static let empty = PropertyListError(.empty, at: 0, "There are no bytes at all.")
+    static let empty = PropertyListError(.empty, at: 0, "The input is empty.")
 
     static let xml = PropertyListError(
-        .xml, at: 0, "This is a property list in XML; a binary one is needed.")
+        .xml, at: 0, "This is a property list in XML; a binary one is expected.")
 
     static func badHeader(at offset: Int) -> PropertyListError {
         PropertyListError(
@@ -62,8 +62,8 @@ extension PropertyListError {
     static func truncated(byteCount: Int) -> PropertyListError {
         PropertyListError(
             .truncated, at: byteCount,
-            "The bytes end before the trailer: a binary property list has at least 42, "
-                + "here are \(byteCount).")
+            "The bytes end before the trailer: a binary property list has at least 42 bytes, "
+                + "this one has \(byteCount).")
     }
 
     static func badTrailer(at offset: Int, _ reason: String) -> PropertyListError {
@@ -72,7 +72,7 @@ extension PropertyListError {
 
     static func offsetOutOfRange(at entry: Int, of number: Int) -> PropertyListError {
         PropertyListError(
-            .badObject, at: entry, "The offset of object \(number) lies outside of the objects.")
+            .badObject, at: entry, "The offset of object \(number) is outside the objects.")
     }
 
     static func unknownType(_ marker: UInt8, at offset: Int) -> PropertyListError {
@@ -87,12 +87,12 @@ extension PropertyListError {
     }
 
     static func badCount(at offset: Int) -> PropertyListError {
-        PropertyListError(.badObject, at: offset, "The object's size is not a number of its own.")
+        PropertyListError(.badObject, at: offset, "The object's size is not an integer object.")
     }
 
     static func notASCII(at offset: Int) -> PropertyListError {
         PropertyListError(
-            .badObject, at: offset, "A string that is said to be ASCII has another byte.")
+            .badObject, at: offset, "A string marked as ASCII has a byte that is not ASCII.")
     }
 
     static func overlap(at offset: Int) -> PropertyListError {
@@ -113,7 +113,7 @@ extension PropertyListError {
     }
 
     static func keyIsNoString(at offset: Int) -> PropertyListError {
-        PropertyListError(.badKey, at: offset, "A key of the dictionary is no string.")
+        PropertyListError(.badKey, at: offset, "A key of the dictionary is not a string.")
     }
 
     static func duplicateKey(at offset: Int) -> PropertyListError {
@@ -123,13 +123,13 @@ extension PropertyListError {
     static func tooLarge(byteCount: Int, limit: Int) -> PropertyListError {
         PropertyListError(
             .limitExceeded, at: limit,
-            "The property list has \(byteCount) bytes; at most \(limit) are read.")
+            "The property list has \(byteCount) bytes; the limit is \(limit).")
     }
 
     static func tooManyObjects(_ count: UInt64, limit: Int, at offset: Int) -> PropertyListError {
         PropertyListError(
             .limitExceeded, at: offset,
-            "The property list has \(count) objects; at most \(limit) are read.")
+            "The property list has \(count) objects; the limit is \(limit).")
     }
 
     static func tooDeep(limit: Int, at offset: Int) -> PropertyListError {

@@ -30,7 +30,7 @@ struct Trailer: Sendable {
         let offsetTable = bytes.unsigned(at: start + 24, width: 8)
 
         guard offsetTable > Self.header.count, offsetTable < start else {
-            throw .badTrailer(at: start + 24, "the offset table is said to be outside of the file")
+            throw .badTrailer(at: start + 24, "the offset table is outside the file")
         }
         guard objectCount > 0, objectCount <= offsetTable - UInt64(Self.header.count) else {
             throw .badTrailer(at: start + 8, "the file has no room for \(objectCount) objects")
@@ -39,7 +39,7 @@ struct Trailer: Sendable {
             throw .tooManyObjects(objectCount, limit: limits.objectCount, at: start + 8)
         }
         guard UInt64(start) - offsetTable >= objectCount * UInt64(offsetWidth) else {
-            throw .badTrailer(at: start + 24, "the offset table reaches over the trailer")
+            throw .badTrailer(at: start + 24, "the offset table overlaps the trailer")
         }
         guard root < objectCount else {
             throw .badTrailer(at: start + 16, "the root is object \(root) of \(objectCount)")
