@@ -11,7 +11,7 @@ extension ArchiveTree {
         let index = view.archive.object(uid)
         switch view.list.value(at: index) {
         case .boolean, .integer, .real, .singleReal:
-            // A plain number in a field is one that stands inline.
+            // A plain number in a field is one that is inline.
             if position == .field { line.append("NSNumber ", .className) }
             fallthrough
         case .string, .date, .uid:
@@ -172,7 +172,7 @@ extension ArchiveTree {
         line.append(" #\(uid)", .reference)
     }
 
-    /// Shows bytes, and what is in them where that is an archive.
+    /// Shows bytes, and what is in them if that is an archive.
     mutating func show(
         _ data: ArraySlice<UInt8>, _ name: String, _ role: InspectionLine.Role, of uid: UInt64?,
         in view: ArchiveView, _ indentation: String, to line: inout InspectionLine

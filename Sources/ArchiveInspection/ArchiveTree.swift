@@ -3,10 +3,10 @@ internal import PropertyList
 
 /// An archive as a tree for people to read, line by line.
 ///
-/// 1. Each object is shown once, with its UID where several places refer to it; elsewhere only its UID
-///    is. So the tree ends for circles, and is as long as the archive, whatever is shared.
-/// 2. What is nested very deep is shown below the tree, as a tree of its own, so that the lines do not
-///    grow with the depth of the archive.
+/// 1. Each object is shown once, with its UID where several places refer to it; elsewhere only its
+///    UID is. So the tree ends for circles, and is as long as the archive, whatever is shared.
+/// 2. What is nested very deep is shown below the tree, as a tree of its own, so that the lines do
+///    not grow with the depth of the archive.
 /// 3. What archives of a property list that shares its collections could make of that is limited by
 ///    a budget, from which every line is paid.
 /// 4. The stack is an array, for archives inside of archives too.
@@ -48,8 +48,8 @@ package struct ArchiveTree: InspectionListing {
         self.init(of: archive, options: options, followsReferences: true)
     }
 
-    /// Makes the table of an archive's objects as they stand in its property list: each with its UID,
-    /// and references as UIDs; before and after that the other entries of the root.
+    /// Makes the table of an archive's objects as they stand in its property list: each with its
+    /// UID, and references as UIDs; before and after that the other entries of the root.
     package static func objectTable(
         of archive: KeyedArchive, options: InspectionOptions = InspectionOptions()
     ) -> ArchiveTree {
@@ -67,7 +67,7 @@ package struct ArchiveTree: InspectionListing {
 
     /// The next line, or nil after the last.
     ///
-    /// - Throws: ``ArchiveError`` where all lines together are larger than the limit.
+    /// - Throws: ``ArchiveError`` if all lines together are larger than the limit.
     package mutating func next() throws(ArchiveError) -> InspectionLine? {
         guard let line = try nextLine() else { return nil }
         try spend(line.byteCount)
@@ -256,7 +256,7 @@ extension ArchiveTree {
         guard let fields = Fields(of: view.list, at: index) else {
             return spelling.scalar(at: index, isInline: false, in: view.list)
         }
-        // What stands inline is no object, whatever its entries are called.
+        // An inline dictionary is not an object, whatever its keys are.
         guard case .uid = view.list.value(at: key), fields["$class", in: view.list] != nil else {
             return nil
         }

@@ -24,7 +24,7 @@ final class ArchiveView {
 
     var list: PropertyList { archive.list }
 
-    /// Notes that an object is shown now: false where it was shown before.
+    /// Notes that an object is shown now: false if it was shown before.
     func show(_ uid: UInt64) -> Bool {
         guard !wasShown[Int(uid)] else { return false }
         wasShown[Int(uid)] = true

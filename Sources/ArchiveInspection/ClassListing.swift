@@ -22,7 +22,7 @@ package struct ClassListing: InspectionListing {
 
     /// The next line, or nil after the last.
     ///
-    /// - Throws: ``ArchiveError`` where all lines together are larger than the limit.
+    /// - Throws: ``ArchiveError`` if all lines together are larger than the limit.
     package mutating func next() throws(ArchiveError) -> InspectionLine? {
         guard let line = try nextLine() else { return nil }
         try spend(line.byteCount)
@@ -55,7 +55,7 @@ package struct ClassListing: InspectionListing {
         return counts
     }
 
-    /// The fields of an entry of `$objects`, where it is an object or a class record.
+    /// The fields of an entry of `$objects`, if it is an object or a class record.
     private func fields(of position: Int) -> Fields? {
         Fields(of: archive.list, at: archive.list.element(position, of: archive.objects))
     }

@@ -65,7 +65,7 @@ extension InspectionLine: CustomStringConvertible {
 package protocol InspectionListing {
     /// The next line, or nil after the last.
     ///
-    /// - Throws: ``ArchiveError`` where all lines together are larger than the limit.
+    /// - Throws: ``ArchiveError`` if all lines together are larger than the limit.
     mutating func next() throws(ArchiveError) -> InspectionLine?
 }
 

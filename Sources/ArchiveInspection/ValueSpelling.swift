@@ -42,7 +42,7 @@ struct ValueSpelling {
         return range.count > VisibleText.limit ? beginning.withoutHalf : beginning
     }
 
-    /// A value that is no collection; nil for those.
+    /// A value that is not a collection; nil for those.
     func scalar(
         at index: ObjectIndex, isInline: Bool, in list: PropertyList
     ) -> InspectionLine? {

@@ -16,7 +16,7 @@ struct VisibleText {
         return line
     }
 
-    /// A name bare where it is one word, else in quotes.
+    /// A name bare if it is one word, else in quotes.
     func name(_ text: Text, codeUnitCount: Int) -> String {
         let isWord = text.string?.utf8.allSatisfy(Self.isWordCharacter) ?? false
         let end = codeUnitCount <= Self.limit ? "" : ellipsis

@@ -53,9 +53,9 @@ package struct LayerProblem: Error, Hashable, Sendable {
     package let code: Code
     /// The file or the directory.
     package let path: String
-    /// The line, counted from 1, where it is known.
+    /// The line, counted from 1, if it is known.
     package let line: Int?
-    /// The column in that line, counted from 1 in characters of Unicode (code points), where it is
+    /// The column in that line, counted from 1 in characters of Unicode (code points), if it is
     /// known.
     package let column: Int?
     /// A sentence that says what is wrong.
@@ -79,7 +79,7 @@ extension LayerProblem: CustomStringConvertible {
     }
 }
 
-/// The words of every problem of this module.
+/// The messages of all problems.
 extension LayerProblem {
     /// A directory or a file cannot be opened or read.
     static func system(_ code: Int32, _ path: String) -> LayerProblem {

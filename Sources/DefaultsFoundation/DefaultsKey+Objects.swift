@@ -3,7 +3,7 @@ public import Foundation
 import KeyedArchive
 
 extension DefaultsKey {
-    /// Makes a key of objects of NSSecureCoding, which reads nil where there is no value, and whose
+    /// Makes a key of objects of NSSecureCoding, which reads nil if there is no value, and whose
     /// value is removed by nil.
     ///
     /// ```swift
@@ -15,13 +15,13 @@ extension DefaultsKey {
     /// ```
     ///
     /// Each read makes a new object, and a change to one that was read changes nothing in the
-    /// defaults: set it again. What objects can be made, and that no stored bytes can trap, is told at
-    /// `KeyedArchive.decodeObject(of:allowing:forKey:options:)`.
+    /// defaults: set it again. What objects can be made, and that no stored bytes can trap, is told
+    /// at `KeyedArchive.decodeObject(of:allowing:forKey:options:)`.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - others: The classes of what is in it, if it is a collection.
     ///   - options: How classes are called in archives, and how much is read.
     public convenience init<Object: NSObject & NSSecureCoding & SendableMetatype>(
         _ name: String, ofClass class: Object.Type, allowing others: [AnyClass] = [],
@@ -34,7 +34,7 @@ extension DefaultsKey {
 }
 
 extension DefaultsKey where Value: NSObject & NSSecureCoding & SendableMetatype {
-    /// Makes a key of objects of NSSecureCoding with an object that holds where there is no value.
+    /// Makes a key of objects of NSSecureCoding with an object that holds if there is no value.
     ///
     /// ```swift
     /// static let options = DefaultsKey("Options", ofClass: Options.self) { Options() }
@@ -45,7 +45,7 @@ extension DefaultsKey where Value: NSObject & NSSecureCoding & SendableMetatype 
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - others: The classes of what is in it, if it is a collection.
     ///   - options: How classes are called in archives, and how much is read.
     ///   - value: Makes what holds where no layer has the key; called for each read of it.
     public convenience init(
@@ -64,7 +64,7 @@ extension ValueCoding where Value: NSObject & NSSecureCoding & SendableMetatype 
     ///
     /// - Parameters:
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - others: The classes of what is in it, if it is a collection.
     ///   - options: How classes are called in archives, and how much is read.
     public static func object(
         ofClass class: Value.Type, allowing others: [AnyClass] = [],
@@ -82,13 +82,14 @@ extension ValueCoding where Value: NSObject & NSSecureCoding & SendableMetatype 
 }
 
 extension ValueCoding {
-    /// The coding of objects of NSSecureCoding where there may be none, for which nothing is stored.
+    /// The coding of objects of NSSecureCoding where there may be none, for which nothing is
+    /// stored.
     ///
     /// An archive of nil is read as nil.
     ///
     /// - Parameters:
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - others: The classes of what is in it, if it is a collection.
     ///   - options: How classes are called in archives, and how much is read.
     public static func object<Object: NSObject & NSSecureCoding & SendableMetatype>(
         ofClass class: Object.Type, allowing others: [AnyClass] = [],

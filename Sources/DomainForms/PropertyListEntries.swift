@@ -3,8 +3,9 @@ package import PropertyList
 
 /// The entries of a property list that is a dictionary, as keys of a domain.
 ///
-/// The property list of a keyed archive in the place of a value, as `export` writes objects, is that
-/// archive. A dictionary of an application that has such keys, and is not a valid archive, is a dictionary.
+/// The property list of a keyed archive in the place of a value, as `export` writes objects, is
+/// that archive. A dictionary of an application that has such keys, and is not a valid archive, is
+/// a dictionary.
 package struct PropertyListEntries {
     /// The key of a dictionary that stands for an archive which XML cannot hold as a property list.
     package static let archiveKey: Text = "$archive"
@@ -16,7 +17,7 @@ package struct PropertyListEntries {
     /// How many there are.
     package var count: Int { keys.count }
 
-    /// - Returns: nil where the list is no dictionary.
+    /// - Returns: nil if the list is not a dictionary.
     package init?(of list: PropertyList) {
         guard case .dictionary(let keys, let values) = list.value(at: list.root) else { return nil }
         self.list = list
@@ -24,7 +25,8 @@ package struct PropertyListEntries {
         self.values = values
     }
 
-    /// The key of an entry; nil where it holds half a character, an unpaired surrogate, which no key can.
+    /// The key of an entry; nil if it holds half a character, an unpaired surrogate, which no key
+    /// can.
     ///
     /// - Parameter position: A number from 0 up to ``count``.
     package func key(at position: Int) -> String? {
@@ -38,7 +40,7 @@ package struct PropertyListEntries {
 
     /// The archive of an entry's value.
     ///
-    /// - Parameter limits: How large the value may be, where it is not an archive already.
+    /// - Parameter limits: How large the value may be, if it is not an archive already.
     /// - Throws: Why none can be made of it: `ArchiveError`, `ValueFormError` or
     ///   ``ReferenceOutsideArchive``.
     package func archive(

@@ -3,7 +3,7 @@ package import PropertyList
 
 /// The walk over a property list that hands its values to a sink as the value form has them.
 ///
-/// What is open stands on a stack in an array, so that the depth of a list is no recursion; a sink
+/// What is open is on a stack in an array, so the depth of a list causes no recursion; a sink
 /// that bounds its size bounds the time, where collections are shared.
 package struct PropertyListForm {
     /// A collection whose values are being handed on.
@@ -109,7 +109,7 @@ package struct PropertyListForm {
 
 /// A reference of a keyed archive stands outside of one.
 package struct ReferenceOutsideArchive: Error, CustomStringConvertible {
-    /// The sentence.
+    /// The message.
     package var description: String {
         "The property list has a reference (CF$UID) outside a keyed archive, where it has no meaning."
     }

@@ -3,10 +3,10 @@ package import PropertyList
 
 /// Writes values as macOS's `defaults read` shows them: the old style, indented by four spaces.
 ///
-/// A scalar by itself is bare. Within collections all that is not only ASCII letters and digits is in
-/// quotation marks, with escapes, so that nothing that is not printable ASCII comes out; booleans
-/// are `1` and `0`; data is cut short. So the form is for people, and for scripts that look for a
-/// scalar: types and the middle of data cannot be read back.
+/// A scalar by itself is bare. Within collections all that is not only ASCII letters and digits is
+/// in quotation marks, with escapes, so that nothing that is not printable ASCII comes out;
+/// booleans are `1` and `0`; data is cut short. So the form is for people, and for scripts that
+/// look for a scalar: types and the middle of data cannot be read back.
 ///
 /// An object is the dictionary of its fields with its `$class`.
 package struct DescriptionWriter: ValueFormSink {
@@ -39,7 +39,8 @@ package struct DescriptionWriter: ValueFormSink {
     ///
     /// - Parameters:
     ///   - limit: The most bytes, by which one scalar may go beyond.
-    ///   - hasISODates: Whether dates are spelled in ISO 8601, with their fraction, and not as macOS does.
+    ///   - hasISODates: Whether dates are spelled in ISO 8601, with their fraction, and not as
+    ///     macOS does.
     package init(limit: Int = ValueFormLimits.standard.size, hasISODates: Bool = false) {
         self.limit = limit
         self.hasISODates = hasISODates
@@ -73,7 +74,7 @@ extension DescriptionWriter {
         try write(text: DescribedReal(value).text)
     }
 
-    /// Writes a string, bare where it is the whole value.
+    /// Writes a string, bare if it is the whole value.
     package mutating func string(_ value: Text) throws {
         try beginValue(isCollection: false)
         if frames.isEmpty { output += value.description.utf8 } else { append(quoted: value) }
@@ -90,7 +91,8 @@ extension DescriptionWriter {
     /// Writes the bytes of a field like data.
     package mutating func bytes(_ value: ArraySlice<UInt8>) throws { try data(value) }
 
-    /// Writes the second in which a date lies, in UTC: `2001-01-01 00:00:00 +0000`; or the date in ISO 8601.
+    /// Writes the second in which a date lies, in UTC: `2001-01-01 00:00:00 +0000`; or the date in
+    /// ISO 8601.
     package mutating func date(_ secondsSince2001: Double) throws {
         // Adding zero takes the sign from a negative zero, which ISO 8601 cannot spell.
         if hasISODates, let text = ISODate.text(secondsSince2001: secondsSince2001 + 0) {

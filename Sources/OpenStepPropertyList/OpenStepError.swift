@@ -1,4 +1,4 @@
-/// Why a text is no property list in the old style, and where.
+/// Why a text is not a property list in the old style, and where.
 package struct OpenStepError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {
@@ -24,7 +24,7 @@ package struct OpenStepError: Error, Hashable {
 }
 
 extension OpenStepError: CustomStringConvertible {
-    /// The sentence and the place.
+    /// The message and the place.
     package var description: String { "\(message) (line \(line), column \(column))" }
 }
 
@@ -52,7 +52,7 @@ struct OpenStepFault: Error {
     }
 }
 
-/// What this module says when it refuses a text.
+/// The messages of these errors.
 extension OpenStepFault {
     static func empty(at offset: Int) -> OpenStepFault {
         OpenStepFault(.syntax, at: offset, "The text ends where a value is expected.")

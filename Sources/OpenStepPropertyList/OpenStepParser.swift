@@ -3,11 +3,11 @@ package import PropertyList
 extension PropertyList {
     /// Reads a property list in the old style of OpenStep, in UTF-8.
     ///
-    /// It is strings, bare where they are only of ASCII letters, digits and `_$/:.-`, else between `"`
+    /// It is strings, bare if they are only of ASCII letters, digits and `_$/:.-`, else between `"`
     /// or `'` with escapes (`\n`, `\101` octal, `\U00e9` a UTF-16 code unit); `(`arrays`)`; `{`
-    /// dictionaries`}` of `key = value;`; and data, `<0fbe>`. Entries may stand without braces, as in
-    /// a `.strings` file. Numbers, booleans and dates are strings but in GNUstep's extension: `<*I5>`,
-    /// `<*R1.5>`, `<*BY>`, `<*D2001-01-01 00:00:00 +0000>`.
+    /// dictionaries`}` of `key = value;`; and data, `<0fbe>`. Entries may stand without braces, as
+    /// in a `.strings` file. Numbers, booleans and dates are strings but in GNUstep's extension:
+    /// `<*I5>`, `<*R1.5>`, `<*BY>`, `<*D2001-01-01 00:00:00 +0000>`.
     ///
     /// ```swift
     /// let list = try PropertyList(openStep: Array("{ title = Dune; pages = <*I412>; }".utf8))
@@ -15,9 +15,9 @@ extension PropertyList {
     ///
     /// Of equal keys the last one counts, in the place of the first.
     ///
-    /// - Parameter repeatedKey: Gets the line and column of the first key that its dictionary has had
-    ///   already.
-    /// - Throws: ``OpenStepError`` with the line and column of the first thing found wrong.
+    /// - Parameter repeatedKey: Gets the line and column of the first key that its dictionary has
+    ///   had already.
+    /// - Throws: ``OpenStepError`` with the line and column of the first fault.
     package init(
         openStep text: [UInt8], limits: Limits = .standard,
         repeatedKey: (_ line: Int, _ column: Int) -> Void = { _, _ in }
@@ -40,7 +40,7 @@ extension PropertyList {
 
 /// Reads a property list in the old style and makes a binary one of it.
 ///
-/// What is open stands on a stack in an array, so that the depth of a text is no recursion.
+/// What is open is on a stack in an array, so the depth of a text causes no recursion.
 struct OpenStepParser {
     /// A collection that has no end yet.
     private struct Frame {
@@ -95,7 +95,7 @@ struct OpenStepParser {
         return writer.finishList(root: root)
     }
 
-    /// Begins anew, and reads the text as entries of a dictionary.
+    /// Begins again, and reads the text as entries of a dictionary.
     private mutating func strings() throws(OpenStepFault) -> ObjectIndex? {
         let junk = scanner.offset
         guard scanner.next == UInt8(ascii: "=") || scanner.next == UInt8(ascii: ";") else {
@@ -129,7 +129,7 @@ extension OpenStepParser {
         return try value()
     }
 
-    /// Goes past the bracket that ends a collection, where it comes next.
+    /// Goes past the bracket that ends a collection, if it comes next.
     private mutating func isAtEnd(of kind: Frame.Kind) -> Bool {
         switch kind {
         case .array: scanner.skip(")")
@@ -138,7 +138,7 @@ extension OpenStepParser {
         }
     }
 
-    /// Reads a key and what stands between it and its value; true where it has none, as in `{a;}`,
+    /// Reads a key and what stands between it and its value; true if it has none, as in `{a;}`,
     /// and is its own.
     private mutating func key() throws(OpenStepFault) -> Bool {
         let start = scanner.offset
@@ -165,7 +165,7 @@ extension OpenStepParser {
     }
 
     /// Puts a value into the innermost collection, with what parts it from the next; gives it back
-    /// where it is the root.
+    /// if it is the root.
     private mutating func put(_ value: ObjectIndex) throws(OpenStepFault) -> ObjectIndex? {
         // The frame is not taken out to look at: it would be copied to be changed.
         guard let kind = stack.last?.kind else { return value }
@@ -197,7 +197,7 @@ extension OpenStepParser {
 // MARK: Values
 
 extension OpenStepParser {
-    /// Reads a scalar whole, or the bracket that begins a collection; gives the value where it is the
+    /// Reads a scalar whole, or the bracket that begins a collection; gives the value if it is the
     /// root.
     private mutating func value() throws(OpenStepFault) -> ObjectIndex? {
         try scanner.skipSpace()

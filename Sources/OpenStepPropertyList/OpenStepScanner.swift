@@ -22,7 +22,7 @@ struct OpenStepScanner {
     /// The byte that comes next.
     var next: UInt8? { offset < text.count ? text[offset] : nil }
 
-    /// Goes past `character` where that comes next.
+    /// Goes past `character` if that comes next.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         offset += 1
@@ -112,7 +112,7 @@ extension OpenStepScanner {
         return part
     }
 
-    /// Reads what stands behind a backslash; nil where that is to be read as it is: a character of
+    /// Reads what stands behind a backslash; nil if that is to be read as it is: a character of
     /// several bytes, or the end of the text.
     private mutating func escape() -> UInt16? {
         guard let byte = next, byte < 0x80 else { return nil }

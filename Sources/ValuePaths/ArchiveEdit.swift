@@ -138,7 +138,7 @@ extension ArchiveEdit {
     private mutating func node(
         of value: GraftedValue, inField name: Text, of holder: Holder, replacing index: ObjectIndex?
     ) -> Draft.Node {
-        // The lists of a collection's elements stand inline, whatever the class.
+        // The lists of a collection's elements are inline, whatever the class.
         if holder.isObject, name == "NS.objects" || name == "NS.keys",
             let elements = draft.elements(of: value)
         {
@@ -206,7 +206,7 @@ extension KeyedArchive {
         return isInlineScalar(list.elements.element(list.count - 1, in: self.list))
     }
 
-    /// Whether a scalar stands inline in a field: numbers and booleans do, unless a number object was
+    /// Whether a scalar is inline in a field: numbers and booleans do, unless a number object was
     /// there; all others only where one like them did.
     fileprivate func isInline(_ kind: ValueKind?, replacing index: ObjectIndex?) -> Bool {
         let old = index.map { list.value(at: $0) }

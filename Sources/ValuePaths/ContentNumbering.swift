@@ -36,7 +36,8 @@ struct ContentNumbering {
         scalars.add(string: text).position
     }
 
-    /// The key of a class record whose entries are strings and lists of them, as all writers have it.
+    /// The key of a class record whose entries are strings and lists of them, as all writers have
+    /// it.
     mutating func recordKey(of node: Draft.Node, in draft: Draft) -> RecordKey? {
         if let key = knownRecords[node] { return key }
         let key = readRecordKey(of: node, in: draft)

@@ -1,8 +1,8 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// A graph that is being put together: an archive that is edited, or that a value is taken from, and
-/// the value that is set in it.
+/// A graph that is being put together: an archive that is edited, or that a value is taken from,
+/// and the value that is set in it.
 ///
 /// 1. A node is an object of a property list: those of the archive, then those of the value, then
 ///    what an edit makes. A node never changes; an edit makes others that hold it, so that what
@@ -152,7 +152,7 @@ extension Draft {
         aliases[valueSlot] = slot
     }
 
-    /// Puts a node at a place: what holds the place is made anew up to its owner.
+    /// Puts a node at a place: what holds the place is made again up to its owner.
     mutating func put(_ node: Node, at place: Place) {
         var node = node
         for hop in place.hops.reversed() {
@@ -231,8 +231,8 @@ extension Draft {
         define(slot, .dictionary(keys: names, values: values))
     }
 
-    /// Replaces the fields `prefix`0 to `prefix`(count - 1) in their order; leaves out those that are
-    /// too many, and adds those that are not there yet.
+    /// Replaces the fields `prefix`0 to `prefix`(count - 1) in their order; leaves out those that
+    /// are too many, and adds those that are not there yet.
     private mutating func replaceFields(
         after prefix: String, of holder: Holder, count: Int, with nodes: [Node]
     ) {

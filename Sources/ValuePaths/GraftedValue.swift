@@ -6,10 +6,10 @@ struct GraftedValue {
     let archive: KeyedArchive
     /// Where the reference to the root stands.
     let reference: ObjectIndex
-    /// What the root is, where that is a plain scalar.
+    /// What the root is, if that is a plain scalar.
     let kind: ValueKind?
 
-    /// - Throws: ``ValuePathError`` where the archive is no one value.
+    /// - Throws: ``ValuePathError`` if the archive does not have exactly one value.
     init(_ archive: KeyedArchive) throws(ValuePathError) {
         guard case .root(_, let reference) = archive.rootSeat else { throw .valueHasTop }
         // Nil would be a class there, and a class here.
@@ -46,7 +46,7 @@ extension Draft {
         }
     }
 
-    /// The value's root: the scalar itself where that can be, else a reference.
+    /// The value's root: the scalar itself if that can be, else a reference.
     func node(of value: GraftedValue, isInline: Bool) -> Node {
         guard isInline, value.kind != nil, let root = value.root else {
             return valueStart.node + value.reference.position
@@ -54,7 +54,7 @@ extension Draft {
         return valueStart.node + root.index.position
     }
 
-    /// The elements of the value where it is an array.
+    /// The elements of the value if it is an array.
     func elements(of value: GraftedValue) -> [Node]? {
         guard let root = value.root, case .list(let list) = value.archive.parts(of: root),
             list.kind == .array

@@ -5,9 +5,9 @@ internal import PropertyList
 ///
 /// A path goes where the value form of the archive goes, by the same names: to the entries of
 /// dictionaries, the fields of objects (not `$class`), the elements of arrays and sets, and in an
-/// archive whose `$top` has other keys than `root`, first to one of those. `NS.objects` of a set and
-/// `NS.keys` and `NS.objects` of a dictionary that is not shown as one are its lists. Of keys that
-/// are equal, a path finds the first.
+/// archive whose `$top` has other keys than `root`, first to one of those. `NS.objects` of a set
+/// and `NS.keys` and `NS.objects` of a dictionary that is not shown as one are its lists. Of keys
+/// that are equal, a path finds the first.
 ///
 /// The time is linear in the archives.
 extension KeyedArchive {
@@ -22,7 +22,7 @@ extension KeyedArchive {
     /// let volume = try archive.value(at: ValuePath("options.audio.volume"))
     /// ```
     ///
-    /// - Throws: ``ValuePathError`` where there is no such part.
+    /// - Throws: ``ValuePathError`` if there is no such part.
     package func value(at path: ValuePath) throws(ValuePathError) -> KeyedArchive {
         guard !path.steps.isEmpty else { return self }
         let seat = try PathWalk(in: self, along: path).run()
@@ -33,13 +33,13 @@ extension KeyedArchive {
     /// The archive with another value for a part; all else of it stays.
     ///
     /// The entry of a dictionary, the field of an object, or the element `[count]` of an array is
-    /// added where it is not there. An object that several places share changes in all of them; to
+    /// added if it is not there. An object that several places share changes in all of them; to
     /// set a place is to change what it refers to, not the object that it referred to. Numbers and
-    /// booleans stand inline in fields, unless a number object was there before.
+    /// booleans are inline in fields, unless a number object was there before.
     ///
     /// The elements of an NSSet have no places to be set; its `NS.objects` can be.
     ///
-    /// - Throws: ``ValuePathError`` where a step leads nowhere, or the value cannot stand there.
+    /// - Throws: ``ValuePathError`` if a step leads nowhere, or the value cannot stand there.
     package func setting(
         _ path: ValuePath, to value: KeyedArchive
     ) throws(ValuePathError) -> KeyedArchive {
@@ -53,7 +53,7 @@ extension KeyedArchive {
 
     /// The archive without a part; all else of it stays.
     ///
-    /// - Throws: ``ValuePathError`` where there is no such part, or it is the whole value.
+    /// - Throws: ``ValuePathError`` if there is no such part, or it is the whole value.
     package func removing(_ path: ValuePath) throws(ValuePathError) -> KeyedArchive {
         let seat = try PathWalk(in: self, along: path).run()
         var edit = ArchiveEdit(self, at: path)

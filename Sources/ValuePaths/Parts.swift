@@ -77,8 +77,8 @@ extension KeyedArchive {
 }
 
 extension ElementList {
-    /// The elements of an object; they stand in a list where that is how the object has them, and
-    /// will where it has none.
+    /// The elements of an object; they stand in a list if that is how the object has them, and
+    /// will if it has none.
     fileprivate init(holder: Holder, kind: ValueKind, named name: String, _ elements: Elements) {
         self.holder = holder
         self.kind = kind

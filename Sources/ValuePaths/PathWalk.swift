@@ -20,7 +20,7 @@ struct PathWalk {
     ///
     /// The last step may lead to a part that is not there, but can be added.
     ///
-    /// - Throws: ``ValuePathError`` where a step leads nowhere.
+    /// - Throws: ``ValuePathError`` if a step leads nowhere.
     func run() throws(ValuePathError) -> Seat {
         var seat = archive.rootSeat
         for position in path.steps.indices {
@@ -138,7 +138,7 @@ extension KeyedArchive {
         return .fields(holder, Fields(keys: topKeys, values: topValues), .top)
     }
 
-    /// The place of what is at a seat, and what stands there; nil where that is no place.
+    /// The place of what is at a seat, and what stands there; nil if that is not a place.
     func place(of seat: Seat) -> (Place, ObjectIndex)? {
         switch seat {
         case .root(let place, let index):
@@ -154,7 +154,7 @@ extension KeyedArchive {
         }
     }
 
-    /// The value that stands at a place, or that what stands there refers to; nil where it is nil.
+    /// The value that stands at a place, or that what stands there refers to; nil if it is nil.
     func holder(of index: ObjectIndex, at place: Place) -> Holder? {
         guard case .uid(let uid) = list.value(at: index) else {
             return Holder(place: place, index: index, isObject: false)

@@ -24,7 +24,7 @@ struct Place {
     }
 }
 
-/// A value itself, which is no reference.
+/// A value itself, which is not a reference.
 struct Holder {
     let place: Place
     let index: ObjectIndex

@@ -27,7 +27,7 @@ struct SharedObjects {
         return numbering.recordKey(of: node, in: draft).flatMap { records[$0] }
     }
 
-    /// The slot of an object that is this scalar; a new one where there is none.
+    /// The slot of an object that is this scalar; a new one if there is none.
     mutating func slot(of scalar: Draft.Node, in draft: inout Draft) -> Draft.Slot {
         guard let number = numbering.number(of: scalar, in: draft) else {
             preconditionFailure("What is to be shared is no scalar.")
@@ -72,7 +72,7 @@ struct SharedObjects {
     }
 }
 
-/// Makes objects of what stands inline in the property list, as an archiver would have written it.
+/// Makes objects of what is inline in the property list, as an archiver would have written it.
 struct Hoisting {
     private(set) var draft: Draft
     private var shared: SharedObjects

@@ -33,7 +33,7 @@ package struct ValuePath: Hashable, Sendable {
 
     /// Reads a path.
     ///
-    /// - Throws: ``ValuePathError`` with the column of the first thing found wrong.
+    /// - Throws: ``ValuePathError`` with the column of the first fault.
     package init(_ spelling: String) throws(ValuePathError) {
         var parser = ValuePathParser(spelling)
         steps = try parser.parse()
@@ -53,7 +53,7 @@ extension ValuePath: CustomStringConvertible {
 }
 
 extension ValuePath.Step: CustomStringConvertible {
-    /// The step by itself: a name, in quotes where it needs them, or a number in brackets.
+    /// The step by itself: a name, in quotes if it needs them, or a number in brackets.
     package var description: String {
         switch self {
         case .index(let index): "[\(index)]"

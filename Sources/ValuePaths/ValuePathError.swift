@@ -7,9 +7,9 @@ package struct ValuePathError: Error, Hashable {
         /// The code's name, for messages and tests.
         package let name: String
 
-        /// The text is no path.
+        /// The text is not a path.
         package static let syntax = Code(name: "syntax")
-        /// There is no part of this name, or no element of this number.
+        /// There is no part with this name, or no element with this number.
         package static let notFound = Code(name: "notFound")
         /// The value has no parts, or is nil.
         package static let noParts = Code(name: "noParts")
@@ -23,9 +23,10 @@ package struct ValuePathError: Error, Hashable {
 
     /// The kind of the error.
     package let code: Code
-    /// The number of the step that fails, from 1; 0 is the whole value; nil where the text is no path.
+    /// The number of the step that fails, from 1; 0 is the whole value; nil if the text is not a
+    /// path.
     package let step: Int?
-    /// Where the text is no path, the column from 1, in characters of Unicode (code points).
+    /// Where the text is not a path, the column from 1, in characters of Unicode (code points).
     package let column: Int?
     /// A sentence that says what is wrong; it names steps of the path, and never a stored value.
     package let message: String
@@ -39,11 +40,11 @@ package struct ValuePathError: Error, Hashable {
 }
 
 extension ValuePathError: CustomStringConvertible {
-    /// The sentence.
+    /// The message.
     package var description: String { message }
 }
 
-/// What this module says of paths.
+/// The messages of these errors.
 extension ValuePathError {
     static func misspelled(_ fault: String, column: Int) -> ValuePathError {
         ValuePathError(.syntax, column: column, "The path is wrong at column \(column): \(fault).")

@@ -2,7 +2,7 @@ internal import PropertyList
 
 /// Makes a binary property list of the elements of a document, as the parser meets them.
 ///
-/// 1. What is open stands on a stack in an array, so that the depth of a document is no recursion.
+/// 1. What is open is on a stack in an array, so the depth of a document causes no recursion.
 /// 2. Each object's place is kept, in the order in which the writer numbers them: elements before
 ///    what holds them, and the root last.
 struct DocumentBuilder {
@@ -160,7 +160,7 @@ extension DocumentBuilder {
     private mutating func open(
         _ kind: Frame.Kind, at place: XMLPlace
     ) throws(XMLPropertyListError) {
-        // The <plist> is no level.
+        // The <plist> is not a level.
         guard frames.count <= limits.depth else { throw .tooDeep(limit: limits.depth, at: place) }
         frames.append(Frame(kind: kind, place: place))
     }
@@ -219,7 +219,7 @@ extension DocumentBuilder {
         let innermost = frames.count - 1
         let frame = frames[innermost]
         if let uid = frame.uid {
-            // Another key comes, so the dictionary is no reference.
+            // Another key comes, so the dictionary is not a reference.
             frames[innermost].uid = nil
             addUIDKey(at: uid.key)
             let number = writer.add(integer: uid.number)
@@ -255,7 +255,7 @@ extension DocumentBuilder {
         if innermost == 1 { frames[innermost].keyPlaces.append(place) }
     }
 
-    /// The position of a key that the innermost dictionary has already; notes a new one where they are
+    /// The position of a key that the innermost dictionary has already; notes a new one if they are
     /// many.
     private mutating func position(of key: ObjectIndex) -> Int? {
         let innermost = frames.count - 1

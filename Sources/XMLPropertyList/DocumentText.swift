@@ -10,7 +10,7 @@ struct DocumentText {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let start = text.starts(with: mark) ? mark.count : 0
         let end = text[start...].firstIndex { !$0.isSpace } ?? start
-        // UTF-16 has a byte order mark, which is no space.
+        // UTF-16 has a byte order mark, which is not a space.
         leading = end == start ? [] : text[..<end]
         let document = text[leading.endIndex...]
         controls = ControlCharacters(in: document)
@@ -35,7 +35,8 @@ struct DocumentText {
     }
 }
 
-/// Control characters that stand in a document as they are, which XML does not allow and macOS writes.
+/// Control characters that stand in a document as they are, which XML does not allow and macOS
+/// writes.
 ///
 /// expat gets characters of the private use area for them, of which the document has none itself.
 private struct ControlCharacters {
@@ -48,7 +49,7 @@ private struct ControlCharacters {
 
     private static let blocks: ClosedRange<UInt32> = 0xE000 / 32...0xF8FF / 32
 
-    /// - Returns: nil where there are none, or where the document is not in UTF-8.
+    /// - Returns: nil if there are none, or where the document is not in UTF-8.
     init?(in text: ArraySlice<UInt8>) {
         guard text.contains(where: Self.isControl), Self.isUTF8(text) else { return nil }
         let used = Self.usedBlocks(of: text)
@@ -101,8 +102,8 @@ private struct ControlCharacters {
             || declaration.contains("us-ascii")
     }
 
-    /// The parts of the private use area, of 32 characters each, that the document has any of, as they
-    /// are or as references.
+    /// The parts of the private use area, of 32 characters each, that the document has any of, as
+    /// they are or as references.
     private static func usedBlocks(of text: ArraySlice<UInt8>) -> Set<UInt32> {
         var blocks: Set<UInt32> = []
         for (offset, byte) in zip(text.indices, text) {

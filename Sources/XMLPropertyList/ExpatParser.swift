@@ -96,7 +96,8 @@ extension ExpatParser {
                 throw .entityDeclared(at: place)
             }
         }
-        // With a DTD outside of the document, which is never fetched, expat would leave entities out.
+        // With a DTD outside of the document, which is never fetched, expat would leave entities
+        // out.
         XML_SetSkippedEntityHandler(handle) { parser, _, _ in
             ExpatParser.take(parser) { _, place throws(XMLPropertyListError) in
                 throw .entityUnknown(at: place)

@@ -8,8 +8,8 @@ package import PropertyList
 /// 1. The binary form is what ``PropertyListWriter`` writes of the elements in their order, so the
 ///    same document always gives the same bytes. Equal scalars are one object in it; a value whose
 ///    key came again is an object that nothing refers to.
-/// 2. A dictionary whose one key is `CF$UID`, with an integer, is a reference of a keyed archive, and
-///    nothing else is.
+/// 2. A dictionary whose one key is `CF$UID`, with an integer, is a reference of a keyed archive,
+///    and nothing else is.
 /// 3. What readers of XML property lists understand differently is refused: numbers with other
 ///    characters in them, entities of the document's own, attributes. Of equal keys the last one
 ///    counts, in the place of the first.
@@ -31,21 +31,23 @@ package struct XMLPropertyList: Sendable {
     package let binary: [UInt8]
     /// Where the first key stands that its dictionary has had already.
     package let repeatedKey: XMLPlace?
-    /// Where the keys of the outermost dictionary stand, in the order in which the binary form has them.
+    /// Where the keys of the outermost dictionary stand, in the order in which the binary form has
+    /// them.
     ///
-    /// A key that comes again is where it came first. Empty where the outermost value is no dictionary.
+    /// A key that comes again is where it came first. Empty where the outermost value is not a
+    /// dictionary.
     package let rootKeyPlaces: [XMLPlace]
     /// Where the objects stand in the text, in the order in which the binary form has them.
     private let places: [XMLPlace]
 
-    /// Reads a property list in XML, in any encoding that expat knows: UTF-8, UTF-16, ISO 8859-1 and
-    /// ASCII.
+    /// Reads a property list in XML, in any encoding that expat knows: UTF-8, UTF-16, ISO 8859-1
+    /// and ASCII.
     ///
     /// As CoreFoundation does, it takes white space before the document, and a value without its
-    /// `<plist>`. Control characters in strings, which macOS writes as they are and XML does not allow,
-    /// are taken where the document is in UTF-8.
+    /// `<plist>`. Control characters in strings, which macOS writes as they are and XML does not
+    /// allow, are taken where the document is in UTF-8.
     ///
-    /// - Throws: ``XMLPropertyListError`` with the place of the first thing found wrong.
+    /// - Throws: ``XMLPropertyListError`` with the place of the first fault.
     package init(
         _ text: [UInt8], limits: PropertyList.Limits = .standard
     ) throws(XMLPropertyListError) {
@@ -60,8 +62,8 @@ package struct XMLPropertyList: Sendable {
 
     /// Where the object that takes up a byte of the binary form stands in the text.
     ///
-    /// Of equal scalars, which are one object there, it is the first. A byte before the objects gives
-    /// the place of the root, one behind them that of the last.
+    /// Of equal scalars, which are one object there, it is the first. A byte before the objects
+    /// gives the place of the root, one after them that of the last.
     package func place(ofByte offset: Int) -> XMLPlace {
         let unlimited = PropertyList.Limits(
             byteCount: .max, objectCount: .max, depth: .max)

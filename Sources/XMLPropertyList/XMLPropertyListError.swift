@@ -22,7 +22,7 @@ extension XMLPlace: CustomStringConvertible {
     package var description: String { "line \(line), column \(column), byte \(byteOffset)" }
 }
 
-/// Why bytes are no property list in XML, and where.
+/// Why bytes are not a property list in XML, and where.
 package struct XMLPropertyListError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {
@@ -37,7 +37,7 @@ package struct XMLPropertyListError: Error, Hashable {
         package static let structure = Code(name: "structure")
         /// A dictionary has a key twice, or one without a value.
         package static let badKey = Code(name: "badKey")
-        /// The text of an element is no number, date or base64, as the element says it is.
+        /// The text of an element is not a number, date or base64, as the element says it is.
         package static let badValue = Code(name: "badValue")
         /// The property list is larger or deeper than the limits allow.
         package static let limitExceeded = Code(name: "limitExceeded")
@@ -58,7 +58,7 @@ package struct XMLPropertyListError: Error, Hashable {
 }
 
 extension XMLPropertyListError: CustomStringConvertible {
-    /// The sentence and the place.
+    /// The message and the place.
     package var description: String { "\(message) (\(place))" }
 }
 
@@ -90,11 +90,11 @@ package struct XMLWritingError: Error, Hashable {
 }
 
 extension XMLWritingError: CustomStringConvertible {
-    /// The sentence and the place.
+    /// The message and the place.
     package var description: String { "\(message) (byte \(byteOffset))" }
 }
 
-/// What this module says when it refuses XML.
+/// The messages of these errors.
 extension XMLPropertyListError {
     static func tooLarge(byteCount: Int, limit: Int) -> XMLPropertyListError {
         XMLPropertyListError(
@@ -215,7 +215,7 @@ extension XMLPropertyListError {
     }
 }
 
-/// What this module says when XML cannot hold a value.
+/// The messages of errors in writing.
 extension XMLWritingError {
     static func cannotHold(_ what: StaticString, at offset: Int) -> XMLWritingError {
         XMLWritingError(

@@ -68,7 +68,7 @@ struct JSONLayer {
         }
     }
 
-    /// The next key; nil where there is none, or nothing more can be read.
+    /// The next key; nil if there is none, or nothing more can be read.
     private mutating func nextKey(
         _ report: (LayerProblem) throws(LayerProblem) -> Void
     ) throws(LayerProblem) -> Text? {

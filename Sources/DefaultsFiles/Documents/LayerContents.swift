@@ -2,10 +2,10 @@ internal import DefaultsModel
 internal import KeyedArchive
 internal import PropertyList
 
-/// The values and locks of a file as they are read, entry by entry; it knows the rules, and not where
-/// anything stands.
+/// The values and locks of a file as they are read, entry by entry; it knows the rules, and not
+/// where anything stands.
 struct LayerContents {
-    /// The name that holds the locks, and is no key.
+    /// The name that holds the locks, and is not a key.
     static let locked: Text = "$locked"
 
     /// Whether the file is one that locks.
@@ -57,8 +57,8 @@ struct LayerContents {
         locks.append(lock)
     }
 
-    /// What may be said of locks that change nothing, by their positions; only of the first ones, as
-    /// somebody is to read it.
+    /// What may be said of locks that change nothing, by their positions; only of the first ones,
+    /// as somebody is to read it.
     func idleLocks() -> [(position: Int, fault: LayerFault)] {
         let most = 10
         let keys = Set(locks.isEmpty ? [] : values.map { Lock($0.key.name) })
@@ -79,8 +79,8 @@ struct LayerContents {
 ///
 /// Each limit keeps a file from costing the daemon more than a caller can.
 enum LayerLimits {
-    /// The largest archive of a value (16 MiB), as the contract's `MaximumValueSize`: a larger one could
-    /// not be read by anybody.
+    /// The largest archive of a value (16 MiB), as the contract's `MaximumValueSize`: a larger one
+    /// could not be read by anybody.
     static let valueSize = 16 << 20
 
     /// The most bytes of all archives together (64 MiB), as much as may wait to go to disk.
@@ -94,8 +94,8 @@ enum LayerLimits {
     /// The most locks.
     static let lockCount = 1 << 16
 
-    /// How large a value may be that is no archive yet: as many values in it as one call of `SetValue` may
-    /// bring.
+    /// How large a value may be that is not an archive yet: as many values in it as one call of
+    /// `SetValue` may bring.
     static let value = ValueFormLimits(
         size: totalSize, depth: ValueFormLimits.standard.depth, count: 1 << 18)
 

@@ -9,8 +9,8 @@ package import KeyedArchive
 /// 1. A file is taken as a whole or not at all: what is wrong anywhere in it is thrown.
 /// 2. Each key stands once in the values. None begins with `$`.
 /// 3. Only a file of the managed layer has locks.
-/// 4. What a file costs is bounded by ``LayerFile/maximumSize`` and by limits of its own, however its
-///    parts refer to each other.
+/// 4. What a file costs is bounded by ``LayerFile/maximumSize`` and by limits of its own, however
+///    its parts refer to each other.
 package struct LayerDocument: Sendable {
     /// The values, in the order of the file.
     package let values: [(key: Key, archive: KeyedArchive)]
@@ -19,14 +19,14 @@ package struct LayerDocument: Sendable {
     /// What is suspicious and does not keep the file from being taken.
     package let remarks: [LayerProblem]
 
-    /// Reads the bytes of a file, of which the beginning tells the form: a binary property list, one in
-    /// XML, or JSON.
+    /// Reads the bytes of a file, of which the beginning tells the form: a binary property list,
+    /// one in XML, or JSON.
     ///
     /// ```swift
     /// let document = try LayerDocument(file.read(), of: file)
     /// ```
     ///
-    /// - Throws: ``LayerProblem`` with the place of the first thing found wrong.
+    /// - Throws: ``LayerProblem`` with the place of the first fault.
     package init(_ bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
         switch try Self.form(of: bytes, file) {
         case .list(var layer): self = try layer.read()
@@ -34,7 +34,8 @@ package struct LayerDocument: Sendable {
         }
     }
 
-    /// Everything that is wrong with a file, as far as it can be read on after, and what is suspicious.
+    /// Everything that is wrong with a file, as far as it can be read on after, and what is
+    /// suspicious.
     ///
     /// A file with an error is not taken at all (invariant 1); this is for its author.
     package static func findings(

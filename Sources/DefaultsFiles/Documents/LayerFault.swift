@@ -15,7 +15,7 @@ struct LayerFault: Error {
     }
 }
 
-/// The words of what is wrong with entries.
+/// The messages of these faults.
 extension LayerFault {
     static let keyIsNoText = LayerFault(
         .badKey, "The key has an unpaired surrogate, which no key can have.")

@@ -4,10 +4,10 @@ package import DefaultsModel
 package struct Lock: Hashable, Sendable {
     /// The key, or the prefix and `*`.
     package let pattern: String
-    /// How many bytes of the pattern are the prefix; nil where it is a key.
+    /// How many bytes of the pattern are the prefix; nil if it is a key.
     private let prefixLength: Int?
 
-    /// Takes `Key`, `Prefix*` or `*`; nil where that is none of them.
+    /// Takes `Key`, `Prefix*` or `*`; nil if that is none of them.
     ///
     /// A `*` elsewhere than at the end is refused, as somebody might take it for a wildcard.
     package init?(_ pattern: String) {
@@ -20,7 +20,7 @@ package struct Lock: Hashable, Sendable {
         prefixLength = hasStar ? name.count : nil
     }
 
-    /// The bytes that all locked keys begin with; nil where it locks one key.
+    /// The bytes that all locked keys begin with; nil if it locks one key.
     var prefix: Substring.UTF8View? { prefixLength.map { pattern.utf8.prefix($0) } }
 
     /// Whether it locks the key, by comparing bytes, as keys do.
@@ -48,8 +48,8 @@ package struct Lock: Hashable, Sendable {
 /// ```
 package struct LockTable: Sendable {
     private var keys: Set<Key> = []
-    /// In the order of their bytes, and none the beginning of another: whether a key has one of them
-    /// is seen at the last that is not after it.
+    /// In the order of their bytes, and none the beginning of another: whether a key has one of
+    /// them is seen at the last that is not after it.
     private var prefixes: [[UInt8]] = []
 
     /// Gathers locks.

@@ -8,7 +8,7 @@ internal import XMLPropertyList
 struct PropertyListLayer {
     private let file: LayerFile
     private let list: PropertyList
-    /// The same in XML, where that is the form of the file.
+    /// The same in XML, if that is the form of the file.
     private let document: XMLPropertyList?
     private var contents: LayerContents
     /// The entry that holds the locks.
@@ -133,7 +133,8 @@ struct PropertyListLayer {
         return remarks
     }
 
-    /// The problem with its place: in XML that of the key, in a binary list the offset of the value.
+    /// The problem with its place: in XML that of the key, in a binary list the offset of the
+    /// value.
     private func problem(
         _ fault: LayerFault, _ position: Int?, _ value: ObjectIndex
     ) -> LayerProblem {

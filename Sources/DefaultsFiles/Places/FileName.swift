@@ -4,8 +4,8 @@ enum FileName {
     case document(String)
     /// A directory of drop-ins, `NAME.d`, or a file that is named so.
     case dropIns(String)
-    /// Hidden, a copy that an editor or a package manager leaves, or a word to people: nobody takes it
-    /// for something that is read.
+    /// Hidden, a copy that an editor or a package manager leaves, or a word to people: nobody takes
+    /// it for something that is read.
     case leftover
     /// Something else, which is not read either, and is perhaps meant to be.
     case other

@@ -48,8 +48,8 @@ extension LayerFile {
     ///
     /// Links are followed. Only regular files are read, so that nothing waits for a writer.
     ///
-    /// - Parameter limit: How many bytes it may have, where that is less than ``maximumSize``.
-    /// - Throws: ``LayerProblem`` with code `.notFound` where it is not there, and others where it
+    /// - Parameter limit: How many bytes it may have, if that is less than ``maximumSize``.
+    /// - Throws: ``LayerProblem`` with code `.notFound` if it is not there, and others where it
     ///   cannot be read or is too large.
     package func read(atMost limit: Int = maximumSize) throws(LayerProblem) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

@@ -3,14 +3,14 @@ internal import Glibc
 
 /// The files of the layers, in the order in which they count.
 package struct LayerListing: Sendable {
-    /// For each domain that has any, its layer included, the files from the weakest to the strongest:
-    /// the vendor's before the recommended ones; in a place the main files before the drop-ins, each by
-    /// name, byte by byte.
+    /// For each domain that has any, its layer included, the files from the weakest to the
+    /// strongest: the vendor's before the recommended ones; in a place the main files before the
+    /// drop-ins, each by name, byte by byte.
     package let files: [Domain: [LayerFile]]
     /// Names that are of no domain, and directories that cannot be read.
     package let problems: [LayerProblem]
-    /// What is suspicious and keeps nothing from being read, and names that say nothing, but perhaps are
-    /// meant to.
+    /// What is suspicious and keeps nothing from being read, and names that say nothing, but
+    /// perhaps are meant to.
     package let remarks: [LayerProblem]
 
     /// Lists the files of all places, and opens nothing but directories.
@@ -99,7 +99,7 @@ private struct PlaceScan {
         }
     }
 
-    /// The names in a directory; none where it is not there, and those that it had where it cannot be
+    /// The names in a directory; none if it is not there, and those that it had if it cannot be
     /// read.
     private mutating func names(in directory: String) -> [String] {
         do throws(SystemError) {
@@ -127,7 +127,8 @@ private struct PlaceScan {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether it is a directory; what cannot be looked at is taken for one, so that it is reported.
+    /// Whether it is a directory; what cannot be looked at is taken for one, so that it is
+    /// reported.
     private static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR
@@ -136,8 +137,8 @@ private struct PlaceScan {
 
 /// The names in a directory.
 private enum Directory {
-    /// The names in byte order, without `.` and `..`; those that are not UTF-8 come as bytes that were
-    /// repaired.
+    /// The names in byte order, without `.` and `..`; those that are not UTF-8 come as bytes that
+    /// were repaired.
     ///
     /// - Throws: The number of the system's error.
     static func names(

@@ -6,7 +6,8 @@ package struct LayerPlaces: Sendable, Equatable {
     package var managed: String
     /// Where the values are that the administrator recommends.
     package var recommended: String
-    /// Where the values are that applications were delivered with; the recommended ones stand over them.
+    /// Where the values are that applications were delivered with; the recommended ones stand over
+    /// them.
     package var vendor: String
 
     /// Where they are on every machine that says nothing else.

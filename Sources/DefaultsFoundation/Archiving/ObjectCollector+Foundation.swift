@@ -4,7 +4,7 @@ internal import PropertyList
 
 /// What Foundation's common classes are in an archive.
 extension ObjectCollector {
-    /// The content of the node of an object of a known class; nil where no archive can hold it.
+    /// The content of the node of an object of a known class; nil if no archive can hold it.
     func content(
         of object: NSObject, _ kind: FoundationClasses.Known, in node: NodeIndex
     ) -> ObjectGraph.Node? {
@@ -118,7 +118,7 @@ extension ObjectCollector {
 }
 
 // Foundation on Linux gives what is in its collections as values of Swift, so that strings are not
-// mutable any more and counted sets are empty. Its mirrors show the objects; where those are not as
+// mutable any more and counted sets are empty. Its mirrors show the objects; if those are not as
 // they are known to be, the values have to do.
 
 extension NSArray {
@@ -154,7 +154,7 @@ extension NSString {
 }
 
 extension NSNumber {
-    /// The value; nil where it is of no type that archives have.
+    /// The value; nil if it is of no type that archives have.
     fileprivate var scalar: Scalar? {
         // The two booleans are objects of their own; their type is that of a small integer.
         if self === NSNumber(value: true) { return .boolean(true) }

@@ -6,8 +6,8 @@ struct ObjectGraph {
     typealias NodeIndex = Int
 
     enum Node {
-        /// An object whose content is not known yet. One that is only ever referred to conditionally
-        /// stays so, and is written as nil.
+        /// An object whose content is not known yet. One that is only ever referred to
+        /// conditionally stays so, and is written as nil.
         case pending
         case scalar(Scalar)
         /// An object; its chain is its class and what that inherits of.

@@ -58,13 +58,13 @@ enum FoundationClasses {
             (ClassNames.qualifiedName(of: $0), $0)
         })
 
-    /// The class of Foundation with this name, where it can be coded.
+    /// The class of Foundation with this name, if it can be coded.
     static func codable(named name: String) -> AnyClass? {
         named[name]
     }
 
     /// The class of Foundation that objects of a class of Foundation, perhaps a private one, are
-    /// archived as; nil where they do not archive themselves.
+    /// archived as; nil if they do not archive themselves.
     static func codable(above class: AnyClass) -> AnyClass? {
         guard isFoundation(_typeName(`class`, qualified: true)) else { return nil }
         return sequence(first: `class`, next: { _getSuperclass($0) })

@@ -15,7 +15,7 @@ class InertCoder: NSCoder {
         self.log = log
     }
 
-    /// Notes an error, where it is the first.
+    /// Notes an error, if it is the first.
     func fail(_ error: ObjectCodingError) {
         log.note(error)
     }

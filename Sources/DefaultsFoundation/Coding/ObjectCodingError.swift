@@ -32,7 +32,7 @@ public struct ObjectCodingError: Error {
         public static let failed = Code(name: "failed")
         /// An object wrote the same field twice.
         public static let duplicateField = Code(name: "duplicateField")
-        /// A value is no object that can be archived.
+        /// A value is not an object that can be archived.
         public static let notEncodable = Code(name: "notEncodable")
         /// An object called a function of its coder that has no meaning there.
         public static let unsupportedCall = Code(name: "unsupportedCall")
@@ -44,7 +44,8 @@ public struct ObjectCodingError: Error {
     ///
     /// A dictionary's elements have numbers too, since its keys are values.
     public let path: [String]
-    /// Where in the bytes the object or field begins that is wrong; nil where archives are written.
+    /// Where in the bytes the object or field begins that is wrong; nil if an archive is being
+    /// written.
     public let byteOffset: Int?
     /// A sentence that says what is wrong; it never contains a stored value.
     public let message: String
@@ -69,7 +70,7 @@ public struct ObjectCodingError: Error {
 
 // Messages name classes and fields, never values: the elements of a path are names and numbers.
 extension ObjectCodingError: LoggableError {
-    /// The sentence and the place.
+    /// The message and the place.
     public var description: String {
         var places: [String] = []
         if !path.isEmpty { places.append("at \(path.joined(separator: "."))") }
@@ -79,11 +80,11 @@ extension ObjectCodingError: LoggableError {
 }
 
 extension ObjectCodingError: LocalizedError {
-    /// The sentence and the place.
+    /// The message and the place.
     public var errorDescription: String? { description }
 }
 
-/// What this module says when it refuses objects.
+/// The messages of these errors.
 extension ObjectCodingError {
     static func classNotAllowed(_ name: String) -> ObjectCodingError {
         ObjectCodingError(

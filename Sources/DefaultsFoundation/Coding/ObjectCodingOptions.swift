@@ -24,8 +24,8 @@ public struct ObjectCodingOptions: Sendable {
 /// A class that says itself what it is called in archives.
 ///
 /// Objects are archived under the name with the module, `Bank.Account`, as NSKeyedArchiver does on
-/// Linux. GNUstep and Objective-C do not find a class by such a name. A class that other programs are
-/// to read has a plain one:
+/// Linux. GNUstep and Objective-C do not find a class by such a name. A class that other programs
+/// are to read has a plain one:
 ///
 /// ```swift
 /// final class Book: NSObject, NSSecureCoding, ArchiveNamed {
@@ -33,15 +33,15 @@ public struct ObjectCodingOptions: Sendable {
 /// }
 /// ```
 ///
-/// It holds wherever such an object is, also inside others. Archives with the name of the class itself,
-/// with or without its module, are read as well. A subclass is archived under its own name: to have
-/// another, it overrides the property. ``ClassNames/setName(_:for:)`` comes before.
+/// It holds wherever such an object is, also inside others. Archives with the name of the class
+/// itself, with or without its module, are read as well. A subclass is archived under its own name:
+/// to have another, it overrides the property. ``ClassNames/setName(_:for:)`` comes before.
 public protocol ArchiveNamed: AnyObject {
     /// What objects of the class are called in archives.
     static var archiveClassName: String { get }
 }
 
-/// How classes are called in archives, where that is not how they are called in the program.
+/// How classes are called in archives, if that is not how they are called in the program.
 ///
 /// ```swift
 /// var names = ClassNames()
@@ -102,7 +102,7 @@ public struct ClassNames: Sendable {
         return (isFoundation ? parts.dropFirst() : parts[...]).joined(separator: ".")
     }
 
-    /// The name behind its module.
+    /// The name after its module.
     static func withoutModule(_ name: String) -> String {
         guard let dot = name.firstIndex(of: ".") else { return name }
         return String(name[name.index(after: dot)...])

@@ -4,8 +4,8 @@ internal import PropertyList
 
 /// Finds the classes that an archive names.
 ///
-/// The program is searched for a name once, and that is paid: for a class that it does not have, all
-/// of its types are looked through.
+/// The program is searched for a name once, and that is paid: for a class that it does not have,
+/// all of its types are looked through.
 struct ClassLookup {
     private let names: ClassNames
     /// What the program was searched for, that in vain too.
@@ -21,7 +21,7 @@ struct ClassLookup {
     /// An archive calls a class by its name with or without its module, as the platform is on which
     /// it was written.
     ///
-    /// - Parameter pay: Pays for a search of the program; false where that is not to be.
+    /// - Parameter pay: Pays for a search of the program; false if that is not to be.
     mutating func find(
         _ name: String, near allowed: AllowList, payingBy pay: () -> Bool
     ) -> AnyClass? {
@@ -110,7 +110,7 @@ extension KeyedArchive {
     /// How many hints are looked at.
     private static let hintLimit = 16
 
-    /// The name of the class of an object with these fields, shortened where it is no name.
+    /// The name of the class of an object with these fields, shortened if it is not a name.
     func shortClassName(of fields: Fields) -> String {
         let range = className(of: fields)
         return range.count <= Self.nameLimit ? list.text(of: range).description : "…"

@@ -44,7 +44,7 @@ final class FieldDecoder: InertCoder {
         maker.announce(object, as: uid)
     }
 
-    /// What stands in a field, where it is there.
+    /// What stands in a field, if it is there.
     func field(_ key: String) -> ObjectIndex? {
         // Keys that begin as those of archivers do have another $.
         field(named: key.utf8.first == UInt8(ascii: "$") ? "$\(key)" : key)
@@ -54,7 +54,7 @@ final class FieldDecoder: InertCoder {
         maker.names.number(of: name).flatMap { fields[$0] }
     }
 
-    /// Reads a field; nil where there is none, or after an error.
+    /// Reads a field; nil if there is none, or after an error.
     private func read<Result>(_ key: String, _ body: (ObjectIndex) -> Result?) -> Result? {
         read(key, field(key), body)
     }
@@ -197,7 +197,7 @@ struct FieldNames {
     private var numbers: [Text: Int] = [:]
     private var known: [ObjectIndex: Int] = [:]
 
-    /// The number of a name that objects of the archive may have; nil where none was read that does.
+    /// The number of a name that objects of the archive may have; nil if none was read that does.
     func number(of name: String) -> Int? {
         numbers[Text(name)]
     }

@@ -30,10 +30,10 @@ extension KeyedArchive {
     ///
     /// - Parameters:
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
+    ///   - others: The classes of what is in it, if it is a collection.
     ///   - key: The key of the object in the archive's `$top`.
     ///   - options: How classes are called in archives, and how much is read.
-    /// - Returns: The object, or nil where the archive has nil there.
+    /// - Returns: The object, or nil if the archive has nil there.
     /// - Throws: ``ObjectCodingError`` with the names of the fields that lead to what is wrong, and
     ///   its offset in the bytes.
     public func decodeObject<Object: NSObject & NSSecureCoding>(

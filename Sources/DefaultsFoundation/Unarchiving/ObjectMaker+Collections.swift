@@ -95,7 +95,7 @@ extension ObjectMaker {
         return collection(set, members)
     }
 
-    /// Makes the elements; nil where one cannot be made.
+    /// Makes the elements; nil if one cannot be made.
     private func members(_ elements: Elements, allowing allowed: AllowList) -> [Made]? {
         guard spend(elements.count) else { return nil }
         var members: [Made] = []
@@ -175,7 +175,7 @@ extension ObjectMaker {
         !(object is NSArray || object is NSDictionary || object is NSError)
     }
 
-    /// What it costs to compare an object that is no collection, beyond what all cost.
+    /// What it costs to compare an object that is not a collection, beyond what all cost.
     private static func comparisonWeight(of object: NSObject) -> Int {
         switch object {
         case let string as NSString: string.length / 64

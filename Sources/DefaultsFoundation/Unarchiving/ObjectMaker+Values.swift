@@ -20,7 +20,7 @@ extension ObjectMaker {
         }
     }
 
-    /// Makes a value of the property list that is no object of a class.
+    /// Makes a value of the property list that is not an object of a class.
     func value(at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool) -> Made? {
         switch list.value(at: index) {
         case .array(let references):
@@ -67,7 +67,9 @@ extension ObjectMaker {
         return nil
     }
 
-    /// A date; one of no time traps where it is described.
+    /// A date.
+    ///
+    /// An NSDate whose time is not a number traps when it is described.
     private func date(_ seconds: Double, at index: ObjectIndex) -> NSDate? {
         guard seconds.isFinite else {
             fail(.badObject("NSDate", needs: "its time is not a number"), at: index)
@@ -140,7 +142,7 @@ extension ObjectMaker {
         return spend(bytes: range.count) ? Array(list.data(of: range)) : nil
     }
 
-    /// A property list, whether it stands inline or is an object.
+    /// A property list, whether it is inline or is an object.
     func propertyList(at index: ObjectIndex) -> NSObject? {
         if case .uid = list.value(at: index) {
             return object(at: index, allowing: .propertyList, isBelow: false)
@@ -207,7 +209,7 @@ extension ObjectMaker {
         }
     }
 
-    /// Makes an object of its fields; nil where one is missing or wrong.
+    /// Makes an object of its fields; nil if one is missing or wrong.
     private func object(
         of kind: FoundationClasses.Known, with fields: FieldDecoder, at index: ObjectIndex
     ) -> NSObject? {
@@ -248,8 +250,8 @@ extension ObjectMaker {
         return NSURL(string: relative, relativeTo: base)
     }
 
-    /// The URL itself where it has no base of its own, else what it stands for: a chain of bases
-    /// would be put together anew at each of its URLs.
+    /// The URL itself if it has no base of its own, else what it stands for: a chain of bases
+    /// would be put together again at each of its URLs.
     private func withoutBase(_ url: NSURL) -> URL {
         url.baseURL == nil ? url as URL : (url.absoluteURL ?? url as URL)
     }

@@ -18,7 +18,7 @@ final class ObjectMaker {
         /// How many objects a collection is when each of them is written out as often as it is
         /// there.
         var weight = 1
-        /// The classes of what is in a collection, which has to be allowed where it is asked for
+        /// The classes of what is in a collection, which has to be allowed if it is asked for
         /// again.
         var contents: [AnyClass] = []
     }
@@ -84,7 +84,7 @@ final class ObjectMaker {
         return body()
     }
 
-    /// Pays for fields and elements; false where they are too many.
+    /// Pays for fields and elements; false if they are too many.
     func spend(_ more: Int) -> Bool {
         guard more <= count else {
             fail(.tooMany(limit: options.count))
@@ -94,7 +94,7 @@ final class ObjectMaker {
         return true
     }
 
-    /// Pays for the bytes of a string or of data; false where they are too many.
+    /// Pays for the bytes of a string or of data; false if they are too many.
     func spend(bytes: Int) -> Bool {
         guard bytes <= size else {
             fail(.tooLarge(limit: options.size))
@@ -115,7 +115,7 @@ final class ObjectMaker {
 extension ObjectMaker {
     /// Makes what a field refers to; nil for nil.
     ///
-    /// What stands inline is no object, as every other unarchiver has it.
+    /// What is inline is not an object, as every other unarchiver has it.
     func object(
         at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool = false
     ) -> NSObject? {
@@ -149,7 +149,7 @@ extension ObjectMaker {
         return result
     }
 
-    /// Whether a class is allowed; notes the error where it is not.
+    /// Whether a class is allowed; notes the error if it is not.
     func check(
         _ class: AnyClass, _ allowed: AllowList, isBelow: Bool, at index: ObjectIndex
     ) -> Bool {
@@ -287,7 +287,8 @@ private struct StackReserve {
 
     private let stack: Range<UInt>
 
-    /// Asks for the stack of the thread that runs; where the system cannot tell, nothing is limited.
+    /// Asks for the stack of the thread that runs; where the system cannot tell, nothing is
+    /// limited.
     init() {
         var (start, size) = (UInt(0), 0)
         guard clinux_stack_of_this_thread(&start, &size) == 0 else {

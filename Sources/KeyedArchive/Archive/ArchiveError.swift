@@ -1,21 +1,21 @@
 public import PropertyList
 
-/// Why bytes are no keyed archive, or why one cannot be shown; and where.
+/// Why bytes are not a keyed archive, or why an archive cannot be shown, and where the fault is.
 public struct ArchiveError: Error, Hashable {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {
         /// The code's name, for messages and tests.
         public let name: String
 
-        /// The bytes are no binary property list; `cause` says why.
+        /// The bytes are not a binary property list; `cause` says why.
         public static let notPropertyList = Code(name: "notPropertyList")
-        /// The property list is no keyed archive: an entry of its root is missing or wrong.
+        /// The property list is not a keyed archive: an entry of its root is missing or wrong.
         public static let notKeyedArchive = Code(name: "notKeyedArchive")
         /// A UID refers to no object.
         public static let badReference = Code(name: "badReference")
         /// An object has no class, or a class record is wrong.
         public static let badClass = Code(name: "badClass")
-        /// An object is none that an archive can have.
+        /// An entry of `$objects` is not an object.
         public static let badObject = Code(name: "badObject")
         /// The value form is larger than the limits allow.
         public static let outputTooLarge = Code(name: "outputTooLarge")
@@ -29,7 +29,7 @@ public struct ArchiveError: Error, Hashable {
     public let byteOffset: Int
     /// A sentence that says what is wrong; it never contains a stored value.
     public let message: String
-    /// Where the bytes are no property list, why.
+    /// Why the bytes are not a property list, if that is the error.
     public let cause: PropertyListError?
 
     init(_ code: Code, at byteOffset: Int, _ message: String) {
@@ -48,11 +48,11 @@ public struct ArchiveError: Error, Hashable {
 }
 
 extension ArchiveError: CustomStringConvertible {
-    /// The sentence and the place.
+    /// The message and the place.
     public var description: String { "\(message) (byte \(byteOffset))" }
 }
 
-/// What this module says when it refuses an archive.
+/// The messages of this module's errors.
 extension ArchiveError {
     static func rootIsNoDictionary(at offset: Int) -> ArchiveError {
         ArchiveError(

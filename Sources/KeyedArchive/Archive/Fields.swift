@@ -10,7 +10,7 @@ package struct Fields {
         self.values = values
     }
 
-    /// The fields of the object where it is a dictionary.
+    /// The fields of the object if it is a dictionary.
     package init?(of list: PropertyList, at index: ObjectIndex) {
         guard case .dictionary(let keys, let values) = list.value(at: index) else { return nil }
         self.init(keys: keys, values: values)

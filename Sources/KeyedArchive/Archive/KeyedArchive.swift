@@ -2,33 +2,33 @@ public import PropertyList
 
 /// A keyed archive, as NSKeyedArchiver writes it: a graph of objects in a binary property list.
 ///
-/// An archive is checked as a whole and then read in place. No object of it is ever made, so no
-/// foreign bytes can make this process run a class's code.
+/// An archive is checked as a whole and then read in place. None of its objects is ever created, so
+/// foreign bytes cannot make this process run the code of a class.
 ///
 /// Invariants, which `init(validating:limits:)` establishes and everything else relies on:
 ///
 /// 1. The bytes are a property list with the invariants of `PropertyList`; its root has
 ///    `$archiver`, `$version`, a `$top` with one key or more, and `$objects`.
-/// 2. Every UID, wherever it stands, is below the number of objects.
+/// 2. Every UID, wherever it is, is below the number of objects.
 /// 3. A dictionary in `$objects` is an object, whose `$class` refers to a class record, or it is a
 ///    class record, which has `$classname` and `$classes`.
-/// 4. No entry of `$objects` is a UID, so that a UID is resolved in one step.
+/// 4. No entry of `$objects` is a UID, so a UID is resolved in one step.
 ///
-/// Objects may refer to each other in circles and share others. Whoever walks the graph does so
-/// without recursion, and counts its steps.
+/// Objects may refer to each other in circles and share others. Code that walks the graph does not
+/// recurse, and counts its steps.
 ///
 /// ```swift
 /// let archive = try KeyedArchive(validating: bytes)
 /// print(String(decoding: try archive.json(), as: UTF8.self))
 /// ```
 public struct KeyedArchive: Sendable {
-    /// The one version there is.
+    /// The only version of the format.
     package static let version: Int128 = 100_000
 
-    /// How large an archive may be that is read.
+    /// How large an archive may be.
     ///
-    /// It is its bytes, its property list's objects, and the nesting of property list collections
-    /// that are limited; references between objects may be of any depth.
+    /// The limits are for the bytes, the objects of the property list, and the nesting of its
+    /// collections. References between objects may have any depth.
     public typealias Limits = PropertyList.Limits
 
     package let list: PropertyList
@@ -42,11 +42,11 @@ public struct KeyedArchive: Sendable {
     /// The bytes of the archive, unchanged.
     public var bytes: [UInt8] { list.bytes }
 
-    /// Checks that bytes are a keyed archive, without making any object.
+    /// Checks that bytes are a keyed archive, without creating any object.
     ///
     /// The time is linear in the number of bytes.
     ///
-    /// - Throws: ``ArchiveError`` with the offset of the first thing found wrong.
+    /// - Throws: ``ArchiveError`` with the offset of the first fault.
     public init(
         validating bytes: [UInt8], limits: Limits = .standard
     ) throws(ArchiveError) {
@@ -62,7 +62,9 @@ public struct KeyedArchive: Sendable {
         try check.run()
     }
 
-    /// The archive of a list whose objects were checked, or are checked next.
+    /// Makes the archive of a list.
+    ///
+    /// The caller checks its objects before or after.
     init(list: PropertyList, root: RootEntries) {
         self.list = list
         archiver = root.archiver
@@ -80,7 +82,7 @@ extension KeyedArchive {
         list.element(Int(uid), of: objects)
     }
 
-    /// Whether a UID stands for no object: it is 0, or refers to the string `$null`.
+    /// Whether a UID means nil: it is 0, or refers to the string `$null`.
     package func isNil(_ uid: UInt64) -> Bool {
         guard uid != 0 else { return true }
         guard case .string(let range) = list.value(at: object(uid)) else { return false }

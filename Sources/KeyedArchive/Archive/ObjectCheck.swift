@@ -2,11 +2,13 @@ internal import PropertyList
 
 /// The check of all that `$objects` holds (invariants 2, 3 and 4 of ``KeyedArchive``).
 ///
-/// Every object of the property list is looked at once, however often `$objects` names it.
+/// Each object of the property list is checked once, even if `$objects` names it several times.
 struct ObjectCheck {
-    /// The most entries of a class record, of which three are known.
+    /// The most entries that a class record may have.
     ///
-    /// Many objects may refer to one record, and each looks its name up.
+    /// Three entries are in use.
+    ///
+    /// Each object that refers to a record searches its entries for the name.
     private static let classRecordLimit = 16
 
     private enum Kind {
@@ -19,7 +21,7 @@ struct ObjectCheck {
     private let list: PropertyList
     private let objects: PropertyList.References
     private var kinds: [Kind]
-    /// The string `$class` that was met last, which most objects share.
+    /// The string `$class` that was found last; most objects share it.
     private var classKey: ObjectIndex?
 
     init(of objects: PropertyList.References, in list: PropertyList) {
@@ -37,7 +39,7 @@ struct ObjectCheck {
         }
     }
 
-    /// Checks every UID of the property list, those that nothing refers to among them.
+    /// Checks every UID of the property list, also those that nothing refers to.
     private func checkReferences() throws(ArchiveError) {
         let count = objects.count
         guard let largest = list.largestUID, largest >= count else { return }
@@ -69,7 +71,7 @@ struct ObjectCheck {
         }
     }
 
-    /// What the field `$class` holds, where there is one.
+    /// The value of the field `$class`, if there is one.
     private mutating func classReference(of fields: Fields) -> ObjectIndex? {
         if let classKey, let position = list.position(of: classKey, in: fields.keys) {
             return fields.value(at: position, in: list)
@@ -79,7 +81,7 @@ struct ObjectCheck {
         return fields.value(at: position, in: list)
     }
 
-    /// Checks that the class of an object is a class record, and that record where it comes later.
+    /// Checks that the class of an object is a class record, and that record if it comes later.
     private mutating func checkClass(
         _ uid: UInt64, of index: ObjectIndex
     ) throws(ArchiveError) {

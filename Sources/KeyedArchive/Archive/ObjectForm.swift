@@ -2,8 +2,8 @@ package import PropertyList
 
 /// What an object of an archive is, by its class and its fields.
 ///
-/// Only the exact class names have a form of their own, and only where the object has exactly the
-/// fields of that kind; all else is an object with fields.
+/// An object has one of the special forms only if it has exactly the fields of that form. Every
+/// other object is an object with fields.
 package enum ObjectForm {
     case string(Text)
     case data(ArraySlice<UInt8>)
@@ -75,7 +75,7 @@ extension KeyedArchive {
     private func numbered(_ prefix: String, count: Int, of fields: Fields) -> Elements? {
         var elements: [ObjectIndex?] = Array(repeating: nil, count: count)
         for position in 0..<fields.count {
-            // Keys that are too long are not read: many objects may have them.
+            // Keys that are too long are not read, because many objects may have them.
             guard case .string(let range) = list.value(at: fields.key(at: position, in: list)),
                 range.count <= prefix.utf8.count + 10,
                 let number = list.text(of: range).number(after: prefix), number < count
@@ -118,7 +118,9 @@ extension KeyedArchive {
         return list.data(of: range)
     }
 
-    /// What a field holds, whether inline or behind a reference; nil is left as it is.
+    /// What a field has, inline or by a reference.
+    ///
+    /// A reference to nil stays as it is.
     package func target(of index: ObjectIndex) -> ObjectIndex {
         if case .uid(let uid) = list.value(at: index), !isNil(uid) { object(uid) } else { index }
     }
@@ -132,9 +134,10 @@ extension KeyedArchive {
     package func contentOfKey(_ index: ObjectIndex) -> ObjectIndex? {
         let key = target(of: index)
         if list.string(at: key) != nil { return key }
-        // What stands inline is no object, whatever its entries are called.
+        // An inline dictionary is not an object, whatever its keys are.
         guard case .uid = list.value(at: index),
-            // The fields are counted before they are searched: many dictionaries may have the key.
+            // The fields are counted before they are searched, because many dictionaries may have
+            // the key.
             let fields = Fields(of: list, at: key), fields.count == 2,
             fields["$class", in: list] != nil, knownClass(of: fields) == .string
         else { return nil }
@@ -146,7 +149,7 @@ extension Text {
     /// The number that the text spells after `prefix`, in decimal digits without leading zeros.
     package func number(after prefix: String) -> Int? {
         guard hasPrefix(prefix), let digits = string?.utf8.dropFirst(prefix.utf8.count),
-            // Int would take a sign too.
+            // Int would also accept a sign.
             digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Int(Substring(digits)), String(number).utf8.elementsEqual(digits)
         else { return nil }

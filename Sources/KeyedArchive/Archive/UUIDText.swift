@@ -1,10 +1,10 @@
 /// The text of a UUID, `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`, and its sixteen bytes.
 package enum UUIDText {
     private static let digits = Array("0123456789ABCDEF".utf8)
-    /// Before which bytes a hyphen stands.
+    /// The bytes that follow a hyphen.
     private static let groupStarts: Set<Int> = [4, 6, 8, 10]
 
-    /// The bytes that a text spells, or nil where it is none of a UUID.
+    /// The bytes that a text spells, or nil if it is not a UUID.
     static func bytes(_ text: some Sequence<UInt8>) -> [UInt8]? {
         let digits = text.filter { $0 != UInt8(ascii: "-") }.map {
             Character(Unicode.Scalar($0)).hexDigitValue

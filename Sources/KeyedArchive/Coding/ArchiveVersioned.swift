@@ -1,8 +1,8 @@
 /// A type whose `init()` gives the values of fields that an archive does not have.
 ///
-/// An archive that an earlier version of a program wrote lacks the fields that came later. The decoder
-/// takes these from a new value of the type, wherever the object is: at the root, in a field, in an
-/// array or a dictionary.
+/// An archive that an earlier version of a program wrote lacks the fields that came later. The
+/// decoder takes these from a new value of the type, wherever the object is: at the root, in a
+/// field, in an array or a dictionary.
 ///
 /// ```swift
 /// struct Book: Codable, DefaultInitializable {
@@ -32,12 +32,12 @@ public protocol DefaultInitializable: Codable {
 /// ```
 ///
 /// A type that only gets more fields needs no versions: a missing field has a default, as
-/// ``DefaultInitializable`` and `missingFieldsFrom:` of the decoder have it. Versions are for fields whose
-/// name, type or meaning changes.
+/// ``DefaultInitializable`` and `missingFieldsFrom:` of the decoder have it. Versions are for
+/// fields whose name, type or meaning changes.
 ///
 /// Only what is an object with fields has a version: nothing is written for a type that encodes
 /// itself as a single value or as an array. An object of a subclass has the version of that; its
-/// superclass, where that is asked for, takes it without a look at the version.
+/// superclass, if that is asked for, takes it without a look at the version.
 public protocol ArchiveVersioned {
     /// The version that objects are written with now.
     static var archiveVersion: Int { get }

@@ -35,7 +35,7 @@ struct TypeName {
                 UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "&"):
                 result += part + [byte]
                 part = []
-                // The argument's path begins anew; what follows a bracket is still inside.
+                // The argument's path begins again; what follows a bracket is still inside.
                 isModule = byte != UInt8(ascii: ">")
             default:
                 part.append(byte)

@@ -18,18 +18,18 @@ final class TypeFacts: @unchecked Sendable {
     let foundation: Foundation?
     /// Whether the type is one of Foundation's, in whichever of its modules.
     let isFoundations: Bool
-    /// The type where it is a collection that is encoded whole.
+    /// The type if it is a collection that is encoded whole.
     let encodedCollection: (any EncodedCollection.Type)?
-    /// The type where it is a collection that is decoded whole.
+    /// The type if it is a collection that is decoded whole.
     let decodedCollection: (any DecodedCollection.Type)?
-    /// The type where it is `Data` or bytes like it.
+    /// The type if it is `Data` or bytes like it.
     let bytes: (any RangeReplaceableCollection<UInt8>.Type)?
     let version: (any ArchiveVersioned.Type)?
-    /// The type where it has default values of its own.
+    /// The type if it has default values of its own.
     let defaultInitializable: (any DefaultInitializable.Type)?
     /// Whether its values are instances of a class.
     let isClass: Bool
-    /// The superclass, where there is one.
+    /// The superclass, if there is one.
     let superclass: TypeFacts?
 
     private static let foundationModules = [

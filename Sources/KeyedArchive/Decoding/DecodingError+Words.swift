@@ -5,7 +5,7 @@ extension ArchiveError.Code {
     public static let undecodable = ArchiveError.Code(name: "undecodable")
 }
 
-/// What is wrong with a value, before it is known where that is.
+/// What is wrong with a value, before it is known where the value is.
 struct DecodingProblem {
     enum Kind {
         case corrupted
@@ -76,7 +76,7 @@ extension DecodingSession {
     }
 }
 
-/// What the decoder says when it refuses a value.
+/// The messages of the decoder's errors.
 extension DecodingError {
     static func notArchive(_ error: ArchiveError) -> DecodingError {
         .dataCorrupted(
@@ -175,7 +175,7 @@ extension DecodingError {
     /// How many code units of a class's name are more than is shown, whatever they are.
     static let longestClassName = 2 * (80 + 1)
 
-    /// The name of a class, which is no stored value; foreign ones can be of any length.
+    /// The name of a class, which is not a stored value; foreign ones can be of any length.
     static func quoted(_ className: Text) -> String {
         let scalars = className.description.unicodeScalars
         let plain = scalars.prefix(80).map { scalar in

@@ -4,9 +4,9 @@ internal import PropertyList
 struct DecodingPlace {
     /// The object of the property list.
     let index: ObjectIndex
-    /// The object's UID; 0 where it stands inline.
+    /// The object's UID; 0 if it is inline.
     let uid: UInt64
-    /// What the object is; a UID only where that is nil.
+    /// What the object is; a UID only if that is nil.
     let value: PropertyList.Value
 
     /// Whether there is something in it.

@@ -38,7 +38,7 @@ extension DecodingSession {
     }
 
     func string(at place: DecodingPlace, _ location: DecodingLocation) throws -> String {
-        // Most strings are no objects.
+        // Most strings are not objects.
         let content = if case .string = place.value { place } else { content(ofString: place) }
         switch content?.value {
         case .string(let range):
@@ -53,7 +53,7 @@ extension DecodingSession {
         throw mismatch(String.self, "a string", place, location)
     }
 
-    /// The bytes of data, inline or an object; nil where the value is something else.
+    /// The bytes of data, inline or an object; nil if the value is something else.
     func data(at place: DecodingPlace, _ location: DecodingLocation) throws -> ArraySlice<UInt8>? {
         let range: PropertyList.DataRange
         if case .data(let inline) = place.value {
@@ -88,7 +88,7 @@ extension DecodingSession {
         return fields["NS.bytes", in: list].map(resolve)
     }
 
-    /// The text of a dictionary's key; nil where that is no string.
+    /// The text of a dictionary's key; nil if that is not a string.
     func text(ofKey index: ObjectIndex) -> Text? {
         switch content(ofString: resolve(index))?.value {
         case .string(let range):
@@ -112,7 +112,7 @@ extension DecodingSession {
 }
 
 extension PropertyList {
-    /// The text that data is in UTF-8, or nil where it is none.
+    /// The text that data is in UTF-8, or nil if it is none.
     fileprivate func utf8String(of range: DataRange) -> String? {
         String(validating: data(of: range), as: UTF8.self)
     }
@@ -157,7 +157,7 @@ extension DecodingSession {
         return try Value(from: ValueDecoder(self, place, location, type: type))
     }
 
-    /// The URL that a string is; nil where it is none.
+    /// The URL that a string is; nil if it is none.
     private func url<Value: Decodable>(
         _: Value.Type, at place: DecodingPlace, _ location: DecodingLocation
     ) throws -> Value? {

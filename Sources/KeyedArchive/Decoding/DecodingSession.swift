@@ -2,8 +2,8 @@ internal import PropertyList
 
 /// What is going on while one archive is decoded: what its decoders and containers share.
 ///
-/// 1. Each value is paid for from a budget before it is read, and so is whatever an archive can make
-///    long. Once the budget is spent nothing is read any more, and decoding ends in an error,
+/// 1. Each value is paid for from a budget before it is read, and so is whatever an archive can
+///    make long. Once the budget is spent nothing is read any more, and decoding ends in an error,
 ///    whatever the types make of what they miss.
 /// 2. A value knows those around it, which are limited in number; an object is not decoded inside
 ///    itself.
@@ -22,7 +22,7 @@ final class DecodingSession {
     private var lastTypes: (DecodedType?, DecodedType?)
     private var classes: [UInt64: ArchivedClass] = [:]
     private var lastClasses: (ArchivedClass?, ArchivedClass?)
-    /// The string `$class` that was met last, which most objects share.
+    /// The string `$class` that was found last; most objects share it.
     private var classKey: ObjectIndex?
     private var instances: [Instance: AnyObject] = [:]
     /// The bytes that may still be decoded; -1 once it was more.
@@ -35,7 +35,7 @@ final class DecodingSession {
     let isDefaultValue: Bool
     /// The type of the root, of which this is a default value.
     let prototypeType: Any.Type?
-    /// The root, where it is no object of its type's class.
+    /// The root, if it is not an object of its type's class.
     var foreignRoot: ValueDecoder?
     /// The session of the root's default value, once a field was missing.
     private(set) lazy var defaultSession: DecodingSession? = {
@@ -108,7 +108,7 @@ extension DecodingSession {
         guard affords(size + Self.valueCost) else { throw exhaustion(at: location) }
     }
 
-    /// Takes `size` bytes from the budget where nothing can be thrown; where that is false, nothing
+    /// Takes `size` bytes from the budget where nothing can be thrown; if that is false, nothing
     /// may be read, and whatever is made of it, decoding is an error in the end.
     func affords(_ size: Int) -> Bool {
         guard size <= budget else {
@@ -178,7 +178,7 @@ extension DecodingSession {
         return value
     }
 
-    /// The class that was set for an object's class name, where it is a subclass of the asked one.
+    /// The class that was set for an object's class name, if it is a subclass of the asked one.
     private func registeredSubclass<Value: Decodable>(
         of _: Value.Type, at place: DecodingPlace
     ) -> Value.Type? {
@@ -215,13 +215,13 @@ extension DecodingSession {
         return try actual.init(from: decoder)
     }
 
-    /// Whether a value is no object of a subclass, whose version is not that of the type.
+    /// Whether a value is not an object of a subclass, whose version is not that of the type.
     private func isOwn(_ place: DecodingPlace, of type: DecodedType) -> Bool {
         guard let archived = archivedClass(of: place) else { return true }
         return archived.known == .dictionary || isName(archived.name, of: type.facts)
     }
 
-    /// The version that wrote an object, 0 where it does not say; nil for what is not the object of
+    /// The version that wrote an object, 0 if it does not say; nil for what is not the object of
     /// the type but its only value, or its elements, which have no version.
     private func version(of decoder: ValueDecoder) throws -> Int? {
         guard try decoder.findEntries() else { return nil }
@@ -247,7 +247,7 @@ extension DecodingSession {
         return known
     }
 
-    /// The class of an object; nil for a class record, and for what is no object.
+    /// The class of an object; nil for a class record, and for what is not an object.
     func archivedClass(of place: DecodingPlace) -> ArchivedClass? {
         // Only for what is in $objects it is sure that a $class is a class record.
         guard place.uid != 0, let fields = place.fields, affords(fields.count),

@@ -13,7 +13,7 @@ public import PropertyList
 ///   NSDictionary with string keys is taken too.
 /// - A field that an object lacks comes from a new value of the type, if that is a
 ///   ``DefaultInitializable``, or from ``decode(_:from:rootKey:missingFieldsFrom:)``'s default.
-/// - Numbers and booleans may stand inline or behind a reference. An integer must fit; a whole real
+/// - Numbers and booleans may be inline or behind a reference. An integer must fit; a whole real
 ///   that fits is one too. A boolean may be 0 or 1, for Foundation on Linux writes these. A real
 ///   may be an integer that it holds exactly; `Float` takes the nearest of a real that is in range.
 /// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet, dictionaries also from the
@@ -71,10 +71,10 @@ public struct KeyedArchiveDecoder: Sendable {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - archive: The archive.
-    ///   - rootKey: The key of `$top` under which the value stands. Without one it is `root`, or the
-    ///     only key there is.
-    /// - Throws: `DecodingError` with the path to what cannot be decoded, and whatever a value's own
-    ///   `init(from:)` throws.
+    ///   - rootKey: The key of `$top` under which the value stands. Without one it is `root`, or
+    ///     the only key there is.
+    /// - Throws: `DecodingError` with the path to what cannot be decoded, and whatever a value's
+    ///   own `init(from:)` throws.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil
     ) throws -> Value {
@@ -97,8 +97,8 @@ public struct KeyedArchiveDecoder: Sendable {
 
     /// Checks that bytes are a keyed archive, and decodes its root.
     ///
-    /// - Throws: `DecodingError` as above; where the bytes are no archive, its `underlyingError` is
-    ///   the ``ArchiveError`` that says where.
+    /// - Throws: `DecodingError` as above; where the bytes are not an archive, its
+    ///   `underlyingError` is the ``ArchiveError`` that says where.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: some Collection<UInt8>, rootKey: String? = nil
     ) throws -> Value {
@@ -128,11 +128,13 @@ extension KeyedArchiveDecoder {
     ///     GameOptions.self, from: archive, missingFieldsFrom: GameOptions())
     /// ```
     ///
-    /// - What an object lacks comes from the default value's object at the same path. Elements of arrays
-    ///   and sets have no such path; their fields come from ``DefaultInitializable``, if their type is one.
-    /// - A field of an optional type that is missing is nil, as an optional that is nil may have been left out.
-    /// - If the root is a structure or an enumeration, its object may be of any class. An object that
-    ///   has fields, and none of those that are asked for, is refused all the same.
+    /// - What an object lacks comes from the default value's object at the same path. Elements of
+    ///   arrays and sets have no such path; their fields come from ``DefaultInitializable``, if
+    ///   their type is one.
+    /// - A field of an optional type that is missing is nil, as an optional that is nil may have
+    ///   been left out.
+    /// - If the root is a structure or an enumeration, its object may be of any class. An object
+    ///   that has fields, and none of those that are asked for, is refused all the same.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
@@ -149,10 +151,11 @@ extension KeyedArchiveDecoder {
         }
     }
 
-    /// Decodes the root of an archive, and takes fields that it lacks from the archive of a default.
+    /// Decodes the root of an archive, and takes fields that it lacks from the archive of a
+    /// default.
     ///
-    /// - Parameter defaultArchive: Makes that archive, when the first field is missing; nil if there
-    ///   is no default.
+    /// - Parameter defaultArchive: Makes that archive, when the first field is missing; nil if
+    ///   there is no default.
     package func decode<Value: Decodable>(
         _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil,
         defaultArchive: @escaping () throws -> KeyedArchive?
@@ -168,9 +171,9 @@ extension KeyedArchiveDecoder {
     /// Says what becomes of objects that an older version of a type wrote.
     ///
     /// Where an object of `New` has exactly this version, `Old` is decoded from it, whatever its
-    /// class is called, and turned. Steps compose: where there is none for the object's version, the
-    /// next later one is taken, if its old type can be reached from there. An object for which there
-    /// is no way is decoded as it is; one of a newer version than the type's is an error.
+    /// class is called, and turned. Steps compose: if there is none for the object's version, the
+    /// next later one is taken, if its old type can be reached from there. An object for which
+    /// there is no way is decoded as it is; one of a newer version than the type's is an error.
     ///
     /// ```swift
     /// decoder.migrate(from: 1, as: AccountV1.self, to: Account.self) { old in
@@ -190,7 +193,7 @@ extension KeyedArchiveDecoder {
         migrations[ObjectIdentifier(new), default: [:]][version] = migration
     }
 
-    /// The step from a version of a type to the next one that leads to it, where there is a way.
+    /// The step from a version of a type to the next one that leads to it, if there is a way.
     func migration(to type: ObjectIdentifier, from version: Int) -> Migration? {
         migration(to: type, from: version, steps: 0)
     }

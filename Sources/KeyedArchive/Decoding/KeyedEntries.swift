@@ -3,9 +3,10 @@ internal import PropertyList
 /// What a keyed container reads: the fields of an object, or the entries of a dictionary.
 struct KeyedEntries {
     enum Style {
-        /// Names that begin with a dollar sign have another one before it; `$class` is none of them.
+        /// Names that begin with a dollar sign have another one before it; `$class` is none of
+        /// them.
         case object
-        /// A property list dictionary that stands inline.
+        /// A property list dictionary that is inline.
         case inline
         /// Keys are objects themselves.
         case pairs
@@ -32,12 +33,12 @@ struct KeyedEntries {
         style == .object && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
     }
 
-    /// The key at a position, as it is spelled here; nil for what is no string.
+    /// The key at a position, as it is spelled here; nil for what is not a string.
     func key(at position: Int, in session: DecodingSession) -> Text? {
         session.text(ofKey: keys.element(position, in: session.list))
     }
 
-    /// The name at a position; nil for what is no string, and for `$class`.
+    /// The name at a position; nil for what is not a string, and for `$class`.
     func name(at position: Int, in session: DecodingSession) -> Text? {
         guard let key = key(at: position, in: session) else { return nil }
         guard style == .object, key.hasPrefix("$") else { return key }
@@ -50,7 +51,7 @@ struct KeyedEntries {
 // MARK: Where they are
 
 extension DecodingSession {
-    /// The fields of the object that a decoder is at, or the entries of the dictionary; nil where it
+    /// The fields of the object that a decoder is at, or the entries of the dictionary; nil if it
     /// is no such thing, or of a class that does not fit the type.
     func entries(of decoder: ValueDecoder) throws -> KeyedEntries? {
         let place = decoder.place

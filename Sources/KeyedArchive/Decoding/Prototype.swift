@@ -1,6 +1,6 @@
 /// A default value of the type of an archive's root, for the fields that the archive lacks.
 struct Prototype {
-    /// The type of the root; that of the value where it is an optional.
+    /// The type of the root; that of the value if it is an optional.
     let type: Any.Type
     /// Makes the archive of the default value.
     let archive: () throws -> KeyedArchive?

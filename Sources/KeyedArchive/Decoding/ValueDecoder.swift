@@ -8,13 +8,13 @@ final class ValueDecoder: Decoder {
     let parent: ValueDecoder?
     private(set) var key: DecodingLocation.Key
     private(set) var place: DecodingPlace
-    /// The type that is decoded, where it is known.
+    /// The type that is decoded, if it is known.
     let type: DecodedType?
     /// Whether the object's class has to fit the type.
     let checksClass: Bool
     /// What keyed containers read, once there was one.
     private(set) var entries: KeyedEntries?
-    /// The same where these are the fields of an object.
+    /// The same if these are the fields of an object.
     private(set) var fields: Fields?
     /// How many fields were asked for.
     private var lookups = 0
@@ -87,7 +87,7 @@ final class ValueDecoder: Decoder {
         return KeyedDecodingContainer(KeyedDecoding(decoder: self))
     }
 
-    /// Finds what keyed containers read; false where the value has no such thing for the type.
+    /// Finds what keyed containers read; false if the value has no such thing for the type.
     func findEntries() throws -> Bool {
         if entries != nil { return true }
         guard let entries = try session.entries(of: self) else { return false }
@@ -108,7 +108,7 @@ final class ValueDecoder: Decoder {
 
 /// Finding fields by name: where the last object of the type had it, else by a search.
 extension ValueDecoder {
-    /// Up to how many fields are searched one by one.
+    /// Up to this number, fields are searched one by one.
     private static let searchLimit = 16
     /// What stands before the names of the fields of NSURL.
     private static let foundationPrefix = "NS."
@@ -121,7 +121,7 @@ extension ValueDecoder {
         return String(name.dropFirst(Self.foundationPrefix.utf8.count))
     }
 
-    /// The value of the field of this name, where there is one.
+    /// The value of the field of this name, if there is one.
     func field(_ name: String) -> ObjectIndex? {
         let lookup = lookups
         lookups += 1

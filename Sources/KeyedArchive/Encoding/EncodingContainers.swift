@@ -101,8 +101,8 @@ extension KeyedEncoding {
 
 // MARK: Optionals
 
-/// A nil field of an object is written as nil, as `encodeObject:` does it: Foundation's unarchiver on
-/// Linux takes a field that is not there for an error. A dictionary has no entry for it.
+/// A nil field of an object is written as nil, as `encodeObject:` does it: Foundation's unarchiver
+/// on Linux takes a field that is not there for an error. A dictionary has no entry for it.
 extension KeyedEncoding {
     private func encodeAbsence(forKey key: Key) throws {
         if case .object = session.graph[node].value { try encodeNil(forKey: key) }

@@ -14,7 +14,7 @@ struct EncodingGraph {
     static let none = UInt32.max
 
     enum Value {
-        /// Nothing was encoded yet; the type, where it is known, decides what comes of fields.
+        /// Nothing was encoded yet; the type, if it is known, decides what comes of fields.
         case pending(type: UInt32)
         case null
         case boolean(Bool)
@@ -24,7 +24,7 @@ struct EncodingGraph {
         case real(Double)
         case text(start: Int, count: Int)
         case data(start: Int, count: Int)
-        /// Bytes that stand inline where they are a field, and are data elsewhere.
+        /// Bytes that are inline if they are a field, and are data elsewhere.
         case bytes(start: Int, count: Int)
         case array
         case set
@@ -43,7 +43,7 @@ struct EncodingGraph {
         /// Whether it is an instance of a class, which is not the same as another one like it.
         var isInstance = false
         let parent: Node
-        /// The name in its parent, where that has names.
+        /// The name in its parent, if that has names.
         var name: UInt32
         /// The next member of the parent.
         var next = EncodingGraph.none
@@ -112,7 +112,7 @@ struct EncodingGraph {
         entries[Int(node)].name = name
     }
 
-    /// Links the members of a node anew, in this order.
+    /// Links the members of a node again, in this order.
     mutating func setMembers(_ members: [Node], of node: Node) {
         entries[Int(node)].firstMember = members.first ?? Self.none
         entries[Int(node)].lastMember = members.last ?? Self.none
@@ -139,7 +139,7 @@ extension EncodingGraph {
         return (start, content.count - start)
     }
 
-    /// An integer, or nil where archives have none so large.
+    /// An integer, or nil if archives have none so large.
     mutating func integer(_ value: some FixedWidthInteger) -> Value? {
         if let narrow = Int64(exactly: value) { return .integer(narrow) }
         guard let wide = Int128(exactly: value) else { return nil }
@@ -167,7 +167,7 @@ extension EncodingGraph {
         return node
     }
 
-    /// What a node is or refers to, where that is a scalar.
+    /// What a node is or refers to, if that is a scalar.
     func scalar(of node: Node) -> Scalar? {
         switch self[target(of: node)].value {
         case .null: .null
@@ -183,7 +183,7 @@ extension EncodingGraph {
         }
     }
 
-    /// The member of this name, where there is one.
+    /// The member of this name, if there is one.
     func member(of node: Node, named name: UInt32) -> Node? {
         var member = self[node].firstMember
         while member != Self.none {
@@ -196,7 +196,7 @@ extension EncodingGraph {
 
 /// The names of fields, each of them once.
 struct NameTable {
-    /// Up to how many names are searched one by one.
+    /// Up to this number, names are searched one by one.
     private static let searchLimit = 8
 
     private(set) var names: [FieldName] = []
@@ -208,7 +208,7 @@ struct NameTable {
         names[Int(number)].isSame(as: string)
     }
 
-    /// The number of a name, a new one where it is new.
+    /// The number of a name, a new one if it is new.
     mutating func number(of string: String) -> UInt32 {
         if names.count <= Self.searchLimit {
             for (number, name) in names.enumerated() where name.isSame(as: string) {

@@ -2,7 +2,7 @@
 extension EncodingSession {
     /// Adds a field.
     ///
-    /// - Throws: `EncodingError` where the object has it.
+    /// - Throws: `EncodingError` if the object has it.
     @discardableResult
     func addField(
         _ name: String, _ value: EncodingGraph.Value, to node: Node
@@ -149,7 +149,7 @@ extension EncodingSession {
         _ = graph.addMember(of: beginFields(at: node), name: names.number(of: name), value)
     }
 
-    /// URL encodes `relative`, and `base` where it has one; NSURL has both, with its prefix.
+    /// URL encodes `relative`, and `base` if it has one; NSURL has both, with its prefix.
     private func completeURL(_ node: Node) {
         let base = names.number(of: "NS.base")
         for member in Array(graph.members(of: node)) {

@@ -36,8 +36,8 @@ extension EncodingSession {
 extension EncodingSession {
     /// Whether two keys of a dictionary are encoded alike.
     ///
-    /// They are where they are the same scalar, the same instance, or values whose fields and
-    /// elements are the same. Two instances are two keys, whatever is in them.
+    /// Two keys are alike if they are the same scalar, the same instance, or values with the same
+    /// fields and elements. Two instances are two keys, whatever is in them.
     func hasKeysAlike(_ node: Node) -> Bool {
         var met: Set<[UInt8]> = []
         for (position, member) in graph.members(of: node).enumerated()

@@ -8,7 +8,7 @@ internal import PropertyList
 final class EncodingSession {
     typealias Node = EncodingGraph.Node
 
-    /// Up to how many fields an object's names are searched one by one.
+    /// Up to this number of fields, an object's names are searched one by one.
     static let searchLimit = 16
 
     /// A type that was met.
@@ -23,8 +23,8 @@ final class EncodingSession {
         /// Its name and those of its superclasses.
         let chain: [Text]
         let facts: TypeFacts
-        /// The names of the fields of the last object, in the order in which they came: those of the
-        /// next are very likely the same.
+        /// The names of the fields of the last object, in the order in which they came: those of
+        /// the next are very likely the same.
         var fieldNames: [UInt32] = []
     }
 
@@ -49,7 +49,8 @@ final class EncodingSession {
         var isOpen = true
     }
 
-    /// The instances that were met, and they themselves, so that no other comes to stand in their place.
+    /// The instances that were met, and they themselves, so that no other comes to stand in their
+    /// place.
     private var instances: [ObjectIdentifier: MetInstance] = [:]
     private var keptAlive: [AnyObject] = []
     /// The fields of objects with many.
@@ -205,7 +206,7 @@ extension EncodingSession {
 // MARK: Containers
 
 extension EncodingSession {
-    /// Sees to it that fields can be added to a node; gives another one where they cannot, and all
+    /// Sees to it that fields can be added to a node; gives another one if they cannot, and all
     /// that is encoded then fails.
     func beginFields(at node: Node) -> Node {
         switch graph[node].value {

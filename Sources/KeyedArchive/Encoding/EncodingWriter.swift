@@ -31,7 +31,7 @@ struct EncodingWriter {
         var next: Int
     }
 
-    /// Up to how many fields are sorted by insertion, which needs no closure.
+    /// Up to this number, fields are sorted by insertion, which needs no closure.
     private static let insertionLimit = 16
 
     private let session: EncodingSession

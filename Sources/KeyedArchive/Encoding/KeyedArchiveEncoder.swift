@@ -15,14 +15,16 @@
 /// - Array, Set and Dictionary, Date, Data, URL and UUID become objects of their NS classes; a
 ///   dictionary's keys are any values. `[UInt8]` in a field is inline bytes, as `encodeBytes:`
 ///   writes them.
-/// - Nil is nil in a field, as `encodeObject:` writes it, also where `encodeIfPresent` would leave the
-///   field out; in a collection it is NSNull, as Foundation's collections hold no nil.
+/// - Nil is nil in a field, as `encodeObject:` writes it, also where `encodeIfPresent` would leave
+///   the field out; in a collection it is NSNull, as Foundation's collections hold no nil.
 /// - A nested keyed container is an NSDictionary, a nested unkeyed one an NSArray. `superEncoder()`
 ///   of a keyed container writes into the same object, as `[super encodeWithCoder:]` does.
 /// - An instance of a class is one object, however often it is met. An instance inside itself is an
-///   error, because no decoder can give it: `init(from:)` would need the instance that it makes. Objects
-///   of NSSecureCoding can refer to each other in cycles; DefaultsFoundation archives these.
-/// - The same value gives the same bytes: fields, dictionaries with string keys and sets are sorted.
+///   error, because no decoder can give it: `init(from:)` would need the instance that it makes.
+///   Objects of NSSecureCoding can refer to each other in cycles; DefaultsFoundation archives
+///   these.
+/// - The same value gives the same bytes: fields, dictionaries with string keys and sets are
+///   sorted.
 ///
 /// The encoder is a value: copies are independent, and one may be used by many threads at once.
 public struct KeyedArchiveEncoder: Sendable {
@@ -51,8 +53,8 @@ public struct KeyedArchiveEncoder: Sendable {
 
     /// Makes the archive whose root is `value`.
     ///
-    /// - Throws: `EncodingError` with the path to what cannot be encoded, and whatever a value's own
-    ///   `encode(to:)` throws.
+    /// - Throws: `EncodingError` with the path to what cannot be encoded, and whatever a value's
+    ///   own `encode(to:)` throws.
     public func encode<Value: Encodable>(_ value: Value) throws -> KeyedArchive {
         let session = EncodingSession(self)
         let root = session.graph.addRoot()
@@ -63,8 +65,7 @@ public struct KeyedArchiveEncoder: Sendable {
     }
 }
 
-/// What the encoder says when it refuses a value. The errors never contain one: in the place of the
-/// value stands its type or its key.
+/// The messages of the encoder's errors. They never contain a value, only its type or its key.
 extension EncodingError {
     private static func refusal(
         of stand: Any, at path: [any CodingKey], _ message: String

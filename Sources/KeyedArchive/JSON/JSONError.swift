@@ -26,7 +26,7 @@ public struct JSONError: Error, Hashable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// The sentence and the place.
+    /// The message and the place.
     public var description: String { "\(message) (line \(line), column \(column))" }
 }
 

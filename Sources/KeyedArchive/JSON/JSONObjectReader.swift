@@ -2,7 +2,8 @@ package import PropertyList
 
 /// Reads a JSON object member by member, each value an archive of its own.
 ///
-/// So a whole domain is read without an archive of all of it, and each thing has its place in the text.
+/// So a whole domain is read without an archive of all of it, and each thing has its place in the
+/// text.
 ///
 /// ```swift
 /// var reader = try JSONObjectReader(text)
@@ -12,8 +13,8 @@ package import PropertyList
 /// ```
 ///
 /// After each key its value is read once, by ``value()`` or ``strings()``. Where these have thrown,
-/// ``skipValue()`` goes past it; a reader that has thrown otherwise, but for a key that was there before,
-/// is of no use any more.
+/// ``skipValue()`` goes past it; a reader that has thrown otherwise, but for a key that was there
+/// before, is of no use any more.
 package struct JSONObjectReader {
     /// A string of an array, and where in the text it begins.
     package struct Element: Sendable {
@@ -38,7 +39,7 @@ package struct JSONObjectReader {
     /// - Parameters:
     ///   - text: The text.
     ///   - limits: How large each of the values may be.
-    /// - Throws: ``JSONError`` where it does not begin as an object does.
+    /// - Throws: ``JSONError`` if it does not begin as an object does.
     package init(_ text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
         self.text = text
         self.limits = limits
@@ -52,10 +53,10 @@ package struct JSONObjectReader {
         }
     }
 
-    /// The key of the next member, which is none of those before; nil where the object, and with it the
-    /// text, ends.
+    /// The key of the next member, which is none of those before; nil if the object, and with it
+    /// the text, ends.
     ///
-    /// - Throws: ``JSONError`` where neither comes.
+    /// - Throws: ``JSONError`` if neither comes.
     package mutating func nextKey() throws(JSONError) -> Text? {
         let isFirst = known.isEmpty
         let member = try reading { scanner throws(JSONFault) in
@@ -71,7 +72,7 @@ package struct JSONObjectReader {
 
     /// The archive of the value that comes next.
     ///
-    /// - Throws: ``JSONError``, where the text is wrong or the value can be no archive.
+    /// - Throws: ``JSONError``, if the text is wrong or the value can be no archive.
     package mutating func value() throws(JSONError) -> KeyedArchive {
         let limits = limits
         return try reading { scanner throws(JSONFault) in
@@ -84,7 +85,7 @@ package struct JSONObjectReader {
 
     /// The elements of the value that comes next, an array of strings.
     ///
-    /// - Throws: ``JSONError`` where it is anything else.
+    /// - Throws: ``JSONError`` if it is anything else.
     package mutating func strings() throws(JSONError) -> [Element] {
         try reading { scanner throws(JSONFault) in
             var ahead = scanner
@@ -96,7 +97,7 @@ package struct JSONObjectReader {
 
     /// Goes past the value that comes next, which may be none that an archive can hold.
     ///
-    /// - Throws: ``JSONError`` where it is not JSON.
+    /// - Throws: ``JSONError`` if it is not JSON.
     package mutating func skipValue() throws(JSONError) {
         let limits = limits
         try reading { scanner throws(JSONFault) in
@@ -123,7 +124,7 @@ package struct JSONObjectReader {
 }
 
 extension JSONScanner {
-    /// Reads a key and the colon behind it, or the end of the object and of the text.
+    /// Reads a key and the colon after it, or the end of the object and of the text.
     fileprivate mutating func key(
         isFirst: Bool
     ) throws(JSONFault) -> JSONObjectReader.Element? {
@@ -139,7 +140,7 @@ extension JSONScanner {
         return try key()
     }
 
-    /// Reads a key and the colon behind it.
+    /// Reads a key and the colon after it.
     mutating func key() throws(JSONFault) -> JSONObjectReader.Element {
         skipSpace()
         let start = offset

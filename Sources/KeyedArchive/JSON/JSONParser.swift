@@ -36,7 +36,7 @@ struct JSONParser {
         return archive
     }
 
-    /// Reads a value, and leaves the scanner behind it.
+    /// Reads a value, and leaves the scanner after it.
     mutating func parseValue() throws(JSONFault) -> KeyedArchive {
         try walk()
         return builder.finish()

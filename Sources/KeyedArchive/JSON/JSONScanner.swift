@@ -27,7 +27,7 @@ package struct JSONScanner {
         while let byte = next, [0x20, 0x0A, 0x0D, 0x09].contains(byte) { offset += 1 }
     }
 
-    /// Goes past `byte` where that comes next.
+    /// Goes past `byte` if that comes next.
     package mutating func skip(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         offset += 1
@@ -47,7 +47,7 @@ package struct JSONScanner {
 // MARK: Numbers
 
 extension JSONScanner {
-    /// Reads a number: an integer where it has neither fraction nor exponent.
+    /// Reads a number: an integer if it has neither fraction nor exponent.
     mutating func number() throws(JSONFault) -> Number {
         let start = offset
         _ = skip(UInt8(ascii: "-"))

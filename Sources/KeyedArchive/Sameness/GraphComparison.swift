@@ -1,10 +1,11 @@
 internal import PropertyList
 
 extension KeyedArchive {
-    /// Whether two archives are the same value: their graphs are the same, with the same classes and
-    /// class chains and the same sharing, whatever the order of objects, fields and string keys.
+    /// Whether two archives are the same value: their graphs are the same, with the same classes
+    /// and class chains and the same sharing, whatever the order of objects, fields and string
+    /// keys.
     ///
-    /// Integers, reals and booleans are kept apart, and so are what stands inline and what stands
+    /// Integers, reals and booleans are kept apart, and so are what is inline and what stands
     /// behind a reference. In doubt two archives differ. The time is linear in their bytes, but for
     /// the sorting of keys.
     public func isSame(as other: KeyedArchive) -> Bool {
@@ -19,7 +20,7 @@ extension KeyedArchive {
 /// 1. Objects are matched one to one, each once, which keeps sharing and ends for circles.
 /// 2. Names are compared where they stand as long as both sides have them in the same order, as one
 ///    writer's archives do; only others are numbered, so that none is read twice, and sorted.
-/// 3. What stands inline, strings among it, may still be shared between many objects of a property
+/// 3. What is inline, strings among it, may still be shared between many objects of a property
 ///    list. Only a list that is made to be expensive has much of that; it runs out of budget, and
 ///    differs.
 private struct GraphComparison {
@@ -227,7 +228,7 @@ extension GraphComparison {
         }.sorted { $0.0 < $1.0 }
     }
 
-    /// The order of the keys by their numbers, where all are strings and all are different.
+    /// The order of the keys by their numbers, if all are strings and all are different.
     private mutating func order(of keys: Elements, in side: Side) -> [Int]? {
         budget -= keys.count
         guard budget > 0 else { return nil }

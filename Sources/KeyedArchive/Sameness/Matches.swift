@@ -61,8 +61,8 @@ enum Side {
 ///
 /// Each string is read once, however many dictionaries have it as a key.
 ///
-/// A class, because it is made only when it is needed: a lazy property that is a structure is copied
-/// whole, with all of its tables, at each change.
+/// A class, because it is made only when it is needed: a lazy property that is a structure is
+/// copied whole, with all of its tables, at each change.
 final class TextNumbering {
     private let left: PropertyList
     private let right: PropertyList

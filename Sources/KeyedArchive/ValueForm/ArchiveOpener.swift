@@ -19,7 +19,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         rest = limits.size
     }
 
-    /// The archive that the bytes are, where they are one and may be opened.
+    /// The archive that the bytes are, if they are one and may be opened.
     private mutating func archive(in bytes: ArraySlice<UInt8>) -> KeyedArchive? {
         guard level < Self.levelLimit, bytes.starts(with: "bplist".utf8), spend(bytes.count) else {
             return nil
@@ -49,7 +49,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         try sink.endDictionary()
     }
 
-    /// Takes what a value costs from the budget; false where that is not enough.
+    /// Takes what a value costs from the budget; false if that is not enough.
     @discardableResult
     private mutating func spend(_ size: Int) -> Bool {
         guard size + 8 <= rest else {

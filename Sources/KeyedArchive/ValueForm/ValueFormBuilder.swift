@@ -181,7 +181,7 @@ extension ValueFormBuilder {
         return (frame, members)
     }
 
-    /// Whether the frame has this key already; notes it where they are many.
+    /// Whether the frame has this key already; notes it if they are many.
     private func isTaken(_ key: Text, in frame: inout Frame) -> Bool {
         let earlier = children[frame.start...]
         guard earlier.count >= Self.searchLimit else {

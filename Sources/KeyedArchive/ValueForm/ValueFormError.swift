@@ -31,11 +31,11 @@ public struct ValueFormError: Error, Hashable {
 }
 
 extension ValueFormError: CustomStringConvertible {
-    /// The sentence.
+    /// The message.
     public var description: String { message }
 }
 
-/// What this module says when it refuses a value.
+/// The messages of these errors.
 extension ValueFormError {
     // A key is part of the value, so it is not repeated.
     static let unknownKey = ValueFormError(

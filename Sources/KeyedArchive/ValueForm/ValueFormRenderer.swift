@@ -6,7 +6,7 @@ extension KeyedArchive {
     /// An object that several places share is shown in each, so the output can be far larger than
     /// the archive; the limits bound it.
     ///
-    /// - Throws: ``ArchiveError`` where the output would be larger or deeper than the limits, and
+    /// - Throws: ``ArchiveError`` if the output would be larger or deeper than the limits, and
     ///   what the sink throws. The sink may have taken events before that.
     public func render(
         into sink: inout some ValueFormSink, limits: ValueFormLimits = .standard
@@ -29,12 +29,13 @@ extension KeyedArchive {
 /// The walk over an archive's graph that shows it as values.
 ///
 /// 1. The stack is an array: the depth of the graph costs memory, and is limited.
-/// 2. Whatever is read is paid for from a budget, so that a bomb of shared objects ends in an error.
+/// 2. Whatever is read is paid for from a budget, so that a bomb of shared objects ends in an
+///    error.
 /// 3. An object is shown inside itself as a reference, so the walk ends for circles too.
-/// 4. Once more has been shown than an archive holds that shares nothing, the whole is counted before
-///    any more is shown: what is too large is refused while little is made of it.
+/// 4. Once more has been shown than an archive holds that shares nothing, the whole is counted
+///    before any more is shown: what is too large is refused while little is made of it.
 struct ValueFormRenderer {
-    /// Archivers keep what stands inline in an object apart from what a field refers to; elements of
+    /// Archivers keep what is inline in an object apart from what a field refers to; elements of
     /// collections are always objects, and shown without that difference.
     enum Position {
         case element
@@ -353,8 +354,8 @@ private struct Nothing: ValueFormSink {
 extension ValueFormRenderer {
     private var cost: ShowingCost { ShowingCost(size: limits.size - budget, values: values) }
 
-    /// Counts what the whole archive costs, once it is worth it: an object that many places share is
-    /// counted once, and added for each.
+    /// Counts what the whole archive costs, once it is worth it: an object that many places share
+    /// is counted once, and added for each.
     ///
     /// - Throws: What showing the whole would throw in the end, because it is too large.
     private mutating func countWhole() throws {
@@ -380,7 +381,8 @@ extension ValueFormRenderer {
         guard values <= mostValues else { throw TooManyValues() }
     }
 
-    /// Notes that objects that are open refer to one around them: what they cost depends on the place.
+    /// Notes that objects that are open refer to one around them: what they cost depends on the
+    /// place.
     private mutating func noteReference(to uid: UInt64) {
         // The root is open wherever an object is shown.
         guard let frame = costs?.frames[uid], frame > 0, let last = stack.indices.last else {

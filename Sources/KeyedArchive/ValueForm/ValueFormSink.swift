@@ -22,7 +22,7 @@ public protocol ValueFormSink {
     mutating func string(_ value: Text) throws
     /// A data object.
     mutating func data(_ value: ArraySlice<UInt8>) throws
-    /// Bytes that stand inline in an object: the dictionary with the one key `$bytes`.
+    /// Bytes that are inline in an object: the dictionary with the one key `$bytes`.
     mutating func bytes(_ value: ArraySlice<UInt8>) throws
     /// A date of the property list, in seconds since 2001-01-01 00:00:00 UTC; a date object comes
     /// as a dictionary.
@@ -35,11 +35,11 @@ public protocol ValueFormSink {
     mutating func endArray() throws
     /// The beginning of a dictionary.
     mutating func beginDictionary() throws
-    /// The beginning of a dictionary, some of whose keys begin with `$` without a meaning: it is not an
-    /// object.
+    /// The beginning of a dictionary, some of whose keys begin with `$` without a meaning: it is
+    /// not an object.
     ///
-    /// - Returns: Whether the sink takes it with its keys as they are. If it does not, as a sink of which
-    ///   nothing is said, the dictionary comes as the object that NSDictionary is.
+    /// - Returns: Whether the sink takes it with its keys as they are. If it does not, as a sink of
+    ///   which nothing is said, the dictionary comes as the object that NSDictionary is.
     mutating func beginDictionaryOfAnyKeys() throws -> Bool
     /// The key of the value that comes next.
     mutating func key(_ key: Text) throws
@@ -84,8 +84,8 @@ extension ValueFormSink {
         try endDictionary()
     }
 
-    /// Takes a dictionary with any keys: where some have a meaning in the value form, which are those
-    /// with `$`, as the object that NSDictionary is.
+    /// Takes a dictionary with any keys: where some have a meaning in the value form, which are
+    /// those with `$`, as the object that NSDictionary is.
     package mutating func dictionary(
         keys: [Text], value: (Int, inout Self) throws -> Void
     ) throws {

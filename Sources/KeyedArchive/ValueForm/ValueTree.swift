@@ -9,7 +9,7 @@ struct ValueTree {
         case scalar(Scalar)
         /// A number that is an object even as a field.
         case numberObject(Scalar)
-        /// Bytes that stand inline in an object.
+        /// Bytes that are inline in an object.
         case inlineBytes(ArraySlice<UInt8>)
         /// Its elements are fields without a name.
         case array(Range<Int>)
@@ -81,8 +81,8 @@ extension ValueTree {
 
     /// A field as it is written.
     ///
-    /// The lists of a collection's elements, and the text of a string, are inline in an object of any
-    /// class, because every archiver writes them so.
+    /// The lists of a collection's elements, and the text of a string, are inline in an object of
+    /// any class, because every archiver writes them so.
     private func written(_ field: Field) -> ArchiveWriter.Field {
         let value: ArchiveWriter.Value =
             switch (field.name, nodes[field.node]) {

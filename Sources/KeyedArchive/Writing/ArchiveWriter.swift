@@ -5,11 +5,11 @@ package import PropertyList
 /// 1. An object comes before what its fields refer to, and its class record after that. So the root
 ///    is UID 1.
 /// 2. An object has one UID, however many refer to it.
-/// 3. The bytes follow from the graph alone, not from the numbers of its nodes; the work is a stack
-///    in an array.
+/// 3. The bytes depend on the graph alone, not on the numbers of its nodes. The stack is an array.
 ///
 /// Values of JSON and D-Bus, and objects of NSSecureCoding, are written by this type.
-/// ``EncodingWriter`` writes Codable values in the same order, but without an array for each object.
+/// ``EncodingWriter`` writes Codable values in the same order, but without an array for each
+/// object.
 package struct ArchiveWriter {
     /// The number of a node.
     package typealias Node = Int
@@ -46,7 +46,9 @@ package struct ArchiveWriter {
         case strings([Text])
     }
 
-    /// Something left to do, which leaves one property list object on `results` when it is done.
+    /// Something left to do.
+    ///
+    /// When it is done, one property list object is added to `results`.
     private enum Step {
         case value(Value)
         case endElements(count: Int)

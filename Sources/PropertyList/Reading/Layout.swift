@@ -29,7 +29,8 @@ struct Layout {
 
 /// The objects of a binary property list, as CoreFoundation's
 /// [CFBinaryPList.c](https://github.com/apple-oss-distributions/CF/blob/main/CFBinaryPList.c)
-/// describes them: a byte with the type in its upper half and a size in its lower, then the content.
+/// describes them: a byte with the type in its upper half and a size in its lower, then the
+/// content.
 extension PropertyList {
     /// What the object at an offset before the offset table is; its content is not looked at.
     func layout(at offset: Int) throws(PropertyListError) -> Layout {

@@ -7,7 +7,8 @@
 /// 2. Every reference is below the number of objects.
 /// 3. All objects together are no larger than the bytes that hold them. So what is linear in the
 ///    objects' sizes is linear in the file, however its offsets overlap.
-/// 4. No collection that the root reaches contains itself, and none is nested deeper than the limit.
+/// 4. No collection that the root reaches contains itself, and none is nested deeper than the
+///    limit.
 /// 5. The keys of a dictionary are strings, all different.
 ///
 /// Reading allocates nothing for an object, and uses no recursion, so that neither the size nor the
@@ -23,12 +24,12 @@ public struct PropertyList: Sendable {
     /// The bytes that were read, unchanged.
     public let bytes: [UInt8]
     let trailer: Trailer
-    /// The largest UID among the objects, where there is one; whoever reads UIDs checks it once.
+    /// The largest UID among the objects, if there is one; whoever reads UIDs checks it once.
     public private(set) var largestUID: UInt64?
 
     /// Reads a binary property list and checks all of it.
     ///
-    /// - Throws: ``PropertyListError`` with the offset of the first thing found wrong.
+    /// - Throws: ``PropertyListError`` with the offset of the first fault.
     public init(_ bytes: [UInt8], limits: Limits = .standard) throws(PropertyListError) {
         let trailer = try Trailer(of: bytes, limits: limits)
         self.bytes = bytes
@@ -36,7 +37,7 @@ public struct PropertyList: Sendable {
         var table = TableCheck(of: self)
         try table.run()
         largestUID = table.largestUID
-        // The table is given away, so that its marks are changed where they are, not in a copy.
+        // The table is given away, so its marks are changed in place, not in a copy.
         var containment = ContainmentCheck(after: consume table, depthLimit: limits.depth)
         try containment.run()
     }
@@ -79,8 +80,8 @@ extension PropertyList {
 extension PropertyList {
     /// One value of a property list.
     ///
-    /// Strings, data and collections are ranges of its bytes; nothing is copied before `text(of:)` or
-    /// `elements(of:)` asks for it.
+    /// Strings, data and collections are ranges of its bytes; nothing is copied before `text(of:)`
+    /// or `elements(of:)` asks for it.
     public enum Value: Hashable, Sendable {
         /// A boolean.
         case boolean(Bool)

@@ -1,4 +1,4 @@
-/// Why bytes are no binary property list that this module reads, and where.
+/// Why bytes are not a binary property list that this module reads, and where.
 public struct PropertyListError: Error, Hashable {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct PropertyListError: Error, Hashable {
         public static let badReference = Code(name: "badReference")
         /// A collection contains itself.
         public static let cycle = Code(name: "cycle")
-        /// A dictionary has a key twice, or one that is no string.
+        /// A dictionary has a key twice, or one that is not a string.
         public static let badKey = Code(name: "badKey")
         /// The property list is larger or deeper than the limits allow.
         public static let limitExceeded = Code(name: "limitExceeded")
@@ -42,11 +42,11 @@ public struct PropertyListError: Error, Hashable {
 }
 
 extension PropertyListError: CustomStringConvertible {
-    /// The sentence and the place.
+    /// The message and the place.
     public var description: String { "\(message) (byte \(byteOffset))" }
 }
 
-/// What this module says when it refuses bytes.
+/// The messages of these errors.
 extension PropertyListError {
     static let empty = PropertyListError(.empty, at: 0, "The input is empty.")
 

@@ -1,6 +1,7 @@
 /// The last 32 bytes of a binary property list: where everything is.
 ///
 /// The layout is that of `CFBinaryPlistTrailer` in
+///
 /// [ForFoundationOnly.h](https://github.com/apple-oss-distributions/CF/blob/main/ForFoundationOnly.h):
 /// six bytes that nobody reads, the two widths, then three big-endian 64-bit numbers.
 struct Trailer: Sendable {

@@ -18,8 +18,9 @@ package struct CalendarDate: Hashable, Sendable {
     private static let daysPerEra = 146_097
     private static let secondsLimit = 2_840_000_000_000_000
 
-    /// The second in which a moment lies, which is so many seconds after 2001-01-01 00:00:00 UTC; nil
-    /// where it is no number, or farther away than 90 million years, as no double keeps seconds.
+    /// The second in which a moment lies, which is so many seconds after 2001-01-01 00:00:00 UTC;
+    /// nil if it is not a number, or farther away than 90 million years, as no double keeps
+    /// seconds.
     package init?(secondsSince2001 seconds: Double) {
         let whole = seconds.rounded(.down)
         guard let total = Int(exactly: whole), total.magnitude < Self.secondsLimit else {
@@ -41,8 +42,8 @@ package struct CalendarDate: Hashable, Sendable {
         second = secondOfDay % 60
     }
 
-    /// Takes a date apart that is written as `2024-02-29T12:00:00Z`; nil where it is written
-    /// otherwise, or where there is no such date.
+    /// Takes a date apart that is written as `2024-02-29T12:00:00Z`; nil if it is written
+    /// otherwise, or if there is no such date.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")

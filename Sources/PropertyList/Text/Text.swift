@@ -34,7 +34,7 @@ public struct Text: Sendable {
         }
     }
 
-    /// The text as a string, or nil where an unpaired surrogate stands in it.
+    /// The text as a string, or nil if an unpaired surrogate stands in it.
     public var string: String? {
         switch storage {
         case .wellFormed(let string): string

@@ -28,7 +28,7 @@ struct Output {
         for offset in 0..<range.count { bytes[start + offset] = content[range.lowerBound + offset] }
     }
 
-    /// Appends the marker of a collection, and the count in it or behind it.
+    /// Appends the marker of a collection, and the count in it or after it.
     mutating func append(type: UInt8, count: Int) {
         append(UInt32(type << 4 | UInt8(min(count, 15))), width: 1)
         guard count >= 15 else { return }

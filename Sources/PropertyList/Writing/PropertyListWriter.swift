@@ -28,7 +28,7 @@ public struct PropertyListWriter {
     /// A place of the hash table.
     private struct Slot {
         var hash: UInt32 = 0
-        /// The number of the scalar, and 1 more; 0 where there is none.
+        /// The number of the scalar, and 1 more; 0 if there is none.
         var number: UInt32 = 0
     }
 
@@ -49,7 +49,7 @@ public struct PropertyListWriter {
         content.reserveCapacity(256)
     }
 
-    /// Makes room for so many objects.
+    /// Reserves memory for a number of objects.
     package mutating func reserveCapacity(_ count: Int) {
         entries.reserveCapacity(count)
         while slots.count < 2 * count { growSlots() }
@@ -224,7 +224,7 @@ extension PropertyListWriter {
         return addScalar(from: start)
     }
 
-    /// Adds a string: as ASCII where it is that, else as UTF-16.
+    /// Adds a string: as ASCII if it is that, else as UTF-16.
     public mutating func add(string: Text) -> ObjectIndex {
         let start = content.count
         content.append(text: string)
@@ -272,7 +272,7 @@ extension PropertyListWriter {
         return index
     }
 
-    /// A hash that is seeded anew in each process, so that nobody can make strings that collide.
+    /// A hash with a new seed in each process, so nobody can make strings that collide.
     private func hash(from start: Int) -> UInt32 {
         var hasher = Hasher()
         // All bytes go in at once; the pointer stays in the closure and within the content.

@@ -21,7 +21,7 @@ extension [UInt8] {
         if count >= 15 { append(integer: Int128(count)) }
     }
 
-    /// Appends an integer in 1, 2 or 4 bytes where it is not negative and fits, else in 8 or 16.
+    /// Appends an integer in 1, 2 or 4 bytes if it is not negative and fits, else in 8 or 16.
     mutating func append(integer: Int128) {
         let size: UInt8 =
             switch integer {
@@ -35,7 +35,7 @@ extension [UInt8] {
         append(bigEndian: integer, width: 1 << Int(size))
     }
 
-    /// Appends a string: one byte a character where all are ASCII, else UTF-16.
+    /// Appends a string: one byte a character if all are ASCII, else UTF-16.
     mutating func append(text: Text) {
         if var string = text.string, string.withUTF8({ appendASCII($0) }) {
             return
@@ -55,7 +55,7 @@ extension [UInt8] {
         append(text: Text(String(decoding: utf8, as: UTF8.self)))
     }
 
-    /// Appends a string where it is ASCII, and says whether it is.
+    /// Appends a string if it is ASCII, and says whether it is.
     private mutating func appendASCII(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
         // All bits together first, which takes many bytes at a time.
         var bits: UInt8 = 0
