@@ -91,7 +91,7 @@ extension ArchiveTree {
 }
 
 extension Fields {
-    /// Where the field is that says of what class the object is.
+    /// The position of the field that names the class of the object.
     fileprivate func classPosition(in list: PropertyList) -> Int {
         let position = (0..<count).first { position in
             guard case .string(let name) = list.value(at: key(at: position, in: list)) else {
@@ -104,9 +104,9 @@ extension Fields {
     }
 }
 
-/// What stands at a place of the property list: scalars, data, and its own collections.
+/// Values of the property list: scalars, data, and its own collections.
 extension ArchiveTree {
-    /// Shows what stands at a place of the property list, and leaves its children on the stack.
+    /// Shows a value of the property list, and leaves its children on the stack.
     mutating func show(
         _ index: ObjectIndex, at position: Position, in view: ArchiveView, _ indentation: String,
         to line: inout InspectionLine

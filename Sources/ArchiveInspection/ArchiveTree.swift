@@ -3,12 +3,12 @@ internal import PropertyList
 
 /// An archive as a tree for people to read, line by line.
 ///
-/// 1. Each object is shown once, with its UID where several places refer to it; elsewhere only its
-///    UID is. So the tree ends for circles, and is as long as the archive, whatever is shared.
-/// 2. What is nested very deep is shown below the tree, as a tree of its own, so that the lines do
-///    not grow with the depth of the archive.
-/// 3. What archives of a property list that shares its collections could make of that is limited by
-///    a budget, from which every line is paid.
+/// 1. Each object is shown once, with its UID if several places refer to it. The other places show
+///    only the UID. So circles end, and sharing does not make the tree longer.
+/// 2. What is nested very deep is shown below the tree, as a tree of its own, so the lines do not
+///    grow with the depth of the archive.
+/// 3. A budget, from which every line is paid, limits what a property list with shared collections
+///    could make of that.
 /// 4. The stack is an array, for archives inside of archives too.
 ///
 /// ```swift
@@ -16,7 +16,7 @@ internal import PropertyList
 /// while let line = try tree.next() { print(line) }
 /// ```
 package struct ArchiveTree: InspectionListing {
-    /// How deep objects stand in each other before they are shown below the tree.
+    /// The depth from which objects are shown below the tree.
     static let depthLimit = 48
     /// How deep archives are opened in each other.
     static let levelLimit = 16
@@ -40,7 +40,7 @@ package struct ArchiveTree: InspectionListing {
     private var takenCount = 0
     private let limit: Int
     private var budget: Int
-    /// Where the value begins that was met last, or the data that the archive is in which that is.
+    /// The offset of the last value, or of the data with the archive that has it.
     var byteOffset = 0
 
     /// Makes the tree of the objects that `$top` reaches.
@@ -48,8 +48,10 @@ package struct ArchiveTree: InspectionListing {
         self.init(of: archive, options: options, followsReferences: true)
     }
 
-    /// Makes the table of an archive's objects as they stand in its property list: each with its
-    /// UID, and references as UIDs; before and after that the other entries of the root.
+    /// Makes the table of an archive's objects as they are in its property list: each with its UID,
+    /// and references as UIDs.
+    ///
+    /// The other entries of the root are before and after it.
     package static func objectTable(
         of archive: KeyedArchive, options: InspectionOptions = InspectionOptions()
     ) -> ArchiveTree {
@@ -216,7 +218,7 @@ extension ArchiveTree {
         return line
     }
 
-    /// What leads to a child, and what stands before the lines below it.
+    /// What leads to a child, and what is before the lines below it.
     private func branch(isLast: Bool) -> (fork: String, gap: String) {
         switch (options.linesAreASCII, isLast) {
         case (false, false): ("├─ ", "│  ")

@@ -3,7 +3,7 @@ internal import PropertyList
 
 /// An archive that is being shown, and what was shown of it.
 ///
-/// A class, because what stands open in a tree shares it.
+/// A class, because the open frames of a tree share it.
 final class ArchiveView {
     let archive: KeyedArchive
     /// How many archives this one is inside of.

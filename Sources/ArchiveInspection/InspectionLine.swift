@@ -1,8 +1,8 @@
 package import KeyedArchive
 
-/// A line of what an archive is shown as to people, in pieces that can have colours.
+/// A line that shows a part of an archive to people, in pieces that can have colours.
 ///
-/// All of it is printable: whatever a foreign string holds, no control character is in it.
+/// All of it is printable. Control characters of foreign strings are escaped.
 package struct InspectionLine: Hashable, Sendable {
     /// What a piece of a line is.
     package enum Role: Hashable, Sendable {
@@ -77,7 +77,7 @@ package struct InspectionOptions: Hashable, Sendable {
     package var stringsAreASCII = false
     /// Whether keyed archives inside data are shown too, those inside of these among them.
     package var opensArchives = false
-    /// The most bytes that are written, about, beside 32 for each byte of the archive.
+    /// About the most bytes that are written, in addition to 32 for each byte of the archive.
     package var limit = 64 << 20
 
     /// Makes the options that show all that can be shown in UTF-8, but not what is inside data.

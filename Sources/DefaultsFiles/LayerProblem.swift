@@ -1,7 +1,7 @@
 internal import DefaultsModel
 internal import Glibc
 
-/// What is wrong with a file of a layer: where and why.
+/// A problem with a file of a layer: where and why.
 ///
 /// It is a sentence for the log and for `defaultsctl lint`, and never contains a stored value.
 package struct LayerProblem: Error, Hashable, Sendable {
@@ -14,32 +14,32 @@ package struct LayerProblem: Error, Hashable, Sendable {
         package static let notFound = Code(name: "notFound")
         /// The file or the directory cannot be read.
         package static let unreadable = Code(name: "unreadable")
-        /// The system has not what reading it takes, for now: a descriptor, or memory.
+        /// The system has no descriptor or memory for reading it at the moment.
         package static let noMeans = Code(name: "noMeans")
         /// The places cannot be watched.
         package static let notWatched = Code(name: "notWatched")
         /// Something is larger than is allowed.
         package static let tooLarge = Code(name: "tooLarge")
-        /// The name of a file or a directory is that of no domain.
+        /// The name of a file or a directory is not a domain's.
         package static let badName = Code(name: "badName")
         /// The bytes are neither JSON nor a property list.
         package static let syntax = Code(name: "syntax")
-        /// A name is that of no key.
+        /// A name is not a valid key.
         package static let badKey = Code(name: "badKey")
-        /// What is locked is not told as it must be, or may not be told there.
+        /// A lock is wrong, or is not allowed in this file.
         package static let badLock = Code(name: "badLock")
         /// No archive can be made of a value.
         package static let badValue = Code(name: "badValue")
 
-        // Those of remarks alone.
+        // Codes of remarks.
 
-        /// A key stands twice in one dictionary of a property list in XML, and the last one counts.
+        /// A dictionary of a property list in XML has a key twice; the last one counts.
         package static let repeatedKey = Code(name: "repeatedKey")
         /// A lock changes nothing.
         package static let idleLock = Code(name: "idleLock")
         /// A domain has a main file of each form in one place.
         package static let twoMainFiles = Code(name: "twoMainFiles")
-        /// A directory of drop-ins has none.
+        /// A directory of drop-ins has no file.
         package static let noDropIns = Code(name: "noDropIns")
         /// The name is that of the global domain in another case.
         package static let likeGlobalDomain = Code(name: "likeGlobalDomain")
@@ -134,7 +134,7 @@ extension LayerProblem {
         LayerProblem(.syntax, path, "The file is empty; a file without values must contain {}.")
     }
 
-    /// A file stands where none of its name is read.
+    /// A file has a name that is not read at its place.
     static func nameIsIgnored(_ path: String) -> LayerProblem {
         LayerProblem(
             .badName, path,

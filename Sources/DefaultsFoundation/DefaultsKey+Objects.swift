@@ -15,8 +15,8 @@ extension DefaultsKey {
     /// ```
     ///
     /// Each read makes a new object, and a change to one that was read changes nothing in the
-    /// defaults: set it again. What objects can be made, and that no stored bytes can trap, is told
-    /// at `KeyedArchive.decodeObject(of:allowing:forKey:options:)`.
+    /// defaults: set it again. Which objects can be made, and why no stored bytes can trap, is
+    /// described at `KeyedArchive.decodeObject(of:allowing:forKey:options:)`.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
@@ -47,7 +47,7 @@ extension DefaultsKey where Value: NSObject & NSSecureCoding & SendableMetatype 
     ///   - class: The class of the object itself.
     ///   - others: The classes of what is in it, if it is a collection.
     ///   - options: How classes are called in archives, and how much is read.
-    ///   - value: Makes what holds where no layer has the key; called for each read of it.
+    ///   - value: Makes the value if no layer has the key. Each read of the key calls it.
     public convenience init(
         _ name: String, ofClass class: Value.Type, allowing others: [AnyClass] = [],
         options: ObjectCodingOptions = ObjectCodingOptions(),
@@ -82,8 +82,9 @@ extension ValueCoding where Value: NSObject & NSSecureCoding & SendableMetatype 
 }
 
 extension ValueCoding {
-    /// The coding of objects of NSSecureCoding where there may be none, for which nothing is
-    /// stored.
+    /// The coding of optional objects of NSSecureCoding.
+    ///
+    /// For nil, nothing is stored.
     ///
     /// An archive of nil is read as nil.
     ///

@@ -11,18 +11,18 @@ extension DefaultsMigration {
     /// ])
     /// ```
     ///
-    /// - Values are taken over as what they are, with their keys. Data that are a keyed archive
+    /// - Values are copied as they are, with their keys. Data that are a keyed archive
     ///   become that archive: what a program had archived to store it is an object here, and is
     ///   read by a key with its class.
     /// - A key that the user has set here already stays as it is.
-    /// - UserDefaults keep what they have, so that an earlier version of the program finds it.
+    /// - UserDefaults keep their values, so an earlier version of the program still finds them.
     /// - A key that is empty, longer than 1024 bytes of UTF-8 or has a NUL in it is left out.
     ///
     /// - Parameters:
     ///   - name: The suite, as `UserDefaults(suiteName:)` takes it. What `UserDefaults.standard`
     ///     has is on Linux under the name of the program's file.
     ///   - version: The version that the domain has after the step, 1 or more.
-    /// - Returns: The step. It throws ``ObjectCodingError`` where a value cannot be archived.
+    /// - Returns: The step. It throws ``ObjectCodingError`` if a value cannot be archived.
     public static func importingUserDefaults(named name: String, to version: Int)
         -> DefaultsMigration
     {

@@ -7,7 +7,7 @@ package import PropertyList
 /// that archive. A dictionary of an application that has such keys, and is not a valid archive, is
 /// a dictionary.
 package struct PropertyListEntries {
-    /// The key of a dictionary that stands for an archive which XML cannot hold as a property list.
+    /// The key of a dictionary with an archive that XML cannot hold as a property list.
     package static let archiveKey: Text = "$archive"
 
     private let list: PropertyList
@@ -41,7 +41,7 @@ package struct PropertyListEntries {
     /// The archive of an entry's value.
     ///
     /// - Parameter limits: How large the value may be, if it is not an archive already.
-    /// - Throws: Why none can be made of it: `ArchiveError`, `ValueFormError` or
+    /// - Throws: Why the value cannot be an archive: `ArchiveError`, `ValueFormError` or
     ///   ``ReferenceOutsideArchive``.
     package func archive(
         at position: Int, limits: ValueFormLimits = .standard

@@ -4,7 +4,7 @@ package import PropertyList
 /// The walk over a property list that hands its values to a sink as the value form has them.
 ///
 /// What is open is on a stack in an array, so the depth of a list causes no recursion; a sink
-/// that bounds its size bounds the time, where collections are shared.
+/// that limits its size also limits the time if collections are shared.
 package struct PropertyListForm {
     /// A collection whose values are being handed on.
     private struct Frame {
@@ -107,7 +107,7 @@ package struct PropertyListForm {
     }
 }
 
-/// A reference of a keyed archive stands outside of one.
+/// A reference of a keyed archive is outside an archive.
 package struct ReferenceOutsideArchive: Error, CustomStringConvertible {
     /// The message.
     package var description: String {

@@ -4,7 +4,7 @@ package import PropertyList
 /// Writes values as macOS's `defaults read` shows them: the old style, indented by four spaces.
 ///
 /// A scalar by itself is bare. Within collections all that is not only ASCII letters and digits is
-/// in quotation marks, with escapes, so that nothing that is not printable ASCII comes out;
+/// in quotation marks, with escapes, so the output is printable ASCII;
 /// booleans are `1` and `0`; data is cut short. So the form is for people, and for scripts that
 /// look for a scalar: types and the middle of data cannot be read back.
 ///
@@ -38,7 +38,7 @@ package struct DescriptionWriter: ValueFormSink {
     /// Makes a writer that expects one value.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes, by which one scalar may go beyond.
+    ///   - limit: About the most bytes. One scalar may exceed it.
     ///   - hasISODates: Whether dates are spelled in ISO 8601, with their fraction, and not as
     ///     macOS does.
     package init(limit: Int = ValueFormLimits.standard.size, hasISODates: Bool = false) {

@@ -5,9 +5,9 @@ package struct OpenStepError: Error, Hashable {
         /// The code's name, for messages and tests.
         package let name: String
 
-        /// A character stands where none of its kind may be.
+        /// A character is at a place where it is not allowed.
         package static let syntax = Code(name: "syntax")
-        /// Data, a number or a date is spelled as none is.
+        /// Data, a number or a date has a wrong spelling.
         package static let badValue = Code(name: "badValue")
         /// The property list is larger or deeper than the limits allow.
         package static let limitExceeded = Code(name: "limitExceeded")

@@ -5,7 +5,7 @@ extension PropertyList {
     ///
     /// It is strings, bare if they are only of ASCII letters, digits and `_$/:.-`, else between `"`
     /// or `'` with escapes (`\n`, `\101` octal, `\U00e9` a UTF-16 code unit); `(`arrays`)`; `{`
-    /// dictionaries`}` of `key = value;`; and data, `<0fbe>`. Entries may stand without braces, as
+    /// dictionaries`}` of `key = value;`; and data, `<0fbe>`. Entries may come without braces, as
     /// in a `.strings` file. Numbers, booleans and dates are strings but in GNUstep's extension:
     /// `<*I5>`, `<*R1.5>`, `<*BY>`, `<*D2001-01-01 00:00:00 +0000>`.
     ///
@@ -71,7 +71,7 @@ struct OpenStepParser {
     private var writer = PropertyListWriter()
     private var stack: [Frame] = []
     private var count = 0
-    /// Where the first key begins that its dictionary has had already.
+    /// The offset of the first repeated key of a dictionary.
     private(set) var repeatedKey: Int?
 
     init(_ text: [UInt8], limits: PropertyList.Limits) {
@@ -87,7 +87,7 @@ struct OpenStepParser {
         while root == nil { root = try step() }
         try scanner.skipSpace()
         if !scanner.isAtEnd {
-            // Behind a string it may be the rest of a .strings file: a = b;
+            // After a string it may be the rest of a .strings file: a = b;
             guard isString else { throw .junk(at: scanner.offset) }
             root = try strings()
         }
@@ -114,8 +114,8 @@ struct OpenStepParser {
 // MARK: Collections
 
 extension OpenStepParser {
-    /// Reads an element or an entry of the innermost collection, or its end; gives the root where
-    /// that has come to its end.
+    /// Reads an element or an entry of the innermost collection, or its end; returns the root at
+    /// its end.
     private mutating func step() throws(OpenStepFault) -> ObjectIndex? {
         guard let kind = stack.last?.kind else { preconditionFailure("No collection is open.") }
         try scanner.skipSpace()
@@ -138,8 +138,8 @@ extension OpenStepParser {
         }
     }
 
-    /// Reads a key and what stands between it and its value; true if it has none, as in `{a;}`,
-    /// and is its own.
+    /// Reads a key and what is between it and its value; true if it has no value, as in `{a;}`, and
+    /// is its own.
     private mutating func key() throws(OpenStepFault) -> Bool {
         let start = scanner.offset
         guard scanner.isAtString else { throw .expected("A key or the end, }", at: start) }
@@ -177,7 +177,7 @@ extension OpenStepParser {
                 throw .expected("A comma or the end, )", at: scanner.offset)
             }
         case .dictionary, .strings:
-            // GNUstep lets the last one be left out.
+            // GNUstep allows the last one to be left out.
             let isLast = scanner.next == UInt8(ascii: "}") && kind == .dictionary
             guard scanner.skip(";") || isLast else {
                 throw .expected("A semicolon after the value", at: scanner.offset)

@@ -2,7 +2,7 @@ internal import PropertyList
 
 /// Reads the tokens of a property list in the old style.
 struct OpenStepScanner {
-    /// What stands between `<*` and `>`.
+    /// What is between `<*` and `>`.
     enum TypedValue {
         case integer(Int128)
         case real(Double)
@@ -29,7 +29,7 @@ struct OpenStepScanner {
         return true
     }
 
-    /// Goes back to a place where the scanner was before.
+    /// Goes back to an earlier place.
     mutating func rewind(to offset: Int) {
         self.offset = offset
     }
@@ -86,7 +86,7 @@ extension OpenStepScanner {
         offset += 1
         let plain = try plainPart(upTo: mark)
         if skip(Unicode.Scalar(mark)) { return Text(plain) }
-        // Escapes are code units, of which two may be one character.
+        // Escapes are code units, and two may be one character.
         var units = Array(plain.utf16)
         while let byte = next {
             if byte == mark {
@@ -102,7 +102,7 @@ extension OpenStepScanner {
         throw .openString(at: start)
     }
 
-    /// Reads what stands before the next escape or the end of the string.
+    /// Reads up to the next escape or the end of the string.
     private mutating func plainPart(upTo mark: UInt8) throws(OpenStepFault) -> String {
         let start = offset
         while let byte = next, byte != mark, byte != UInt8(ascii: "\\") { offset += 1 }
@@ -112,7 +112,7 @@ extension OpenStepScanner {
         return part
     }
 
-    /// Reads what stands behind a backslash; nil if that is to be read as it is: a character of
+    /// Reads an escape after its backslash; nil if it is to be read literally: a character of
     /// several bytes, or the end of the text.
     private mutating func escape() -> UInt16? {
         guard let byte = next, byte < 0x80 else { return nil }
@@ -133,7 +133,7 @@ extension OpenStepScanner {
         }
     }
 
-    /// Reads digits, as many as there are and at most so many.
+    /// Reads up to a number of digits.
     private mutating func number(
         digits: Int, radix: UInt16, _ value: (UInt8) -> UInt16?
     ) -> UInt16 {
@@ -150,7 +150,7 @@ extension OpenStepScanner {
 // MARK: Data and typed values
 
 extension OpenStepScanner {
-    /// Reads hexadecimal digits up to `>`, which the scanner stands before; `<` was read.
+    /// Reads hexadecimal digits and `>`; the scanner is after `<`.
     mutating func data() throws(OpenStepFault) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -216,7 +216,7 @@ extension OpenStepScanner {
 extension UInt8 {
     fileprivate var isSpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 
-    /// Whether strings may hold the character without quotation marks, as CoreFoundation has it.
+    /// Whether a string with the character needs no quotation marks, as in CoreFoundation.
     fileprivate var isBare: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -7,7 +7,7 @@ internal import PropertyList
 ///    their order, fields and elements and their order, class records, and the types of scalars.
 /// 2. What was in use before and is not any more is left out, and UIDs close up; what nothing
 ///    referred to before stays.
-/// 3. An inline value of the property list stays inline where its new value can be.
+/// 3. An inline value of the property list stays inline if its new value can be.
 struct ArchiveEdit {
     private let archive: KeyedArchive
     private let path: ValuePath
@@ -134,7 +134,7 @@ extension ArchiveEdit {
         }
     }
 
-    /// What is put in a field of an object, where `index` or nothing was before.
+    /// What is put in a field of an object, in the place of `index` or of nothing.
     private mutating func node(
         of value: GraftedValue, inField name: Text, of holder: Holder, replacing index: ObjectIndex?
     ) -> Draft.Node {
@@ -147,7 +147,7 @@ extension ArchiveEdit {
         return draft.node(of: value, isInline: archive.isInline(value.kind, replacing: index))
     }
 
-    /// What is added to a list: inline or behind a reference as the last element is.
+    /// What is added to a list: inline or by a reference, like the last element.
     private mutating func node(of value: GraftedValue, in list: ElementList) -> Draft.Node {
         draft.node(of: value, isInline: archive.endsInline(list))
     }
@@ -206,8 +206,10 @@ extension KeyedArchive {
         return isInlineScalar(list.elements.element(list.count - 1, in: self.list))
     }
 
-    /// Whether a scalar is inline in a field: numbers and booleans do, unless a number object was
-    /// there; all others only where one like them did.
+    /// Whether a scalar is inline in a field.
+    ///
+    /// Numbers and booleans are, unless a number object was there. All others are only if one of
+    /// the same kind was.
     fileprivate func isInline(_ kind: ValueKind?, replacing index: ObjectIndex?) -> Bool {
         let old = index.map { list.value(at: $0) }
         switch kind {

@@ -5,8 +5,8 @@ internal import PropertyList
 /// and the value that is set in it.
 ///
 /// 1. A node is an object of a property list: those of the archive, then those of the value, then
-///    what an edit makes. A node never changes; an edit makes others that hold it, so that what
-///    shares a node in the file keeps it.
+///    what an edit makes. A node never changes; an edit makes new ones, so other places that share
+///    a node keep it.
 /// 2. A slot is an entry of `$objects`: those of the archive, those of the value, then new ones. A
 ///    node refers to a slot, and an edit changes which node a slot is, for all who refer to it.
 /// 3. Slot 0 is nil. What the value calls nil is slot 0 too.
@@ -37,7 +37,7 @@ struct Draft {
     private(set) var slots: [Node]
     /// What `$top` is.
     private(set) var top: Node
-    /// Slots of the value for which equal ones of the archive stand.
+    /// The slots of the value that are replaced by equal slots of the archive.
     private(set) var aliases: [Slot: Slot] = [:]
 
     init(of base: KeyedArchive, with value: KeyedArchive? = nil) {
@@ -147,7 +147,7 @@ extension Draft {
         slots[slot] = add(content)
     }
 
-    /// Has a slot of the archive stand for an equal one of the value.
+    /// Replaces a slot of the value by an equal slot of the archive.
     mutating func alias(_ slot: Slot, for valueSlot: Slot) {
         aliases[valueSlot] = slot
     }

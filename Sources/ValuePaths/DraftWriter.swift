@@ -3,7 +3,7 @@ internal import PropertyList
 
 /// Writes a draft as an archive.
 ///
-/// 1. A node is written once, so that what is shared in the property list stays so.
+/// 1. A node is written once, so what is shared in the property list stays shared.
 /// 2. The bytes follow from the draft and the order of its slots.
 struct DraftWriter {
     private let draft: Draft
@@ -24,7 +24,7 @@ struct DraftWriter {
 
     /// An archive of its own, whose root is at a slot.
     ///
-    /// It may be nested as deep as what it is taken from, which whoever read that has allowed.
+    /// It may be nested as deep as the archive that it is taken from.
     consuming func archive(root: Draft.Slot) throws(ArchiveError) -> KeyedArchive {
         let root = list.add(uid: uid(of: root))
         let top = list.add(keys: [list.add(string: "root")], values: [root])

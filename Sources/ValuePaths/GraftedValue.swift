@@ -4,7 +4,7 @@ internal import PropertyList
 /// The value that an edit sets: the root of an archive of its own.
 struct GraftedValue {
     let archive: KeyedArchive
-    /// Where the reference to the root stands.
+    /// The reference to the root.
     let reference: ObjectIndex
     /// What the root is, if that is a plain scalar.
     let kind: ValueKind?
@@ -31,9 +31,9 @@ struct GraftedValue {
 }
 
 extension Draft {
-    /// Has objects of the archive stand for equal scalars and class records of the value.
+    /// Replaces scalars and class records of the value by equal objects of the archive.
     ///
-    /// Each stands for one at most: what the value keeps apart stays apart.
+    /// Each object replaces one at most, so what the value keeps apart stays apart.
     mutating func share(_ value: GraftedValue, with shared: inout SharedObjects) {
         var walk = SlotWalk(over: self)
         walk.walk(from: valueStart.node + value.reference.position, in: self)

@@ -3,7 +3,7 @@ internal import PropertyList
 
 /// Parts of a value, read and changed by their paths.
 ///
-/// A path goes where the value form of the archive goes, by the same names: to the entries of
+/// A path uses the names of the archive's value form. It leads to the entries of
 /// dictionaries, the fields of objects (not `$class`), the elements of arrays and sets, and in an
 /// archive whose `$top` has other keys than `root`, first to one of those. `NS.objects` of a set
 /// and `NS.keys` and `NS.objects` of a dictionary that is not shown as one are its lists. Of keys
@@ -13,7 +13,7 @@ internal import PropertyList
 extension KeyedArchive {
     /// The part of the value that a path leads to, as an archive of its own.
     ///
-    /// It has all that the part refers to, with the same sharing, circles and classes. What stands
+    /// It has all that the part refers to, with the same sharing, circles and classes. What is
     /// inline in the property list there becomes an object: NSArray, NSDictionary or a scalar. An
     /// empty path gives the archive itself. The part may be nested as deep as the archive is, which
     /// can be deeper than the standard limits allow.
@@ -39,7 +39,7 @@ extension KeyedArchive {
     ///
     /// The elements of an NSSet have no places to be set; its `NS.objects` can be.
     ///
-    /// - Throws: ``ValuePathError`` if a step leads nowhere, or the value cannot stand there.
+    /// - Throws: ``ValuePathError`` if a step leads nowhere, or the value is not allowed there.
     package func setting(
         _ path: ValuePath, to value: KeyedArchive
     ) throws(ValuePathError) -> KeyedArchive {

@@ -77,8 +77,9 @@ extension KeyedArchive {
 }
 
 extension ElementList {
-    /// The elements of an object; they stand in a list if that is how the object has them, and
-    /// will if it has none.
+    /// The elements of an object.
+    ///
+    /// They are in a list, unless the object has them in fields with numbers.
     fileprivate init(holder: Holder, kind: ValueKind, named name: String, _ elements: Elements) {
         self.holder = holder
         self.kind = kind
@@ -92,7 +93,7 @@ extension ElementList {
 }
 
 extension Fields {
-    /// Where the field of this name is.
+    /// The position of the field with this name.
     func position(ofText name: Text, in list: PropertyList) -> Int? {
         let codeUnits = name.codeUnits
         return (0..<count).first { position in
@@ -118,7 +119,7 @@ struct KeySearch {
         codeUnits = name.codeUnits
     }
 
-    /// Where the first key is that is this text.
+    /// The position of the first key with this text.
     mutating func first(in keys: Elements) -> Int? {
         for position in 0..<keys.count
         where isName(keys.element(position, in: archive.list)) { return position }

@@ -32,7 +32,7 @@ struct PathWalk {
         return seat
     }
 
-    /// The parts of what is at a seat that the first `count` steps lead to.
+    /// The parts of the value at a seat, to which the first `count` steps lead.
     private func parts(of seat: Seat, after count: Int) throws(ValuePathError) -> Parts {
         if case .list(let elements, _) = seat { return .list(elements) }
         guard let (place, index) = archive.place(of: seat) else {
@@ -123,7 +123,7 @@ extension KeyedArchive {
         return top
     }
 
-    /// The seat of the archive's one value, where `$top` has nothing but `root`.
+    /// The seat of the archive's one value, if `$top` has nothing but `root`.
     var rootSeat: Seat? {
         let fields = Fields(keys: topKeys, values: topValues)
         guard fields.count == 1, let root = fields["root", in: list],
@@ -138,7 +138,7 @@ extension KeyedArchive {
         return .fields(holder, Fields(keys: topKeys, values: topValues), .top)
     }
 
-    /// The place of what is at a seat, and what stands there; nil if that is not a place.
+    /// The place of a seat, and what is there; nil if the seat has no place.
     func place(of seat: Seat) -> (Place, ObjectIndex)? {
         switch seat {
         case .root(let place, let index):
@@ -154,7 +154,7 @@ extension KeyedArchive {
         }
     }
 
-    /// The value that stands at a place, or that what stands there refers to; nil if it is nil.
+    /// The value at a place, or the value that a reference there leads to; nil if it is nil.
     func holder(of index: ObjectIndex, at place: Place) -> Holder? {
         guard case .uid(let uid) = list.value(at: index) else {
             return Holder(place: place, index: index, isObject: false)

@@ -1,9 +1,9 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// Where a value stands in the property list of an archive.
+/// Where a value is in the property list of an archive.
 struct Place {
-    /// What the property list objects belong to that are changed for a value's sake.
+    /// What the property list objects belong to that change with a value.
     enum Owner {
         case top
         case object(UInt64)
@@ -28,7 +28,7 @@ struct Place {
 struct Holder {
     let place: Place
     let index: ObjectIndex
-    /// Whether it is an entry of `$objects`, where a dictionary is an object.
+    /// Whether it is an entry of `$objects`, in which a dictionary is an object.
     let isObject: Bool
 }
 
@@ -51,7 +51,7 @@ struct ElementList {
     var count: Int { elements.count }
 }
 
-/// By what a value is known to what holds it, and what is there.
+/// The position of a value in what holds it, and what is there.
 enum Seat {
     /// The one value of the archive.
     case root(Place, ObjectIndex)

@@ -1,8 +1,8 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// Which objects of an archive stand for equal ones that an edit would add: plain scalars and class
-/// records, as the writers of archives share them.
+/// The objects of an archive that are used in the place of equal ones that an edit would add: plain
+/// scalars and class records, which writers of archives share.
 struct SharedObjects {
     private var numbering = ContentNumbering()
     private var scalars: [Int: Draft.Slot] = [:]

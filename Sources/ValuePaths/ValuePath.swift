@@ -10,10 +10,10 @@ package import PropertyList
 /// let volume = try archive.value(at: path)
 /// ```
 ///
-/// A name stands behind a point, but for the first one; an element's number stands in brackets, and
-/// a negative one counts from the end: `books[0].title`, `books[-1]`. A name that has a point, a
-/// bracket, a quotation mark or a control character, or nothing at all, stands in quotes, with the
-/// escapes of JSON: `options."a.b".c`, or `options["a.b"].c`.
+/// Names are separated by points. The number of an element is in brackets, and a negative number
+/// counts from the end: `books[0].title`, `books[-1]`. A name that has a point, a bracket, a
+/// quotation mark or a control character, or that is empty, is in quotes, with the escapes of JSON:
+/// `options."a.b".c`, or `options["a.b"].c`.
 package struct ValuePath: Hashable, Sendable {
     /// One step, from a value to what it holds.
     package enum Step: Hashable, Sendable {
@@ -23,7 +23,9 @@ package struct ValuePath: Hashable, Sendable {
         case index(Int)
     }
 
-    /// The steps, the outermost first; none is the whole value.
+    /// The steps, the outermost first.
+    ///
+    /// No steps mean the whole value.
     package let steps: [Step]
 
     /// Makes the path of these steps.
@@ -146,7 +148,7 @@ private struct ValuePathParser {
         return .name(try scanner.next == UInt8(ascii: "\"") ? quotedName() : plainName())
     }
 
-    /// What stands between brackets, and the closing one.
+    /// What is between brackets, and the closing bracket.
     private mutating func bracket() throws(ValuePathError) -> ValuePath.Step {
         let step: ValuePath.Step =
             try scanner.next == UInt8(ascii: "\"") ? .name(quotedName()) : .index(index())

@@ -13,11 +13,11 @@ package struct ValuePathError: Error, Hashable {
         package static let notFound = Code(name: "notFound")
         /// The value has no parts, or is nil.
         package static let noParts = Code(name: "noParts")
-        /// The parts of the value have numbers where the step is a name, or the reverse.
+        /// The parts of the value have numbers and the step is a name, or the reverse.
         package static let wrongStep = Code(name: "wrongStep")
         /// What is there, or would be, cannot be set or removed.
         package static let notEditable = Code(name: "notEditable")
-        /// The value cannot stand where it is to be set.
+        /// The value is not allowed where it is to be set.
         package static let badValue = Code(name: "badValue")
     }
 
@@ -26,7 +26,7 @@ package struct ValuePathError: Error, Hashable {
     /// The number of the step that fails, from 1; 0 is the whole value; nil if the text is not a
     /// path.
     package let step: Int?
-    /// Where the text is not a path, the column from 1, in characters of Unicode (code points).
+    /// The column of the fault, from 1 in code points, if the text is not a path.
     package let column: Int?
     /// A sentence that says what is wrong; it names steps of the path, and never a stored value.
     package let message: String

@@ -10,14 +10,14 @@ struct DocumentBuilder {
     private struct Frame {
         enum Kind {
             case plist, array, dictionary
-            /// What stands for the `<plist>` that is not there.
+            /// In the place of a missing `<plist>`.
             case bare
         }
         let kind: Kind
         let place: XMLPlace
         var values: [ObjectIndex] = []
         var keys: [ObjectIndex] = []
-        /// Where the keys stand, of the outermost dictionary alone.
+        /// Where the keys are; only of the outermost dictionary.
         var keyPlaces: [XMLPlace] = []
         /// The positions of the keys, once they are too many to search.
         var positions: [ObjectIndex: Int] = [:]
@@ -53,7 +53,7 @@ struct DocumentBuilder {
     private var text: [UInt8] = []
     private var root: ObjectIndex?
     private var count = 0
-    /// Where the first key stands that a dictionary has had already.
+    /// Where the first repeated key of a dictionary is.
     private var repeatedKey: XMLPlace?
     private var rootKeyPlaces: [XMLPlace] = []
 
@@ -210,7 +210,7 @@ extension DocumentBuilder {
         frames[innermost].key = nil
     }
 
-    /// Notes where an object stands that is new.
+    /// Notes the place of a new object.
     private mutating func note(_ index: ObjectIndex, at place: XMLPlace) {
         if index.position == places.count { places.append(place) }
     }

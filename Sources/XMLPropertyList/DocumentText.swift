@@ -1,8 +1,8 @@
-/// A document as expat takes it, and where its parts stand in the text that was given.
+/// A document as expat reads it, and the places of its parts in the original text.
 struct DocumentText {
     /// What expat reads.
     let bytes: ArraySlice<UInt8>
-    /// What stands before it: white space, which XML does not allow before its declaration.
+    /// White space before the document, which XML does not allow before its declaration.
     private let leading: ArraySlice<UInt8>
     private let controls: ControlCharacters?
 
@@ -17,13 +17,13 @@ struct DocumentText {
         bytes = controls.map { $0.bytes[...] } ?? document
     }
 
-    /// The text of an element as the document has it.
+    /// The text of an element as it is in the document.
     func original(_ text: [UInt8]) -> String {
         let string = String(decoding: text, as: UTF8.self)
         return controls?.restored(string) ?? string
     }
 
-    /// The place in the whole text of what expat has at this one.
+    /// The place in the whole text for a place that expat reports.
     func place(line: Int, column: Int, byteOffset: Int) -> XMLPlace {
         let lines = leading.count { $0 == UInt8(ascii: "\n") }
         let lastLine = leading.reversed().prefix { $0 != UInt8(ascii: "\n") }
@@ -35,16 +35,19 @@ struct DocumentText {
     }
 }
 
-/// Control characters that stand in a document as they are, which XML does not allow and macOS
-/// writes.
+/// Unescaped control characters in a document.
 ///
-/// expat gets characters of the private use area for them, of which the document has none itself.
+/// XML does not allow them, but macOS writes them.
+///
+/// expat gets characters of the private use area in their place, which the document does not use.
 private struct ControlCharacters {
     /// The document without them.
     let bytes: [UInt8]
-    /// The character that stands for NUL; the others follow it.
+    /// The character that replaces NUL; the others follow it.
     private let base: UInt32
-    /// Where those stand that took their places, each two bytes longer.
+    /// Where the replacements are.
+    ///
+    /// Each is two bytes longer.
     private let offsets: [Int]
 
     private static let blocks: ClosedRange<UInt32> = 0xE000 / 32...0xF8FF / 32
@@ -80,7 +83,7 @@ private struct ControlCharacters {
         return String(scalars)
     }
 
-    /// The offset in the document of what is at this one in ``bytes``.
+    /// The offset in the document for an offset in ``bytes``.
     func offset(_ offset: Int) -> Int {
         var (low, high) = (0, offsets.count)
         while low < high {

@@ -11,7 +11,9 @@ final class ExpatParser {
     private let handle: OpaquePointer
     private let text: DocumentText
     private var builder: DocumentBuilder
-    /// What the builder refused; expat is told to stop then, and calls a few times more.
+    /// The builder's error.
+    ///
+    /// expat is then stopped, but calls a few more times.
     private var fault: XMLPropertyListError?
 
     init(_ text: DocumentText, limits: PropertyList.Limits) {
@@ -54,7 +56,7 @@ final class ExpatParser {
         }
     }
 
-    /// Where the event at hand begins.
+    /// The place of the current event.
     private var place: XMLPlace {
         text.place(
             line: Int(clamping: XML_GetCurrentLineNumber(handle)),
@@ -105,7 +107,7 @@ extension ExpatParser {
         }
     }
 
-    /// Hands an event to the builder, and stops the parser where that refuses it.
+    /// Hands an event to the builder, and stops the parser if the builder refuses it.
     private static func take(
         _ pointer: UnsafeMutableRawPointer?,
         _ event: (inout DocumentBuilder, XMLPlace) throws(XMLPropertyListError) -> Void

@@ -7,7 +7,7 @@ enum ScalarElement: String {
     case no = "false"
 }
 
-/// The texts of elements, which may stand between white space.
+/// The texts of elements, with white space around them or not.
 extension ScalarElement {
     /// An integer, decimal or hexadecimal with `0x`, as CoreFoundation takes it, up to 128 bits.
     static func integer(_ text: [UInt8]) -> Int128? {

@@ -29,15 +29,14 @@ package struct XMLPropertyList: Sendable {
 
     /// The same property list in binary.
     package let binary: [UInt8]
-    /// Where the first key stands that its dictionary has had already.
+    /// Where the first repeated key of a dictionary is.
     package let repeatedKey: XMLPlace?
-    /// Where the keys of the outermost dictionary stand, in the order in which the binary form has
-    /// them.
+    /// Where the keys of the outermost dictionary are, in the order of the binary form.
     ///
-    /// A key that comes again is where it came first. Empty where the outermost value is not a
+    /// A repeated key is at the place of its first use. Empty if the outermost value is not a
     /// dictionary.
     package let rootKeyPlaces: [XMLPlace]
-    /// Where the objects stand in the text, in the order in which the binary form has them.
+    /// Where the objects are in the text, in the order of the binary form.
     private let places: [XMLPlace]
 
     /// Reads a property list in XML, in any encoding that expat knows: UTF-8, UTF-16, ISO 8859-1
@@ -45,7 +44,7 @@ package struct XMLPropertyList: Sendable {
     ///
     /// As CoreFoundation does, it takes white space before the document, and a value without its
     /// `<plist>`. Control characters in strings, which macOS writes as they are and XML does not
-    /// allow, are taken where the document is in UTF-8.
+    /// allow, are accepted if the document is in UTF-8.
     ///
     /// - Throws: ``XMLPropertyListError`` with the place of the first fault.
     package init(
@@ -60,7 +59,7 @@ package struct XMLPropertyList: Sendable {
         (rootKeyPlaces, repeatedKey) = (content.rootKeyPlaces, content.repeatedKey)
     }
 
-    /// Where the object that takes up a byte of the binary form stands in the text.
+    /// The place in the text of the object that has a byte of the binary form.
     ///
     /// Of equal scalars, which are one object there, it is the first. A byte before the objects
     /// gives the place of the root, one after them that of the last.

@@ -33,7 +33,7 @@ package struct XMLPropertyListError: Error, Hashable {
         package static let syntax = Code(name: "syntax")
         /// The XML declares or uses an entity that no property list has.
         package static let entity = Code(name: "entity")
-        /// An element or a text stands where none of its kind may be.
+        /// An element or a text is at a place where it is not allowed.
         package static let structure = Code(name: "structure")
         /// A dictionary has a key twice, or one without a value.
         package static let badKey = Code(name: "badKey")

@@ -15,7 +15,7 @@ extension PropertyList {
         return try writer.write()
     }
 
-    /// Whether XML has a spelling for each object, so that ``xml(limit:)`` gives them.
+    /// Whether XML has a spelling for each object, so ``xml(limit:)`` succeeds.
     package var isSpelledInXML: Bool {
         indices.allSatisfy { index in
             switch value(at: index) {
@@ -221,14 +221,14 @@ extension XMLWriter {
         }
     }
 
-    /// Writes a byte of UTF-8, as a reference where it must be.
+    /// Writes a byte of UTF-8, as a reference if necessary.
     private mutating func write(character byte: UInt8) {
         switch byte {
         case UInt8(ascii: "&"): output += "&amp;".utf8
         case UInt8(ascii: "<"): output += "&lt;".utf8
         // As "]]>" it would be no text.
         case UInt8(ascii: ">"): output += "&gt;".utf8
-        // Readers take one that stands as it is for the end of a line.
+        // Readers would take an unescaped one for the end of a line.
         case UInt8(ascii: "\r"): output += "&#13;".utf8
         default: output.append(byte)
         }

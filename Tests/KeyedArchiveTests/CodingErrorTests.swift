@@ -140,8 +140,8 @@ struct CodingErrorTests {
         for body in bodies {
             #expect(
                 summary { _ = try KeyedArchive.encoding(["x": Handmade(body: body)]) }
-                    == "x: The value asked its encoder for two things at once: fields, elements, a "
-                    + "single value.")
+                    == "x: The value asked its encoder for more than one of these: fields, "
+                    + "elements, a single value.")
         }
     }
 
@@ -291,8 +291,8 @@ struct CodingHostileTests {
         }
         #expect(
             summary { _ = try decoder.decode(List.self, from: list) }
-                == "corrupted at Index 0: The object contains itself, which no value that is decoded "
-                + "can.")
+                == "corrupted at Index 0: The object contains itself, which a decoded value "
+                + "cannot.")
         let url = Tree.archive(
             ["$class": .uid(2), "NS.base": .uid(1), "NS.relative": "x"], Tree.record("NSURL"))
         #expect(

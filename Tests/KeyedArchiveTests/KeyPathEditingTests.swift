@@ -121,11 +121,11 @@ struct KeyPathEditingTests {
             ("[1]", "[-2]", 1, "The value is an array of 1 element; it has no element [-2]."),
             ("[]", "[-1]", 1, "has no element [-1]."),
             ("[[]]", "[1][0]", 1, "has no element [1]."),
-            (#"{"$class":"A","b":1}"#, "$class", 1, "$class is no part"),
+            (#"{"$class":"A","b":1}"#, "$class", 1, "cannot lead to its $class"),
             (#"{"$class":"A","b":1}"#, "$x", 1, "'$x' cannot be added"),
             (
                 #"{"$class":"NSSet","NS.objects":[1]}"#, "[0]", 1,
-                "a set, whose elements have no places"
+                "a set, whose elements have no order"
             ),
             (
                 #"{"$class":"NSSet","NS.objects":[1]}"#, #""NS.objects""#, 1,

@@ -2,8 +2,8 @@ internal import DefaultsModel
 internal import KeyedArchive
 internal import PropertyList
 
-/// The values and locks of a file as they are read, entry by entry; it knows the rules, and not
-/// where anything stands.
+/// The values and locks of a file as they are read, entry by entry; it knows the rules, but not the
+/// places.
 struct LayerContents {
     /// The name that holds the locks, and is not a key.
     static let locked: Text = "$locked"
@@ -34,7 +34,7 @@ struct LayerContents {
         }
     }
 
-    /// Takes the value of a key that has none yet.
+    /// Adds the value of a key that has none yet.
     mutating func add(_ archive: KeyedArchive, for key: Key) throws(LayerFault) {
         let size = archive.bytes.count
         guard size <= LayerLimits.valueSize else {
@@ -57,8 +57,9 @@ struct LayerContents {
         locks.append(lock)
     }
 
-    /// What may be said of locks that change nothing, by their positions; only of the first ones,
-    /// as somebody is to read it.
+    /// Remarks about locks that change nothing, by their positions.
+    ///
+    /// Only the first ones are reported.
     func idleLocks() -> [(position: Int, fault: LayerFault)] {
         let most = 10
         let keys = Set(locks.isEmpty ? [] : values.map { Lock($0.key.name) })

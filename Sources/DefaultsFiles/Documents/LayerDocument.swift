@@ -6,8 +6,8 @@ package import KeyedArchive
 ///
 /// Invariants:
 ///
-/// 1. A file is taken as a whole or not at all: what is wrong anywhere in it is thrown.
-/// 2. Each key stands once in the values. None begins with `$`.
+/// 1. A file is accepted as a whole or not at all: any fault in it is thrown.
+/// 2. Each key is in the values once. No key begins with `$`.
 /// 3. Only a file of the managed layer has locks.
 /// 4. What a file costs is bounded by ``LayerFile/maximumSize`` and by limits of its own, however
 ///    its parts refer to each other.
@@ -16,11 +16,12 @@ package struct LayerDocument: Sendable {
     package let values: [(key: Key, archive: KeyedArchive)]
     /// What is locked besides the keys that have values, in the order of the file.
     package let locks: [Lock]
-    /// What is suspicious and does not keep the file from being taken.
+    /// What is suspicious, but no reason to refuse the file.
     package let remarks: [LayerProblem]
 
-    /// Reads the bytes of a file, of which the beginning tells the form: a binary property list,
-    /// one in XML, or JSON.
+    /// Reads the bytes of a file.
+    ///
+    /// Their beginning shows the form: a binary property list, one in XML, or JSON.
     ///
     /// ```swift
     /// let document = try LayerDocument(file.read(), of: file)

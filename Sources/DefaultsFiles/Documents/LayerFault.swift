@@ -1,6 +1,6 @@
 internal import DefaultsModel
 
-/// What is wrong with an entry of a file, before it is known where that stands.
+/// A fault of an entry of a file, before its place is known.
 struct LayerFault: Error {
     let code: LayerProblem.Code
     let reason: String

@@ -7,9 +7,9 @@ package struct Lock: Hashable, Sendable {
     /// How many bytes of the pattern are the prefix; nil if it is a key.
     private let prefixLength: Int?
 
-    /// Takes `Key`, `Prefix*` or `*`; nil if that is none of them.
+    /// Reads `Key`, `Prefix*` or `*`; nil if the text is something else.
     ///
-    /// A `*` elsewhere than at the end is refused, as somebody might take it for a wildcard.
+    /// A `*` that is not at the end is refused, because it could be taken for a wildcard.
     package init?(_ pattern: String) {
         let hasStar = pattern.utf8.last == UInt8(ascii: "*")
         let name = hasStar ? pattern.utf8.dropLast() : pattern.utf8[...]
@@ -40,7 +40,7 @@ package struct Lock: Hashable, Sendable {
     }
 }
 
-/// What the files of one domain lock, fit to be asked for many keys.
+/// What the files of one domain lock, prepared for many questions.
 ///
 /// ```swift
 /// let locks = LockTable(["Proxy.*", "Theme"].compactMap(Lock.init))
@@ -48,7 +48,7 @@ package struct Lock: Hashable, Sendable {
 /// ```
 package struct LockTable: Sendable {
     private var keys: Set<Key> = []
-    /// In the order of their bytes, and none the beginning of another: whether a key has one of
+    /// In the order of their bytes, and no prefix begins with another: whether a key has one of
     /// them is seen at the last that is not after it.
     private var prefixes: [[UInt8]] = []
 

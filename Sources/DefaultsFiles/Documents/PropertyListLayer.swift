@@ -4,7 +4,7 @@ internal import KeyedArchive
 internal import PropertyList
 internal import XMLPropertyList
 
-/// Reads a file that is a property list, in XML or binary, and tells where in it things stand.
+/// Reads a file that is a property list, in XML or binary, with the places of its parts.
 struct PropertyListLayer {
     private let file: LayerFile
     private let list: PropertyList

@@ -18,7 +18,7 @@ package struct LayerFile: Hashable, Sendable {
 
     /// Takes a file for one of a place, by its name and by that of the directory that it is in.
     ///
-    /// - Throws: ``LayerProblem`` with code `.badName` where no place would have it read.
+    /// - Throws: ``LayerProblem`` with code `.badName` if no place reads a file with this name.
     package init(path: String, in place: LayerPlace) throws(LayerProblem) {
         let names = path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         guard let name = names.last, case .document(let stem) = FileName(name) else {
@@ -46,11 +46,11 @@ extension LayerFile {
 
     /// The bytes of the file.
     ///
-    /// Links are followed. Only regular files are read, so that nothing waits for a writer.
+    /// Links are followed. Only regular files are read, so reading never waits for a writer.
     ///
     /// - Parameter limit: How many bytes it may have, if that is less than ``maximumSize``.
-    /// - Throws: ``LayerProblem`` with code `.notFound` if it is not there, and others where it
-    ///   cannot be read or is too large.
+    /// - Throws: ``LayerProblem`` with code `.notFound` if it does not exist, and with other codes
+    ///   if it cannot be read or is too large.
     package func read(atMost limit: Int = maximumSize) throws(LayerProblem) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .system(errno, path) }
@@ -69,7 +69,7 @@ extension LayerFile {
     ) throws(LayerProblem) -> [UInt8] {
         guard size <= limit else { throw tooLarge(limit) }
         var bytes: [UInt8] = []
-        // One byte more than there should be, so that the end is found by the same call.
+        // One byte more than expected, so the same call finds the end.
         var buffer = [UInt8](repeating: 0, count: max(size + 1, 4096))
         while true {
             // The array is passed for the time of the call.

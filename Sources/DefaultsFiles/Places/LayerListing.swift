@@ -99,8 +99,9 @@ private struct PlaceScan {
         }
     }
 
-    /// The names in a directory; none if it is not there, and those that it had if it cannot be
-    /// read.
+    /// The names in a directory.
+    ///
+    /// If it does not exist, there are none. If it cannot be read, they are the earlier ones.
     private mutating func names(in directory: String) -> [String] {
         do throws(SystemError) {
             let names = try Directory.names(in: directory)
@@ -127,8 +128,9 @@ private struct PlaceScan {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether it is a directory; what cannot be looked at is taken for one, so that it is
-    /// reported.
+    /// Whether it is a directory.
+    ///
+    /// If that is unknown, it is taken for one, so the error is reported.
     private static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR

@@ -6,16 +6,18 @@ package struct LayerPlaces: Sendable, Equatable {
     package var managed: String
     /// Where the values are that the administrator recommends.
     package var recommended: String
-    /// Where the values are that applications were delivered with; the recommended ones stand over
-    /// them.
+    /// Where the values are that applications were delivered with; the recommended ones have
+    /// priority over them.
     package var vendor: String
 
-    /// Where they are on every machine that says nothing else.
+    /// The usual directories.
     package static let standard = LayerPlaces(
         managed: "/etc/defaultsd/managed", recommended: "/etc/xdg/defaultsd",
         vendor: "/usr/share/defaultsd")
 
-    /// Names the directories, none of which needs to be there.
+    /// Names the directories.
+    ///
+    /// They need not exist.
     package init(managed: String, recommended: String, vendor: String) {
         self.managed = managed
         self.recommended = recommended

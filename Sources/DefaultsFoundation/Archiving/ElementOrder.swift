@@ -3,7 +3,7 @@ internal import PropertyList
 
 /// The order in which the elements of sets, and the entries of dictionaries, are written.
 ///
-/// They have none in memory, or one that differs from run to run.
+/// In memory they have no order, or one that differs from run to run.
 final class ElementOrder {
     typealias NodeIndex = ObjectGraph.NodeIndex
 
@@ -30,7 +30,7 @@ final class ElementOrder {
     }
 }
 
-/// What the order asks of the graph, for objects that have none by their values.
+/// What the numbering needs to know of the graph, to order objects.
 extension ObjectGraph: NumberedGraph {
     /// What kinds of content and of labels are called.
     private enum Kind: UInt64 {

@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeyedArchive
 internal import PropertyList
 
-/// The coder that one object writes its fields to.
+/// The coder to which one object writes its fields.
 ///
-/// What the fields refer to is only noted, and written when the object is done: so nothing
-/// recurses, however deep the objects are nested.
+/// What the fields refer to is noted, and written after the object. So deep nesting causes no
+/// recursion.
 final class FieldEncoder: InertCoder {
     private let collector: ObjectCollector
     private let node: ObjectGraph.NodeIndex

@@ -117,9 +117,9 @@ extension ObjectCollector {
     }
 }
 
-// Foundation on Linux gives what is in its collections as values of Swift, so that strings are not
-// mutable any more and counted sets are empty. Its mirrors show the objects; if those are not as
-// they are known to be, the values have to do.
+// Foundation on Linux returns the contents of its collections as Swift values: strings are no
+// longer mutable, and counted sets are empty. Its mirrors show the objects. If a mirror does not
+// have the expected form, the values are used.
 
 extension NSArray {
     fileprivate var members: [Any] {

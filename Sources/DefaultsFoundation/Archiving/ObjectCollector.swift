@@ -35,7 +35,7 @@ extension KeyedArchive {
 /// Collects an object and all that it refers to into a graph that can be written.
 ///
 /// 1. An object is one node, however often it is met; it is asked for its fields once.
-/// 2. Objects are kept until the end, so that no two can have the same address.
+/// 2. Objects are kept until the end, so no two can have the same address.
 /// 3. Nothing recurses: what an object refers to is left for later.
 final class ObjectCollector {
     typealias NodeIndex = ObjectGraph.NodeIndex
@@ -46,13 +46,13 @@ final class ObjectCollector {
     private var nodes: [ObjectIdentifier: NodeIndex?] = [:]
     /// The objects of the nodes.
     private var objects: [NSObject] = []
-    /// The objects that others stand for in the archive.
+    /// The objects that are archived as other ones.
     private var replaced: [NSObject] = []
     /// The nodes that are still to be asked for their fields, and those that are or were among
     /// them.
     private var left: [NodeIndex] = []
     private var isKnown: Set<NodeIndex> = []
-    /// By whom each node was met first, and as what.
+    /// The parent through which each node was found first, and the step from there.
     private var origins: [(parent: NodeIndex?, step: String)] = []
     private var chains: [ObjectIdentifier: [Text]] = [:]
     private var ways: [ObjectIdentifier: FoundationClasses.Way] = [:]
@@ -69,7 +69,7 @@ final class ObjectCollector {
         return graph.archive(root: root)
     }
 
-    /// The way to a node, as the error of an object there tells it.
+    /// The path to a node, for errors.
     private func path(to node: NodeIndex?, _ last: String? = nil) -> [String] {
         var path = last.map { [$0] } ?? []
         var next = node
@@ -99,7 +99,7 @@ final class ObjectCollector {
 extension ObjectCollector {
     /// The node of a value, met in `parent` as the field or element `step`; nil for nil.
     ///
-    /// Where it is met conditionally, nothing is done for it to be written.
+    /// A conditional reference alone does not cause it to be written.
     func node(
         of value: Any?, in parent: NodeIndex?, as step: String, isConditional: Bool = false
     ) -> NodeIndex? {
@@ -147,8 +147,7 @@ extension ObjectCollector {
         return node
     }
 
-    /// The object that stands for this one in the archive: that itself, unless its class says
-    /// otherwise.
+    /// The object that is archived in the place of this one: usually the object itself.
     private func replacement(of object: NSObject) -> NSObject? {
         guard case .own = way(of: type(of: object)) else { return object }
         let replacement = object.replacementObject(for: InertCoder(log: log) as NSCoder)

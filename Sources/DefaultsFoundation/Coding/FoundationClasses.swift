@@ -2,11 +2,11 @@ internal import Foundation
 
 /// What is known of Foundation's own classes.
 ///
-/// The `init(coder:)` and `encode(with:)` of many of them trap: where a field is missing or of
-/// another type, where the coder is none of Foundation's own, or always, as they are not
-/// implemented. So only those are called that were read and tried with wrong fields; the common
-/// ones are made and taken apart by this module itself; and of all others, and of classes that
-/// inherit of them, nothing is called.
+/// The `init(coder:)` and `encode(with:)` of many of them trap: if a field is missing or has
+/// another type, if the coder is not one of Foundation's own, or always, because they are not
+/// implemented. So this module handles the common classes itself. Of the others, it calls only
+/// those whose source was read and that were tried with wrong fields. It calls nothing of all
+/// others and of their subclasses.
 enum FoundationClasses {
     /// A class that this module makes and takes apart itself.
     enum Known {
@@ -83,7 +83,7 @@ enum FoundationClasses {
         for ancestor in sequence(first: `class`, next: { _getSuperclass($0) }) {
             let identifier = ObjectIdentifier(ancestor)
             if safe.contains(identifier) { return .own }
-            // They pass for numbers, but their hash asks itself without end.
+            // It is an NSNumber, but its hash calls itself without end.
             if ancestor == NSDecimalNumber.self { return .refused(ancestor) }
             if let kind = kinds[identifier] {
                 return isOfProgram ? .refused(ancestor) : .known(kind)
@@ -91,7 +91,7 @@ enum FoundationClasses {
             if identifier == ObjectIdentifier(NSObject.self) {
                 return refused.map(Way.refused) ?? .own
             }
-            // Private classes of Foundation stand for the public one that they inherit of.
+            // Private classes of Foundation are used in the place of their public superclass.
             if isFoundation(_typeName(ancestor, qualified: true)) {
                 refused = refused ?? ancestor
             } else {

@@ -5,10 +5,10 @@ internal import Foundation
 /// The functions of NSCoder itself trap. Here every one of them that can be overridden is, so that
 /// a subclass has only to do what it can.
 class InertCoder: NSCoder {
-    /// What is said of calls that are not overridden.
+    /// What errors say of calls that are not overridden.
     var refusal: StaticString { "it has no meaning here" }
 
-    /// Where errors are noted; shared by the coders of one archive.
+    /// Keeps the first error; the coders of one archive share it.
     final let log: FailureLog
 
     init(log: FailureLog) {

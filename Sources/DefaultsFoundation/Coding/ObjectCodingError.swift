@@ -1,14 +1,14 @@
 public import DefaultsClient
 public import Foundation
 
-/// Why objects could not be archived, or made from an archive; and where.
+/// Why objects could not be archived, or decoded from an archive, and where.
 public struct ObjectCodingError: Error {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {
         /// The code's name, for messages and tests.
         public let name: String
 
-        /// The class of an object is none that the caller allows at that place.
+        /// The caller does not allow the class of an object at that place.
         public static let classNotAllowed = Code(name: "classNotAllowed")
         /// The program has no class of the name that the archive gives.
         public static let classNotFound = Code(name: "classNotFound")
@@ -18,7 +18,7 @@ public struct ObjectCodingError: Error {
         public static let unsupportedClass = Code(name: "unsupportedClass")
         /// A field is of another kind than was asked for, or a number does not fit.
         public static let wrongType = Code(name: "wrongType")
-        /// A field that was asked for is not there, where the options make that an error.
+        /// A field is missing, and the options make that an error.
         public static let missingField = Code(name: "missingField")
         /// An object is needed to make itself.
         public static let cycle = Code(name: "cycle")
@@ -49,7 +49,7 @@ public struct ObjectCodingError: Error {
     public let byteOffset: Int?
     /// A sentence that says what is wrong; it never contains a stored value.
     public let message: String
-    /// The error that an object reported, where one did.
+    /// The error that an object reported, if there was one.
     public let cause: (any Error)?
 
     init(

@@ -2,7 +2,7 @@
 public struct ObjectCodingOptions: Sendable {
     /// How classes are called in archives.
     public var classNames = ClassNames()
-    /// The most levels of objects in each other that are made.
+    /// The deepest nesting of objects that is decoded.
     ///
     /// Each takes up some kilobytes of stack, since an object's `init(coder:)` makes those below
     /// it. Archiving does not recurse and has no such limit.
@@ -13,11 +13,11 @@ public struct ObjectCodingOptions: Sendable {
     public var size = 64 << 20
     /// Whether a field that an object asks for and that is not there is an error.
     ///
-    /// Else it is nil, 0 or false, as from every other unarchiver, so that a field can be added to
+    /// Otherwise it is nil, 0 or false, as from every other unarchiver, so a field can be added to
     /// a class and old archives stay readable.
     public var refusesMissingFields = false
 
-    /// The options that are right for most.
+    /// Makes the usual options.
     public init() {}
 }
 
@@ -55,8 +55,7 @@ public struct ClassNames: Sendable {
     /// Whether classes of Swift are written without the name of their module: `Account`, as the
     /// runtime of Objective-C calls a class with `@objc(Account)`, and not `Bank.Account`.
     ///
-    /// NSKeyedUnarchiver on Linux only finds classes by the longer name by itself; this module
-    /// finds both.
+    /// NSKeyedUnarchiver on Linux finds classes only by the longer name. This module finds both.
     public var omitsModules = false
 
     /// Makes an empty table.
@@ -92,7 +91,7 @@ public struct ClassNames: Sendable {
         return name == inherited?.archiveClassName ? nil : name
     }
 
-    /// The name with its module, as `NSStringFromClass` has it, which traps for nested classes; of
+    /// The name with its module, as from `NSStringFromClass`, which traps for nested classes; of
     /// Foundation's classes it is the name alone.
     static func qualifiedName(of class: AnyClass) -> String {
         let name = _typeName(`class`, qualified: true)

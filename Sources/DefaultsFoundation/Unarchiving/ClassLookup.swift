@@ -71,12 +71,12 @@ struct ClassLookup {
 
 /// The classes that objects may be of at one place.
 struct AllowList {
-    /// What is asked for where a property list is.
+    /// The classes that are allowed if a property list is decoded.
     static let propertyList = AllowList([
         NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSData.self, NSDate.self,
     ])
 
-    /// What may stand anywhere below, whatever is asked for: these do nothing but hold a value.
+    /// The classes that are always allowed below: they only hold a value.
     private static let leaves = AllowList([
         NSString.self, NSNumber.self, NSData.self, NSDate.self, NSNull.self,
     ])
@@ -116,7 +116,8 @@ extension KeyedArchive {
         return range.count <= Self.nameLimit ? list.text(of: range).description : "…"
     }
 
-    /// The names of classes that an archiver says may be taken where that of an object is unknown.
+    /// The names of classes that may be used if the class of an object is unknown, as the archiver
+    /// says.
     func classHints(of fields: Fields) -> some Sequence<String> {
         let hints = hintReferences(of: fields)
         return hints.lazy.compactMap { index -> String? in

@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeyedArchive
 internal import PropertyList
 
-/// The coder that one object reads its fields from.
+/// The coder from which one object reads its fields.
 final class FieldDecoder: InertCoder {
     private let maker: ObjectMaker
-    /// What stands in the fields, by the numbers of their names.
+    /// The contents of the fields, by the numbers of their names.
     private let fields: [Int: ObjectIndex]
     private let uid: UInt64
     private let index: ObjectIndex
@@ -39,12 +39,12 @@ final class FieldDecoder: InertCoder {
         maker.fail(error, at: index)
     }
 
-    /// Lets what is decoded below refer to the object itself, which is being made.
+    /// Makes the object that is being decoded available to the objects below it.
     func announce(_ object: NSObject) {
         maker.announce(object, as: uid)
     }
 
-    /// What stands in a field, if it is there.
+    /// The content of a field, if the object has it.
     func field(_ key: String) -> ObjectIndex? {
         // Keys that begin as those of archivers do have another $.
         field(named: key.utf8.first == UInt8(ascii: "$") ? "$\(key)" : key)
@@ -197,7 +197,7 @@ struct FieldNames {
     private var numbers: [Text: Int] = [:]
     private var known: [ObjectIndex: Int] = [:]
 
-    /// The number of a name that objects of the archive may have; nil if none was read that does.
+    /// The number of a name; nil if no object was read that has such a field.
     func number(of name: String) -> Int? {
         numbers[Text(name)]
     }

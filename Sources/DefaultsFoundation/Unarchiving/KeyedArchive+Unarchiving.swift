@@ -64,7 +64,7 @@ extension KeyedArchive {
 extension NSCoder {
     /// Lets the objects that are decoded next refer to the one that is being made.
     ///
-    /// Where objects refer to each other in a circle, one of them has to be known before it is
+    /// If objects refer to each other in a circle, one of them must be known before it is
     /// done. Call this in `init(coder:)`, after `super.init()`, with all that other objects may
     /// look at in place. With coders of Foundation it does nothing.
     ///

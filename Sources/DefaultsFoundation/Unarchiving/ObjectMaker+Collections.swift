@@ -168,7 +168,9 @@ extension ObjectMaker {
         return true
     }
 
-    /// Whether an object has a hash; Foundation on Linux traps for these that have none.
+    /// Whether an object has a hash.
+    ///
+    /// Foundation on Linux traps for objects without one.
     ///
     /// Arrays and dictionaries have one, but become values of Swift that have not.
     private static func hasHash(_ object: NSObject) -> Bool {

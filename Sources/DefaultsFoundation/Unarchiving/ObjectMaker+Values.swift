@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeyedArchive
 internal import PropertyList
 
-/// What stands in an archive without a class.
+/// Values of an archive that have no class.
 extension ObjectMaker {
     /// What an object of the property list is, in words.
     func kind(of index: ObjectIndex) -> String {
@@ -93,7 +93,7 @@ extension ObjectMaker {
     }
 }
 
-/// What stands in a field inline: numbers and bytes.
+/// Inline values of fields: numbers and bytes.
 ///
 /// Some archivers write them as objects; then they are read through the reference.
 extension ObjectMaker {
@@ -245,13 +245,14 @@ extension ObjectMaker {
         let base = fields.optionalObject(of: NSURL.self, forKey: "NS.base").map(withoutBase)
         // Both are put together when the URL is made, and many URLs can share them.
         let size = relative.utf8.count + (base?.absoluteString.utf8.count ?? 0)
-        // An NSURL that is no URL traps as soon as a collection has it.
+        // An NSURL that is not a valid URL traps as soon as a collection has it.
         guard spend(bytes: size), URL(string: relative, relativeTo: base) != nil else { return nil }
         return NSURL(string: relative, relativeTo: base)
     }
 
-    /// The URL itself if it has no base of its own, else what it stands for: a chain of bases
-    /// would be put together again at each of its URLs.
+    /// The URL itself if it has no base, otherwise the absolute URL.
+    ///
+    /// A chain of bases would be combined again for each of its URLs.
     private func withoutBase(_ url: NSURL) -> URL {
         url.baseURL == nil ? url as URL : (url.absoluteURL ?? url as URL)
     }

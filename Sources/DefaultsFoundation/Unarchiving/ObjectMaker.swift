@@ -6,10 +6,10 @@ internal import PropertyList
 /// Makes the objects of an archive, each when it is first asked for.
 ///
 /// 1. An object is made once: one UID is one object.
-/// 2. No object is made whose class the caller did not allow at that place, nor is any code of such
-///    a class run.
-/// 3. What is made is paid for, and its depth is limited, so that a bomb of shared objects, and a
-///    long chain of them, end in an error.
+/// 2. An object is made only if the caller allows its class at that place. No code of any other
+///    class runs.
+/// 3. What is made is paid for, and its depth is limited, so a bomb of shared objects and a long
+///    chain of objects end in an error.
 /// 4. After the first error nothing is made any more.
 final class ObjectMaker {
     /// An object that was made.
@@ -58,7 +58,7 @@ final class ObjectMaker {
         size = options.size
     }
 
-    /// Makes what stands under a key of `$top`; nil for nil.
+    /// Makes the object under a key of `$top`; nil for nil.
     func root(_ key: String, allowing allowed: AllowList) throws(ObjectCodingError) -> NSObject? {
         let top = Fields(keys: archive.topKeys, values: archive.topValues)
         var object: NSObject?
@@ -104,7 +104,7 @@ final class ObjectMaker {
         return true
     }
 
-    /// Lets an object that is being made be referred to.
+    /// Makes an object available before it is complete.
     func announce(_ object: NSObject, as uid: UInt64) {
         if open[uid] != nil { open[uid] = .some(object) }
     }
@@ -115,7 +115,7 @@ final class ObjectMaker {
 extension ObjectMaker {
     /// Makes what a field refers to; nil for nil.
     ///
-    /// What is inline is not an object, as every other unarchiver has it.
+    /// What is inline is not an object, as in every other unarchiver.
     func object(
         at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool = false
     ) -> NSObject? {
@@ -129,7 +129,8 @@ extension ObjectMaker {
 
     /// Makes an object.
     ///
-    /// - Parameter isBelow: Whether it is an element, so that strings and such need not be named.
+    /// - Parameter isBelow: Whether it is an element. Then strings, numbers and other plain values
+    ///   need not be named.
     func make(_ uid: UInt64, allowing allowed: AllowList, isBelow: Bool) -> Made? {
         guard log.first == nil else { return nil }
         let index = archive.object(uid)
@@ -241,7 +242,7 @@ extension ObjectMaker {
         return nil
     }
 
-    /// The class of this name, where the program has it and the search can be paid.
+    /// The class with this name, if the program has it and the budget allows the search.
     private func lookUp(_ name: String, near allowed: AllowList) -> AnyClass? {
         lookup.find(name, near: allowed) {
             guard searches > 0 else {
@@ -287,8 +288,9 @@ private struct StackReserve {
 
     private let stack: Range<UInt>
 
-    /// Asks for the stack of the thread that runs; where the system cannot tell, nothing is
-    /// limited.
+    /// Finds the stack of the current thread.
+    ///
+    /// If the system does not know it, nothing is limited.
     init() {
         var (start, size) = (UInt(0), 0)
         guard clinux_stack_of_this_thread(&start, &size) == 0 else {

@@ -23,7 +23,7 @@ package struct Fields {
         list.value(ofKey: name, keys: keys, values: values)
     }
 
-    /// Where the field of this name is.
+    /// The position of the field with this name.
     package func position(of name: StaticString, in list: PropertyList) -> Int? {
         (0..<count).first { position in
             list.string(at: key(at: position, in: list)).map { list.isEqual($0, to: name) } ?? false

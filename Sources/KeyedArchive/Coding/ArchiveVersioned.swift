@@ -11,7 +11,7 @@
 /// }
 /// ```
 ///
-/// A field of an optional type that is missing is nil, as `decodeIfPresent` has it.
+/// A missing field of an optional type is nil, as with `decodeIfPresent`.
 public protocol DefaultInitializable: Codable {
     /// Makes a value whose fields are the defaults.
     ///

@@ -45,7 +45,8 @@ struct TypeName {
         return String(decoding: result + part, as: UTF8.self)
     }
 
-    /// Where the dot behind "(unknown context at …)" or "(function …)" is, which may nest brackets.
+    /// The position of the dot after "(unknown context at …)" or "(function …)", which may have
+    /// nested brackets.
     private static func end(ofContextAt start: Int, in name: [UInt8]) -> Int {
         var depth = 0
         for position in start..<name.count {
@@ -90,6 +91,6 @@ struct PathKey: CodingKey {
         self.intValue = intValue
     }
 
-    /// The key `super`, under which an object's superclass stands apart from it.
+    /// The key `super`, under which the superclass of an object is encoded separately.
     static let superclass = PathKey(stringValue: "super")
 }

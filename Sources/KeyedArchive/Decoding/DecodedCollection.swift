@@ -62,7 +62,7 @@ extension Dictionary: DecodedCollection where Key: Decodable, Value: Decodable {
             if Key.self == String.self {
                 guard let text = entries.name(at: position, in: session) else {
                     try session.checkBudget(at: location)
-                    // The class of an object is none of its fields.
+                    // The class of an object is not one of its fields.
                     if entries.style == .object { continue }
                     throw session.keyIsNoString(place, location)
                 }

@@ -17,7 +17,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func contains(_ key: Key) -> Bool {
-        // Once the budget is spent nothing is found: whoever then asks for the field is told so.
+        // After the budget is spent, nothing is found. The error comes when the field is decoded.
         decoder.field(key.stringValue) != nil || decoder.session.isSpent
     }
 
@@ -90,7 +90,9 @@ extension KeyedDecoding {
         return try decode(other.session, place, location)
     }
 
-    /// The error that a field is missing; throws where the budget is spent.
+    /// The error that a field is missing.
+    ///
+    /// It throws if the budget is spent.
     private func missing(_ key: Key) throws -> DecodingError {
         try decoder.session.checkBudget(at: location(key))
         return DecodingError.missingField(key, at: codingPath)

@@ -33,7 +33,7 @@ extension DecodingSession {
         list.element(position, of: references)
     }
 
-    /// What stands somewhere in the property list, itself or behind a reference.
+    /// The value of a property list object, or of the object that it refers to.
     func resolve(_ index: ObjectIndex) -> DecodingPlace {
         let (object, uid, value) = list.resolve(index, in: objects)
         guard let uid else { return DecodingPlace(index: index, uid: 0, value: value) }
@@ -43,14 +43,14 @@ extension DecodingSession {
         return DecodingPlace(index: object, uid: uid, value: value)
     }
 
-    /// Whether an object is the plain string `$null`, which stands for nil.
+    /// Whether an object is the plain string `$null`, which means nil.
     private func isNull(_ value: PropertyList.Value) -> Bool {
         guard case .string(let range) = value else { return false }
         return list.isEqual(range, to: "$null")
     }
 }
 
-/// Where a value stands among those that are being decoded: below which one, and as what.
+/// The location of a value among those that are being decoded: its parent and its key.
 struct DecodingLocation {
     enum Key {
         /// It is the parent's value itself.

@@ -9,7 +9,9 @@ extension DecodingSession {
         return value
     }
 
-    /// An integer of one of the standard types, for each of which this is compiled.
+    /// An integer of a standard type.
+    ///
+    /// It is compiled for each of them.
     @inline(__always)
     func integer<Integer: FixedWidthInteger>(
         at place: DecodingPlace, _ location: DecodingLocation
@@ -69,7 +71,7 @@ extension DecodingSession {
         return list.data(of: range)
     }
 
-    /// Whether a value is nil, or the object that stands for nil in collections.
+    /// Whether a value is nil, or the object that means nil in collections.
     func isNil(_ place: DecodingPlace) -> Bool {
         place.isNil || archivedClass(of: place)?.known == .null
     }
@@ -112,7 +114,7 @@ extension DecodingSession {
 }
 
 extension PropertyList {
-    /// The text that data is in UTF-8, or nil if it is none.
+    /// The text of data in UTF-8, or nil if it is not UTF-8.
     fileprivate func utf8String(of range: DataRange) -> String? {
         String(validating: data(of: range), as: UTF8.self)
     }
@@ -144,7 +146,7 @@ extension DecodingSession {
             return try Value(from: TextDecoder(text: text, at: location, in: self))
         case .url:
             guard archivedClass(of: place)?.known == .url else {
-                // As a person writes it, who knows no NSURL.
+                // People write a URL as a string.
                 if case .string = place.value, let url = try url(Value.self, at: place, location) {
                     return url
                 }
@@ -157,12 +159,12 @@ extension DecodingSession {
         return try Value(from: ValueDecoder(self, place, location, type: type))
     }
 
-    /// The URL that a string is; nil if it is none.
+    /// The URL that a string spells; nil if it is not a URL.
     private func url<Value: Decodable>(
         _: Value.Type, at place: DecodingPlace, _ location: DecodingLocation
     ) throws -> Value? {
         let text = try string(at: place, location)
-        // As Foundation has it, a relative URL of nothing is none.
+        // In Foundation, an empty string is not a URL.
         guard !text.isEmpty else { return nil }
         var builder = ValueFormBuilder()
         try builder.beginDictionary()
@@ -206,7 +208,7 @@ extension DecodingSession {
         return try real(at: resolve(field), location)
     }
 
-    /// The text of a UUID; nil for what is none.
+    /// The text of a UUID; nil if the value is not a UUID.
     private func uuid(at place: DecodingPlace, _ location: DecodingLocation) throws -> String? {
         guard archivedClass(of: place)?.known == .uuid,
             let field = place.fields?["NS.uuidbytes", in: list],

@@ -3,8 +3,8 @@ internal import PropertyList
 /// What is going on while one archive is decoded: what its decoders and containers share.
 ///
 /// 1. Each value is paid for from a budget before it is read, and so is whatever an archive can
-///    make long. Once the budget is spent nothing is read any more, and decoding ends in an error,
-///    whatever the types make of what they miss.
+///    make long. After the budget is spent, nothing is read, and decoding ends in an error,
+///    even if types ignore the errors.
 /// 2. A value knows those around it, which are limited in number; an object is not decoded inside
 ///    itself.
 final class DecodingSession {
@@ -27,13 +27,13 @@ final class DecodingSession {
     private var instances: [Instance: AnyObject] = [:]
     /// The bytes that may still be decoded; -1 once it was more.
     private var budget: Int
-    /// Where that was, as soon as somebody knew it.
+    /// The error at that place, once it is known.
     private var exhaustion: DecodingError?
     /// What has the fields that the archive lacks.
     let prototype: Prototype?
     /// Whether the archive is that of a default value, which has nothing in its own place.
     let isDefaultValue: Bool
-    /// The type of the root, of which this is a default value.
+    /// The type of the root, if this session is for its default value.
     let prototypeType: Any.Type?
     /// The root, if it is not an object of its type's class.
     var foreignRoot: ValueDecoder?
@@ -77,7 +77,7 @@ final class DecodingSession {
         return resolve(top.value(at: 0, in: list))
     }
 
-    /// Checks that a value is not nested too deep, and that its object is none of those around it.
+    /// Checks that a value is not nested too deep, and is not inside itself.
     func checkNesting(of place: DecodingPlace, _ location: DecodingLocation) throws {
         guard let parent = location.parent else { return }
         guard parent.depth + 1 < options.limits.depth else {
@@ -100,7 +100,7 @@ final class DecodingSession {
 // MARK: Budget
 
 extension DecodingSession {
-    /// What a value costs beside the bytes of its text or data.
+    /// What a value costs in addition to the bytes of its text or data.
     static let valueCost = 8
 
     /// Takes `size` bytes and what a value costs from the budget.
@@ -108,8 +108,9 @@ extension DecodingSession {
         guard affords(size + Self.valueCost) else { throw exhaustion(at: location) }
     }
 
-    /// Takes `size` bytes from the budget where nothing can be thrown; if that is false, nothing
-    /// may be read, and whatever is made of it, decoding is an error in the end.
+    /// Takes `size` bytes from the budget where nothing can be thrown.
+    ///
+    /// If it returns false, nothing may be read, and decoding ends in an error.
     func affords(_ size: Int) -> Bool {
         guard size <= budget else {
             budget = -1

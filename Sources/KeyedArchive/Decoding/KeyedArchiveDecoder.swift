@@ -1,6 +1,6 @@
 public import PropertyList
 
-/// Makes Codable values of keyed archives, whoever wrote them.
+/// Decodes Codable values from keyed archives, whichever program wrote them.
 ///
 /// It reads what ``KeyedArchiveEncoder`` writes, and what the NSCoding classes of real programs do.
 ///
@@ -17,7 +17,7 @@ public import PropertyList
 ///   that fits is one too. A boolean may be 0 or 1, for Foundation on Linux writes these. A real
 ///   may be an integer that it holds exactly; `Float` takes the nearest of a real that is in range.
 /// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet, dictionaries also from the
-///   fields of any object but arrays and sets, where their keys are `String`.
+///   fields of any object except arrays and sets, if their keys are `String`.
 /// - One object is one instance of the class that is asked for, however often it is referred to.
 ///   Codable cannot build a circle of them: that is an error.
 ///
@@ -57,8 +57,8 @@ public struct KeyedArchiveDecoder: Sendable {
 
     /// Says that objects of the class of this name are values of a type.
     ///
-    /// Where that is a class, they are also taken where one of its superclasses is asked for, and
-    /// are then instances of the class itself.
+    /// If the type is a class, they are also decoded if one of its superclasses is asked for, as
+    /// instances of the class itself.
     public mutating func setClass(
         _ type: any (Decodable & SendableMetatype).Type, forClassName name: String
     ) {
@@ -71,7 +71,7 @@ public struct KeyedArchiveDecoder: Sendable {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - archive: The archive.
-    ///   - rootKey: The key of `$top` under which the value stands. Without one it is `root`, or
+    ///   - rootKey: The key of the value in `$top`. Without one it is `root`, or
     ///     the only key there is.
     /// - Throws: `DecodingError` with the path to what cannot be decoded, and whatever a value's
     ///   own `init(from:)` throws.
@@ -97,8 +97,8 @@ public struct KeyedArchiveDecoder: Sendable {
 
     /// Checks that bytes are a keyed archive, and decodes its root.
     ///
-    /// - Throws: `DecodingError` as above; where the bytes are not an archive, its
-    ///   `underlyingError` is the ``ArchiveError`` that says where.
+    /// - Throws: `DecodingError` as above. If the bytes are not an archive, its `underlyingError`
+    ///   is the ``ArchiveError``, which has the offset.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: some Collection<UInt8>, rootKey: String? = nil
     ) throws -> Value {
@@ -134,7 +134,7 @@ extension KeyedArchiveDecoder {
     /// - A field of an optional type that is missing is nil, as an optional that is nil may have
     ///   been left out.
     /// - If the root is a structure or an enumeration, its object may be of any class. An object
-    ///   that has fields, and none of those that are asked for, is refused all the same.
+    ///   that has fields, but none that the type asks for, is refused.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
@@ -170,8 +170,8 @@ extension KeyedArchiveDecoder {
 extension KeyedArchiveDecoder {
     /// Says what becomes of objects that an older version of a type wrote.
     ///
-    /// Where an object of `New` has exactly this version, `Old` is decoded from it, whatever its
-    /// class is called, and turned. Steps compose: if there is none for the object's version, the
+    /// If an object of `New` has exactly this version, `Old` is decoded from it, whatever the name
+    /// of its class, and converted. Steps compose: if there is none for the object's version, the
     /// next later one is taken, if its old type can be reached from there. An object for which
     /// there is no way is decoded as it is; one of a newer version than the type's is an error.
     ///

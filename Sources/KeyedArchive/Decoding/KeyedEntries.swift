@@ -3,8 +3,7 @@ internal import PropertyList
 /// What a keyed container reads: the fields of an object, or the entries of a dictionary.
 struct KeyedEntries {
     enum Style {
-        /// Names that begin with a dollar sign have another one before it; `$class` is none of
-        /// them.
+        /// Names that begin with a dollar sign have another one before it. `$class` is not a name.
         case object
         /// A property list dictionary that is inline.
         case inline
@@ -78,7 +77,7 @@ extension DecodingSession {
         return KeyedEntries(style: .object, keys: keys, values: values)
     }
 
-    /// The error that there are none for a decoder.
+    /// The error if a value has no fields or entries.
     func noEntries(of decoder: ValueDecoder) -> DecodingError {
         let (place, location) = (decoder.place, decoder.location)
         guard decoder.checksClass, let type = decoder.type, let archived = archivedClass(of: place)

@@ -107,8 +107,9 @@ extension DecodingSession {
         return !type.facts.isClass && type.facts.type == prototype.type && decoder.isRoot
     }
 
-    /// Refuses an object of another class that has fields, none of which the type has asked for: a
-    /// value of the type's defaults alone would be taken for what was stored.
+    /// Refuses an object of another class if the type has asked for none of its fields.
+    ///
+    /// Otherwise a value with only defaults would be taken for what was stored.
     func checkForeignRoot() throws {
         guard let foreignRoot, !foreignRoot.hasField, let entries = foreignRoot.entries else {
             return

@@ -1,6 +1,6 @@
 internal import PropertyList
 
-/// The decoder that a type is given: a value of the archive, and where it stands.
+/// The decoder that a type gets: a value of the archive, and its location.
 final class ValueDecoder: Decoder {
     let session: DecodingSession
     /// How many values there are around this one.
@@ -38,7 +38,7 @@ final class ValueDecoder: Decoder {
         depth = location.parent.map { $0.depth + 1 } ?? 0
     }
 
-    /// Makes the decoder, which nobody else has any more, one for the next element.
+    /// Changes the decoder, which has no other owner, into one for the next element.
     func reuse(for place: DecodingPlace, at index: Int) {
         self.place = place
         key = .index(index)
@@ -61,7 +61,9 @@ final class ValueDecoder: Decoder {
         return parent?.isRoot ?? true
     }
 
-    /// Decoders of the default values for this place, the first of which has a field that counts.
+    /// Decoders of the default values for this place.
+    ///
+    /// The first one with a field is used.
     var defaultValues: [ValueDecoder] {
         if let knownDefaults { return knownDefaults }
         let made = makeDefaultValues()
@@ -106,11 +108,11 @@ final class ValueDecoder: Decoder {
     }
 }
 
-/// Finding fields by name: where the last object of the type had it, else by a search.
+/// Finding fields by name: at the position in the last object of the type, otherwise by a search.
 extension ValueDecoder {
     /// Up to this number, fields are searched one by one.
     private static let searchLimit = 16
-    /// What stands before the names of the fields of NSURL.
+    /// The prefix of the names of the fields of NSURL.
     private static let foundationPrefix = "NS."
 
     private var hasPrefix: Bool { type?.facts.foundation == .url }

@@ -10,7 +10,7 @@ internal import PropertyList
 struct EncodingGraph {
     typealias Node = UInt32
 
-    /// A number that is none of a node or a name.
+    /// A number that no node and no name has.
     static let none = UInt32.max
 
     enum Value {
@@ -66,7 +66,9 @@ struct EncodingGraph {
         add(Entry(value: .pending(type: Self.none), parent: Self.none, name: Self.none, depth: 0))
     }
 
-    /// A node that belongs to nothing, but stands where `parent` is for the sake of its path.
+    /// A node without a place in the value.
+    ///
+    /// It has the path of `parent`.
     mutating func addDetached(below parent: Node) -> Node {
         let depth = self[parent].depth + 1
         return add(
@@ -74,7 +76,7 @@ struct EncodingGraph {
                 value: .pending(type: Self.none), parent: parent, name: Self.none, depth: depth))
     }
 
-    /// Adds a member behind those that `parent` has.
+    /// Adds a member after those of `parent`.
     mutating func addMember(
         of parent: Node, name: UInt32 = Self.none, _ value: Value
     ) -> Node {
@@ -132,14 +134,14 @@ extension EncodingGraph {
         return .text(start: start, count: content.count - start)
     }
 
-    /// Stores bytes, and says where.
+    /// Stores bytes, and returns where.
     mutating func store(_ bytes: some Sequence<UInt8>) -> (start: Int, count: Int) {
         let start = content.count
         content.append(contentsOf: bytes)
         return (start, content.count - start)
     }
 
-    /// An integer, or nil if archives have none so large.
+    /// An integer, or nil if it is too large for archives.
     mutating func integer(_ value: some FixedWidthInteger) -> Value? {
         if let narrow = Int64(exactly: value) { return .integer(narrow) }
         guard let wide = Int128(exactly: value) else { return nil }

@@ -42,7 +42,9 @@ extension EncodingSession {
         graph.set(value, at: node)
     }
 
-    /// An integer; archives have none above those of 128 bits with a sign.
+    /// An integer.
+    ///
+    /// Archives have at most 128 bits with a sign.
     func integer(
         _ value: some FixedWidthInteger, at path: @autoclosure () -> [any CodingKey]
     ) throws -> EncodingGraph.Value {
@@ -162,7 +164,7 @@ extension EncodingSession {
 }
 
 extension TypeFacts.Foundation {
-    /// The class whose objects stand for values of the type.
+    /// The class whose objects are the values of the type in archives.
     var className: String {
         switch self {
         case .date: "NSDate"

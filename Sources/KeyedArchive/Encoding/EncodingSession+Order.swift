@@ -1,9 +1,10 @@
 internal import PropertyList
 
-/// The order of what has none of its own: elements of sets, and keys of dictionaries.
+/// The order of elements of sets and keys of dictionaries, which have none of their own.
 extension EncodingSession {
-    /// Puts the members of all sets, and the entries of dictionaries, in their order, once all is
-    /// encoded: which object comes first can depend on anything that it refers to.
+    /// Sorts the members of all sets and the entries of dictionaries, after everything is encoded.
+    ///
+    /// The order of objects can depend on anything that they refer to.
     func sortCollections() {
         var numbers: [Int]?
         for node in unordered {

@@ -37,7 +37,9 @@ final class EncodingSession {
     @exclusivity(unchecked) var graph = EncodingGraph()
     @exclusivity(unchecked) var names = NameTable()
     @exclusivity(unchecked) var classes: [MetClass] = []
-    /// What went wrong where nothing can be thrown; all that comes later throws it.
+    /// An error where nothing could be thrown.
+    ///
+    /// All later calls throw it.
     @exclusivity(unchecked) private(set) var failure: EncodingError?
     @exclusivity(unchecked) private var types: [MetType] = []
     private var typeNumbers: [ObjectIdentifier: UInt32] = [:]
@@ -49,8 +51,9 @@ final class EncodingSession {
         var isOpen = true
     }
 
-    /// The instances that were met, and they themselves, so that no other comes to stand in their
-    /// place.
+    /// The instances that were found.
+    ///
+    /// They are kept alive, so no other can get their address.
     private var instances: [ObjectIdentifier: MetInstance] = [:]
     private var keptAlive: [AnyObject] = []
     /// The fields of objects with many.
@@ -60,7 +63,7 @@ final class EncodingSession {
     /// The sets, and the dictionaries whose keys are not all strings.
     var unordered: [Node] = []
 
-    /// Whether one instance stands in several places.
+    /// Whether one instance is in several places.
     private(set) var hasReferences = false
 
     init(_ options: KeyedArchiveEncoder) {
@@ -121,8 +124,8 @@ extension EncodingSession {
         instances[ObjectIdentifier(instance)]?.isOpen = false
     }
 
-    /// Encodes a value as a member that was just added, or takes the member away again, so that
-    /// whoever catches the error can encode something else there.
+    /// Encodes a value as a member that was just added, or removes the member again, so the caller
+    /// can catch the error and encode something else there.
     func encode(_ value: some Encodable, asMember node: Node) throws {
         let instanceCount = keptAlive.count
         do {
@@ -153,7 +156,7 @@ extension EncodingSession {
         }
     }
 
-    /// Forgets the instances that were met since there were so many.
+    /// Forgets the instances after the first `count`.
     private func forgetInstances(from count: Int) {
         for instance in keptAlive[count...] { instances[ObjectIdentifier(instance)] = nil }
         keptAlive.removeSubrange(count...)
@@ -248,7 +251,7 @@ extension EncodingSession {
         return graph.addDetached(below: node)
     }
 
-    /// What a node begins as where the superclass of an object writes apart from it.
+    /// The first value of a node to which the superclass of an object writes separately.
     func superclassValue(of node: Node) -> EncodingGraph.Value {
         guard case .object(let classNumber) = graph[node].value,
             let superclass = classes[Int(classNumber)].facts.superclass
@@ -257,7 +260,7 @@ extension EncodingSession {
     }
 }
 
-/// Where in the value a node stands.
+/// The path of a node in the value.
 extension EncodingSession {
     /// The way from the root to a node.
     func path(to node: Node) -> [any CodingKey] {

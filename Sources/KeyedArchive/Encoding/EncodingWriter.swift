@@ -8,7 +8,7 @@ internal import PropertyList
 ///
 /// 1. An object takes its UID before what it refers to does, and its class record after that.
 /// 2. Fields come by name; members of all else in the order in which the graph has them.
-/// 3. An object that several nodes refer to is written where the walk comes first.
+/// 3. An object that several nodes refer to is written where the walk finds it first.
 struct EncodingWriter {
     typealias Node = EncodingGraph.Node
 
@@ -52,7 +52,7 @@ struct EncodingWriter {
     private var classNumbers: [ObjectTable.ClassNumber?]
     private var listKey: ObjectIndex?
     private var nullUID: UInt64?
-    /// The UIDs of nodes, where several nodes can be one object.
+    /// The UIDs of nodes, if several nodes can be one object.
     private var uids: [UInt64]
 
     private init(of session: EncodingSession) {

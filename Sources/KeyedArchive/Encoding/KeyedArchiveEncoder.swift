@@ -1,4 +1,4 @@
-/// Makes keyed archives of Codable values.
+/// Encodes Codable values as keyed archives.
 ///
 /// What has fields becomes an object of its class, its fields under their own names, as an
 /// `encode(with:)` of NSCoding writes them: booleans and numbers inline, all else as objects.

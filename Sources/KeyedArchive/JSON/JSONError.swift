@@ -1,4 +1,4 @@
-/// Why a text is no JSON that an archive can be made from, and where.
+/// Why an archive cannot be made from a text in JSON, and where the fault is.
 public struct JSONError: Error, Hashable {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct JSONError: Error, Hashable {
     public let column: Int
     /// A sentence that says what is wrong; it never contains a value.
     public let message: String
-    /// Where the value cannot be an archive, why.
+    /// Why the value cannot be an archive, if that is the error.
     public let cause: ValueFormError?
 }
 
@@ -60,7 +60,9 @@ package struct JSONFault: Error {
         )
     }
 
-    /// Whether a comment begins here as other languages have it, which many a reader of JSON takes.
+    /// Whether a comment begins here.
+    ///
+    /// Other languages and some readers of JSON allow comments.
     private static func isComment(_ rest: ArraySlice<UInt8>) -> Bool {
         rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8)
     }

@@ -12,9 +12,9 @@ package import PropertyList
 /// }
 /// ```
 ///
-/// After each key its value is read once, by ``value()`` or ``strings()``. Where these have thrown,
-/// ``skipValue()`` goes past it; a reader that has thrown otherwise, but for a key that was there
-/// before, is of no use any more.
+/// After each key its value is read once, by ``value()`` or ``strings()``. If they throw,
+/// ``skipValue()`` skips it. After any other error, except for a repeated key, the reader cannot be
+/// used.
 package struct JSONObjectReader {
     /// A string of an array, and where in the text it begins.
     package struct Element: Sendable {
@@ -53,8 +53,8 @@ package struct JSONObjectReader {
         }
     }
 
-    /// The key of the next member, which is none of those before; nil if the object, and with it
-    /// the text, ends.
+    /// The key of the next member, which differs from all before; nil if the object and the text
+    /// end.
     ///
     /// - Throws: ``JSONError`` if neither comes.
     package mutating func nextKey() throws(JSONError) -> Text? {
@@ -95,7 +95,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Goes past the value that comes next, which may be none that an archive can hold.
+    /// Skips the next value, even if an archive cannot have it.
     ///
     /// - Throws: ``JSONError`` if it is not JSON.
     package mutating func skipValue() throws(JSONError) {
@@ -107,7 +107,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Where a byte of the text stands: the line, and in it the column in code points, both from 1.
+    /// The line of a byte of the text, and the column in code points, both from 1.
     package func place(ofByte offset: Int) -> (line: Int, column: Int) {
         JSONFault.place(of: offset, in: text)
     }

@@ -7,7 +7,9 @@ internal import PropertyList
 struct JSONParser {
     private struct Collection {
         let isDictionary: Bool
-        /// Where its bracket stands, which is where what is wrong with the whole of it is reported.
+        /// Where its bracket is.
+        ///
+        /// Faults of the whole collection are reported there.
         let start: Int
         var isEmpty = true
 
@@ -17,7 +19,7 @@ struct JSONParser {
     var scanner: JSONScanner
     private var builder: ValueFormBuilder
     private var stack: [Collection] = []
-    /// Whether nothing is made of what is read.
+    /// Whether the value is only skipped.
     private var isSkipping = false
 
     /// Reads from where the scanner is.
@@ -42,7 +44,7 @@ struct JSONParser {
         return builder.finish()
     }
 
-    /// Goes past a value that may be none that an archive can hold, but is JSON.
+    /// Skips a value that is JSON, even if an archive cannot have it.
     mutating func skipValue() throws(JSONFault) {
         isSkipping = true
         try walk()

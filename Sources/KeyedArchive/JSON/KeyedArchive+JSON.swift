@@ -2,7 +2,7 @@ extension KeyedArchive {
     /// The value form of the archive in JSON, in UTF-8: the same archive gives the same bytes.
     ///
     /// - Parameters:
-    ///   - isPretty: Whether each element stands on a line of its own, indented.
+    ///   - isPretty: Whether each element is on a line of its own, indented.
     ///   - opensArchives: Whether keyed archives inside data are shown as values too, instead of in
     ///     base64: `{"$data": {"$archive": …}}`. That is for reading; no archive is made of it
     ///     again.

@@ -5,9 +5,9 @@ extension KeyedArchive {
     /// and class chains and the same sharing, whatever the order of objects, fields and string
     /// keys.
     ///
-    /// Integers, reals and booleans are kept apart, and so are what is inline and what stands
-    /// behind a reference. In doubt two archives differ. The time is linear in their bytes, but for
-    /// the sorting of keys.
+    /// Integers, reals and booleans are different, and so are inline values and references. If in
+    /// doubt, two archives differ. The time is linear in their bytes, except for the sorting of
+    /// keys.
     public func isSame(as other: KeyedArchive) -> Bool {
         if bytes == other.bytes { return true }
         var comparison = GraphComparison(of: self, with: other)
@@ -18,11 +18,10 @@ extension KeyedArchive {
 /// The walk over two archives' graphs in step.
 ///
 /// 1. Objects are matched one to one, each once, which keeps sharing and ends for circles.
-/// 2. Names are compared where they stand as long as both sides have them in the same order, as one
-///    writer's archives do; only others are numbered, so that none is read twice, and sorted.
-/// 3. What is inline, strings among it, may still be shared between many objects of a property
-///    list. Only a list that is made to be expensive has much of that; it runs out of budget, and
-///    differs.
+/// 2. Names are compared in place if both sides have them in the same order, as in archives of the
+///    same writer. Otherwise they are numbered, so each is read once, and sorted.
+/// 3. Inline values, also strings, may still be shared by many objects of a property list. A list
+///    with much of that was made to be expensive. It runs out of budget, and differs.
 private struct GraphComparison {
     /// How many pairs room is made for at first; few small archives need more.
     private static let usualStack = 32

@@ -41,7 +41,7 @@ struct Matches {
         }
     }
 
-    /// Whether these two strings are those that `noteEqual` was told of last.
+    /// Whether these two strings were the last ones given to `noteEqual`.
     func areEqual(_ left: ObjectIndex, _ right: ObjectIndex) -> Bool {
         partners[stringStart + left.position] == right.position
     }

@@ -2,7 +2,7 @@ internal import PropertyList
 
 /// Hands the value form on to another sink, with the keyed archives inside data opened.
 ///
-/// Where the base64 of data would stand, the value form of the archive in it stands under the key
+/// In the place of the base64 of data is the value form of the archive in it, under the key
 /// `$archive`. The budget is one for all archives together.
 struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
     private static var levelLimit: Int { 16 }
@@ -39,7 +39,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         do {
             try archive.render(into: &self, limits: limits)
         } catch let error as ArchiveError {
-            // Its offset is one in the archive inside, which nobody has before them.
+            // Its offset is for the inner archive, which the user does not see.
             throw error.code == .outputTooDeep
                 ? ArchiveError.outputTooDeep(limit: limits.depth, at: offset)
                 : ArchiveError.outputTooLarge(limit: self.limits.size, at: offset)

@@ -17,8 +17,8 @@ public import PropertyList
 /// let archive = builder.finish()
 /// ```
 ///
-/// The events throw ``ValueFormError`` where the value cannot be an archive. The builder is of no
-/// use after that.
+/// The events throw ``ValueFormError`` if the value cannot be an archive. After that the builder
+/// cannot be used.
 public struct ValueFormBuilder: ValueFormSink {
     private struct Frame {
         let isDictionary: Bool

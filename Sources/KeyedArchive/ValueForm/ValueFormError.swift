@@ -7,7 +7,7 @@ public struct ValueFormError: Error, Hashable {
         /// The code's name, for messages and tests.
         public let name: String
 
-        /// A key begins with `$` and has no meaning where it stands.
+        /// A key begins with `$` and has no meaning at its place.
         public static let unknownKey = Code(name: "unknownKey")
         /// A dictionary has a key twice.
         public static let duplicateKey = Code(name: "duplicateKey")

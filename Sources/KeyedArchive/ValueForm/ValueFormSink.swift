@@ -38,8 +38,8 @@ public protocol ValueFormSink {
     /// The beginning of a dictionary, some of whose keys begin with `$` without a meaning: it is
     /// not an object.
     ///
-    /// - Returns: Whether the sink takes it with its keys as they are. If it does not, as a sink of
-    ///   which nothing is said, the dictionary comes as the object that NSDictionary is.
+    /// - Returns: Whether the sink takes it with its keys as they are. If it does not, which is the
+    ///   default, the dictionary comes as an NSDictionary object.
     mutating func beginDictionaryOfAnyKeys() throws -> Bool
     /// The key of the value that comes next.
     mutating func key(_ key: Text) throws
@@ -74,7 +74,7 @@ public struct ValueFormLimits: Hashable, Sendable {
 
 /// Objects that are spelled as dictionaries.
 extension ValueFormSink {
-    /// Takes a date as the object that NSDate is.
+    /// Takes a date as an NSDate object.
     package mutating func dateObject(_ secondsSince2001: Double) throws {
         try beginDictionary()
         try key("$class")
@@ -84,8 +84,9 @@ extension ValueFormSink {
         try endDictionary()
     }
 
-    /// Takes a dictionary with any keys: where some have a meaning in the value form, which are
-    /// those with `$`, as the object that NSDictionary is.
+    /// Takes a dictionary with any keys.
+    ///
+    /// If some begin with `$`, it is taken as an NSDictionary object.
     package mutating func dictionary(
         keys: [Text], value: (Int, inout Self) throws -> Void
     ) throws {

@@ -1,7 +1,8 @@
 internal import PropertyList
 
-/// A value, whole, in flat storage: nodes refer to each other by number, so that neither walking it
-/// nor freeing it recurses.
+/// A whole value in flat storage.
+///
+/// Nodes refer to each other by number, so neither walking it nor freeing it recurses.
 struct ValueTree {
     typealias NodeIndex = Int
 
@@ -39,7 +40,7 @@ struct ValueTree {
         nodes[index] = node
     }
 
-    /// Stores fields side by side, and says where.
+    /// Stores fields next to each other, and returns where.
     mutating func add(_ new: some Collection<Field>) -> Range<Int> {
         let start = fields.count
         fields += new

@@ -13,7 +13,7 @@ struct ContainmentCheck {
         static let scalar = Mark(height: 0)
         /// A collection that was not entered.
         ///
-        /// There are never so many objects as this and `open` say.
+        /// No list has so many objects that its height could be this value or `open`.
         static let unvisited = Mark(height: .max - 1)
         /// A collection that holds the one at hand.
         static let open = Mark(height: .max)

@@ -127,7 +127,7 @@ extension PropertyList {
         }
     }
 
-    /// Where the references of a dictionary to its values are: behind those to its keys.
+    /// The references of a dictionary to its values, which come after those to its keys.
     func valueReferences(of dictionary: Layout) -> References {
         References(start: dictionary.start + dictionary.size / 2, count: dictionary.count)
     }

@@ -4,10 +4,11 @@ extension PropertyList {
         value(of: layout(of: index))
     }
 
-    /// What stands at an index: the object itself, or if that is a reference of a keyed archive,
-    /// the object that it refers to in `objects`.
+    /// The object at an index.
     ///
-    /// - Precondition: The reference is in range, which whoever reads archives has checked.
+    /// A reference of a keyed archive is resolved to the object that it refers to in `objects`.
+    ///
+    /// - Precondition: The reference is in range. Readers of archives check that first.
     package func resolve(
         _ index: ObjectIndex, in objects: References
     ) -> (index: ObjectIndex, uid: UInt64?, value: Value) {
@@ -116,7 +117,7 @@ extension PropertyList {
             start: range.start, count: min(count, range.count), isUTF16: range.isUTF16)
     }
 
-    /// The string, or nil if an unpaired surrogate stands in it.
+    /// The string, or nil if it has an unpaired surrogate.
     package func wellFormedString(of range: StringRange) -> String? {
         guard !range.isUTF16 else { return text(of: range).string }
         return String(decoding: bytes[range.start..<range.start + range.count], as: UTF8.self)
@@ -149,7 +150,7 @@ extension PropertyList {
 }
 
 extension PropertyList {
-    /// Where among the references of a collection an object is, if it is one of them.
+    /// The position of an object in the references of a collection, if it is one of them.
     package func position(of index: ObjectIndex, in references: References) -> Int? {
         let width = trailer.referenceWidth
         for position in 0..<references.count

@@ -11,8 +11,8 @@
 ///    limit.
 /// 5. The keys of a dictionary are strings, all different.
 ///
-/// Reading allocates nothing for an object, and uses no recursion, so that neither the size nor the
-/// depth of foreign bytes can exhaust the stack.
+/// Reading allocates nothing for an object and does not recurse, so foreign bytes cannot exhaust
+/// the stack.
 ///
 /// ```swift
 /// let list = try PropertyList(bytes)
@@ -24,7 +24,9 @@ public struct PropertyList: Sendable {
     /// The bytes that were read, unchanged.
     public let bytes: [UInt8]
     let trailer: Trailer
-    /// The largest UID among the objects, if there is one; whoever reads UIDs checks it once.
+    /// The largest UID among the objects, if there is one.
+    ///
+    /// Readers of UIDs check it once.
     public private(set) var largestUID: UInt64?
 
     /// Reads a binary property list and checks all of it.
@@ -42,7 +44,7 @@ public struct PropertyList: Sendable {
         try containment.run()
     }
 
-    /// The list that ``PropertyListWriter`` wrote, which has the invariants by itself.
+    /// Makes the list that ``PropertyListWriter`` wrote, which has the invariants.
     init(written bytes: [UInt8], trailer: Trailer, largestUID: UInt64?) {
         self.bytes = bytes
         self.trailer = trailer

@@ -1,4 +1,4 @@
-/// Why bytes are not a binary property list that this module reads, and where.
+/// Why bytes cannot be read as a binary property list, and where the fault is.
 public struct PropertyListError: Error, Hashable {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {
@@ -7,7 +7,7 @@ public struct PropertyListError: Error, Hashable {
 
         /// The input is empty.
         public static let empty = Code(name: "empty")
-        /// The bytes are a property list in XML, where a binary one is asked.
+        /// The bytes are a property list in XML and not a binary one.
         public static let xml = Code(name: "xml")
         /// The bytes do not begin as a binary property list does.
         public static let badHeader = Code(name: "badHeader")

@@ -2,8 +2,9 @@
 ///
 /// The layout is that of `CFBinaryPlistTrailer` in
 ///
+///
 /// [ForFoundationOnly.h](https://github.com/apple-oss-distributions/CF/blob/main/ForFoundationOnly.h):
-/// six bytes that nobody reads, the two widths, then three big-endian 64-bit numbers.
+/// six unused bytes, the two widths, then three big-endian 64-bit numbers.
 struct Trailer: Sendable {
     /// "bplist00".
     static let header: [UInt8] = Array("bplist00".utf8)
@@ -57,7 +58,7 @@ struct Trailer: Sendable {
         self.offsetTable = Int(offsetTable)
     }
 
-    /// The trailer of a list whose root stands first.
+    /// Makes the trailer of a list whose root comes first.
     init(offsetWidth: Int, referenceWidth: Int, objectCount: Int, offsetTable: Int) {
         self.offsetWidth = offsetWidth
         self.referenceWidth = referenceWidth

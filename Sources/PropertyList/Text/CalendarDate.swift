@@ -18,7 +18,7 @@ package struct CalendarDate: Hashable, Sendable {
     private static let daysPerEra = 146_097
     private static let secondsLimit = 2_840_000_000_000_000
 
-    /// The second in which a moment lies, which is so many seconds after 2001-01-01 00:00:00 UTC;
+    /// The second that contains a moment, which is given in seconds after 2001-01-01 00:00:00 UTC;
     /// nil if it is not a number, or farther away than 90 million years, as no double keeps
     /// seconds.
     package init?(secondsSince2001 seconds: Double) {
@@ -27,7 +27,7 @@ package struct CalendarDate: Hashable, Sendable {
             return nil
         }
         let (dayNumber, secondOfDay) = total.floored(dividingBy: Self.secondsPerDay)
-        // Years begin in March here, so that the day that some years have more is their last.
+        // Years begin in March here, so the leap day is their last day.
         let (era, dayOfEra) = (dayNumber + Self.referenceDay).floored(dividingBy: Self.daysPerEra)
         let leapDays = dayOfEra / 1_460 - dayOfEra / 36_524 + dayOfEra / (Self.daysPerEra - 1)
         let yearOfEra = (dayOfEra - leapDays) / 365
@@ -80,7 +80,7 @@ package struct CalendarDate: Hashable, Sendable {
 }
 
 extension CalendarDate: CustomStringConvertible {
-    /// The date as ISO 8601 has it, such as `2024-02-29T12:00:00Z`.
+    /// The date in ISO 8601, such as `2024-02-29T12:00:00Z`.
     package var description: String {
         let yearDigits = (year < 0 ? "-" : "") + Self.digits(abs(year), 4)
         let date = [month, day].map { "-" + Self.digits($0, 2) }.joined()
@@ -103,7 +103,7 @@ extension Int {
 }
 
 extension ArraySlice<UInt8> {
-    /// Takes a number of two digits that stands behind a character.
+    /// Takes a number of two digits after a character.
     fileprivate mutating func number(after character: Unicode.Scalar) -> Int? {
         guard let first, Unicode.Scalar(first) == character else { return nil }
         removeFirst()

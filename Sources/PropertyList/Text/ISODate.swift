@@ -1,6 +1,6 @@
 /// Moments as ISO 8601 spells them, such as `2024-02-29T12:00:01.5Z`, without a loss of digits.
 ///
-/// A moment is a number of seconds since 2001-01-01 00:00:00 UTC, as property lists have it. Its
+/// A moment is a number of seconds since 2001-01-01 00:00:00 UTC, as in property lists. Its
 /// fraction is never computed as a double, which could round it. The decimal digits are taken as
 /// they are.
 package enum ISODate {

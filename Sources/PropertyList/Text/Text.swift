@@ -34,7 +34,7 @@ public struct Text: Sendable {
         }
     }
 
-    /// The text as a string, or nil if an unpaired surrogate stands in it.
+    /// The text as a string, or nil if it has an unpaired surrogate.
     public var string: String? {
         switch storage {
         case .wellFormed(let string): string
@@ -75,7 +75,7 @@ extension Text: ExpressibleByStringLiteral {
 }
 
 extension Text: CustomStringConvertible {
-    /// The text for people to read: U+FFFD stands for each unpaired surrogate.
+    /// The text for people to read, with U+FFFD for each unpaired surrogate.
     public var description: String {
         switch storage {
         case .wellFormed(let string): string
@@ -118,7 +118,9 @@ extension Text: Hashable {
 }
 
 extension Text: Comparable {
-    /// Whether `left` stands before `right` by code points, an unpaired surrogate being its own.
+    /// Whether `left` is before `right` by code points.
+    ///
+    /// An unpaired surrogate counts as a code point.
     public static func < (left: Text, right: Text) -> Bool {
         if case .wellFormed(let left) = left.storage, case .wellFormed(let right) = right.storage {
             // The bytes of UTF-8 are ordered as its code points are.

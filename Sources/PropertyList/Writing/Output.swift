@@ -1,4 +1,4 @@
-/// The bytes of a property list, which are as many as was said at first.
+/// The bytes of a property list, whose number is known from the start.
 struct Output {
     private var bytes: [UInt8]
     private let offsetWidth: Int
@@ -53,7 +53,7 @@ struct Output {
         end += width
     }
 
-    /// Writes the trailer behind the offset table, which is full by now.
+    /// Writes the trailer after the offset table, which is complete.
     consuming func finish(_ trailer: Trailer) -> [UInt8] {
         precondition(end == trailer.offsetTable, "The objects have another size than was said.")
         bytes[tableEnd + 6] = UInt8(trailer.offsetWidth)

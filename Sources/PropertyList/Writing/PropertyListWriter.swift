@@ -1,7 +1,7 @@
 /// Builds a binary property list, object by object: elements first, then what holds them.
 ///
 /// The bytes follow from the calls alone. Scalars are written once however often they are added,
-/// every number takes the fewest bytes, and the root stands first.
+/// every number takes the fewest bytes, and the root comes first.
 ///
 /// ```swift
 /// var writer = PropertyListWriter()
@@ -85,7 +85,7 @@ public struct PropertyListWriter {
         return add(Entry(kind: .dictionary, start: start, count: keys.count))
     }
 
-    /// Adds a dictionary whose first key and value stand apart from the others.
+    /// Adds a dictionary whose first key and value are given separately.
     package mutating func add(
         firstKey: ObjectIndex, _ keys: ArraySlice<ObjectIndex>,
         firstValue: ObjectIndex, _ values: ArraySlice<ObjectIndex>
@@ -107,7 +107,9 @@ public struct PropertyListWriter {
         return add(Entry(kind: kind, start: start, count: elements.count))
     }
 
-    /// Appends references; an object can only hold those before it, so that none holds itself.
+    /// Appends references.
+    ///
+    /// An object can only hold earlier ones, so none holds itself.
     private mutating func append(_ elements: ArraySlice<ObjectIndex>) {
         for element in elements {
             precondition(element.position < entries.count, "The element is of another writer.")
