@@ -77,7 +77,7 @@ extension ArchiveTree {
         }
     }
 
-    /// Shows where an object is shown.
+    /// Shows a reference to an object that is shown elsewhere.
     private func refer(
         to uid: UInt64, in view: ArchiveView, isNamed: Bool, line: inout InspectionLine
     ) {

@@ -147,7 +147,7 @@ struct TreeFrame {
         case inline(Fields)
         /// The fields of an object, but for the one at a position, which is its class.
         case fields(Fields, classPosition: Int)
-        /// A key that takes lines of its own, and its value.
+        /// A key that needs lines of its own, and its value.
         case pair(key: ObjectIndex, value: ObjectIndex)
     }
 

@@ -28,7 +28,7 @@ package struct LayerProblem: Error, Hashable, Sendable {
         package static let badKey = Code(name: "badKey")
         /// A lock is wrong, or is not allowed in this file.
         package static let badLock = Code(name: "badLock")
-        /// No archive can be made of a value.
+        /// A value cannot be an archive.
         package static let badValue = Code(name: "badValue")
 
         // Codes of remarks.
@@ -150,7 +150,7 @@ extension LayerProblem {
                 + "A file is named DOMAIN.json or DOMAIN.plist.")
     }
 
-    /// The database does not take what the files of a layer say together.
+    /// The database refuses the values of a layer's files.
     package static func notTaken(_ path: String, _ cause: any Error) -> LayerProblem {
         LayerProblem(.tooLarge, path, "Its values are not in force. \(cause)")
     }

@@ -3,10 +3,10 @@ package import PropertyList
 
 /// Writes values as macOS's `defaults read` shows them: the old style, indented by four spaces.
 ///
-/// A scalar by itself is bare. Within collections all that is not only ASCII letters and digits is
-/// in quotation marks, with escapes, so the output is printable ASCII;
-/// booleans are `1` and `0`; data is cut short. So the form is for people, and for scripts that
-/// look for a scalar: types and the middle of data cannot be read back.
+/// A single scalar has no quotation marks. Inside collections, what is not only ASCII letters and
+/// digits is in quotation marks, with escapes, so the output is printable ASCII; booleans are `1`
+/// and `0`; data is cut short. So the form is for people, and for scripts that look for a scalar:
+/// types and the middle of data cannot be read back.
 ///
 /// An object is the dictionary of its fields with its `$class`.
 package struct DescriptionWriter: ValueFormSink {

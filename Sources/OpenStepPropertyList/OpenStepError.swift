@@ -1,4 +1,4 @@
-/// Why a text is not a property list in the old style, and where.
+/// Why a text is not a property list in the old style, and where the fault is.
 package struct OpenStepError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {

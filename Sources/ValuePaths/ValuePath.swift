@@ -55,7 +55,7 @@ extension ValuePath: CustomStringConvertible {
 }
 
 extension ValuePath.Step: CustomStringConvertible {
-    /// The step by itself: a name, in quotes if it needs them, or a number in brackets.
+    /// The step alone: a name, in quotes if necessary, or a number in brackets.
     package var description: String {
         switch self {
         case .index(let index): "[\(index)]"

@@ -29,7 +29,7 @@ struct DocumentBuilder {
 
     private enum Key {
         case added(ObjectIndex, at: XMLPlace)
-        /// A key that was there, at a position, whose value the next one takes the place of.
+        /// A key that was there, at a position, whose value is replaced by the next one.
         case again(Int, at: XMLPlace)
         /// `CF$UID` as the first key, which is added once it turns out to be a key.
         case uid(at: XMLPlace)

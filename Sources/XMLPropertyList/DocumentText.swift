@@ -52,7 +52,7 @@ private struct ControlCharacters {
 
     private static let blocks: ClosedRange<UInt32> = 0xE000 / 32...0xF8FF / 32
 
-    /// - Returns: nil if there are none, or where the document is not in UTF-8.
+    /// - Returns: nil if there are none, or if the document is not in UTF-8.
     init?(in text: ArraySlice<UInt8>) {
         guard text.contains(where: Self.isControl), Self.isUTF8(text) else { return nil }
         let used = Self.usedBlocks(of: text)

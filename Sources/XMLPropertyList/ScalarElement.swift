@@ -9,21 +9,21 @@ enum ScalarElement: String {
 
 /// The texts of elements, with white space around them or not.
 extension ScalarElement {
-    /// An integer, decimal or hexadecimal with `0x`, as CoreFoundation takes it, up to 128 bits.
+    /// An integer, decimal or hexadecimal with `0x`, as in CoreFoundation, up to 128 bits.
     static func integer(_ text: [UInt8]) -> Int128? {
         var digits = trimmed(text)
         let isNegative = digits.first == UInt8(ascii: "-")
         if isNegative || digits.first == UInt8(ascii: "+") { digits.removeFirst() }
         let isHexadecimal = ["0x", "0X"].contains { digits.starts(with: $0.utf8) }
         if isHexadecimal { digits.removeFirst(2) }
-        // Int128 would take one sign more.
+        // Int128 would accept another sign.
         guard let first = digits.first, first != UInt8(ascii: "-"), first != UInt8(ascii: "+")
         else { return nil }
         let spelling = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
         return Int128(spelling, radix: isHexadecimal ? 16 : 10)
     }
 
-    /// A real in decimal digits, or one of the words that CoreFoundation takes and writes.
+    /// A real in decimal digits, or one of the words of CoreFoundation.
     static func real(_ text: [UInt8]) -> Double? {
         let spelling = String(decoding: trimmed(text), as: UTF8.self)
         switch spelling.lowercased() {

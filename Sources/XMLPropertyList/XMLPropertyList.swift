@@ -42,7 +42,7 @@ package struct XMLPropertyList: Sendable {
     /// Reads a property list in XML, in any encoding that expat knows: UTF-8, UTF-16, ISO 8859-1
     /// and ASCII.
     ///
-    /// As CoreFoundation does, it takes white space before the document, and a value without its
+    /// Like CoreFoundation, it accepts white space before the document, and a value without its
     /// `<plist>`. Control characters in strings, which macOS writes as they are and XML does not
     /// allow, are accepted if the document is in UTF-8.
     ///

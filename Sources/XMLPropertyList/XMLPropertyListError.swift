@@ -22,7 +22,7 @@ extension XMLPlace: CustomStringConvertible {
     package var description: String { "line \(line), column \(column), byte \(byteOffset)" }
 }
 
-/// Why bytes are not a property list in XML, and where.
+/// Why bytes are not a property list in XML, and where the fault is.
 package struct XMLPropertyListError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {
@@ -62,7 +62,7 @@ extension XMLPropertyListError: CustomStringConvertible {
     package var description: String { "\(message) (\(place))" }
 }
 
-/// Why a binary property list cannot be written as XML, and where.
+/// Why a binary property list cannot be written as XML, and where the value is.
 package struct XMLWritingError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {

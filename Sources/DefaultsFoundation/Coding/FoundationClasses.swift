@@ -8,7 +8,7 @@ internal import Foundation
 /// those whose source was read and that were tried with wrong fields. It calls nothing of all
 /// others and of their subclasses.
 enum FoundationClasses {
-    /// A class that this module makes and takes apart itself.
+    /// A class whose objects this module encodes and decodes itself.
     enum Known {
         case string, mutableString
         case number

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A coder that does nothing but note an error, whatever is asked of it.
+/// A coder that notes an error on every call.
 ///
-/// The functions of NSCoder itself trap. Here every one of them that can be overridden is, so that
-/// a subclass has only to do what it can.
+/// The functions of NSCoder itself trap. This class overrides all that can be overridden, so a
+/// subclass overrides only what it supports.
 class InertCoder: NSCoder {
     /// What errors say of calls that are not overridden.
     var refusal: StaticString { "it has no meaning here" }

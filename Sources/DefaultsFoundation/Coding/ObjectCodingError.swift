@@ -1,7 +1,7 @@
 public import DefaultsClient
 public import Foundation
 
-/// Why objects could not be archived, or decoded from an archive, and where.
+/// Why objects could not be archived or decoded, and where.
 public struct ObjectCodingError: Error {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {

@@ -1,11 +1,11 @@
 /// How objects are archived and made from archives.
 public struct ObjectCodingOptions: Sendable {
-    /// How classes are called in archives.
+    /// The names of classes in archives.
     public var classNames = ClassNames()
     /// The deepest nesting of objects that is decoded.
     ///
-    /// Each takes up some kilobytes of stack, since an object's `init(coder:)` makes those below
-    /// it. Archiving does not recurse and has no such limit.
+    /// Each level needs some kilobytes of stack, because an object's `init(coder:)` decodes those
+    /// below it. Archiving does not recurse and has no such limit.
     public var depth = 512
     /// The most fields and elements that are made, those of shared objects counted once.
     public var count = 4 << 20
@@ -21,7 +21,7 @@ public struct ObjectCodingOptions: Sendable {
     public init() {}
 }
 
-/// A class that says itself what it is called in archives.
+/// A class that sets its name in archives.
 ///
 /// Objects are archived under the name with the module, `Bank.Account`, as NSKeyedArchiver does on
 /// Linux. GNUstep and Objective-C do not find a class by such a name. A class that other programs
@@ -37,11 +37,11 @@ public struct ObjectCodingOptions: Sendable {
 /// itself, with or without its module, are read as well. A subclass is archived under its own name:
 /// to have another, it overrides the property. ``ClassNames/setName(_:for:)`` comes before.
 public protocol ArchiveNamed: AnyObject {
-    /// What objects of the class are called in archives.
+    /// The name of the class in archives.
     static var archiveClassName: String { get }
 }
 
-/// How classes are called in archives, if that is not how they are called in the program.
+/// The names of classes in archives, if they differ from the names in the program.
 ///
 /// ```swift
 /// var names = ClassNames()
@@ -61,13 +61,12 @@ public struct ClassNames: Sendable {
     /// Makes an empty table.
     public init() {}
 
-    /// Says which class objects are of that an archive calls `name`.
+    /// Sets the class for objects whose class has this name in archives.
     public mutating func setClass(_ class: AnyClass, forName name: String) {
         classes[name] = `class`
     }
 
-    /// Says what objects of a class, but not of its subclasses, are called in archives to be
-    /// written.
+    /// Sets the name of a class, but not of its subclasses, in archives that are written.
     public mutating func setName(_ name: String, for class: AnyClass) {
         names[ObjectIdentifier(`class`)] = name
     }
@@ -77,14 +76,14 @@ public struct ClassNames: Sendable {
         classes[name]
     }
 
-    /// What the class is called in an archive to be written.
+    /// The name of the class in an archive that is written.
     func name(of class: AnyClass) -> String {
         if let name = names[ObjectIdentifier(`class`)] ?? Self.ownName(of: `class`) { return name }
         let name = Self.qualifiedName(of: `class`)
         return omitsModules ? Self.withoutModule(name) : name
     }
 
-    /// What the class calls itself; nil for what it only inherits, which is its superclass's name.
+    /// The name that the class sets; nil if it only inherits the name of its superclass.
     private static func ownName(of class: AnyClass) -> String? {
         guard let name = (`class` as? any ArchiveNamed.Type)?.archiveClassName else { return nil }
         let inherited = _getSuperclass(`class`) as? any ArchiveNamed.Type

@@ -2,27 +2,25 @@ public import Foundation
 public import KeyedArchive
 
 extension KeyedArchive {
-    /// Makes the object that the archive is.
+    /// Decodes the object of the archive.
     ///
-    /// No archive, whatever its bytes, can make this function trap, unless the `init(coder:)` of
-    /// one of your own classes does. Nothing is made, and no code of a class is run, but of classes
-    /// that are named here or in the call with which an object decodes a field; a class stands for
-    /// its subclasses too. Strings, numbers, data, dates and NSNull inside collections need not be
-    /// named.
+    /// No archive can make this function trap, unless the `init(coder:)` of one of your own classes
+    /// does. Only classes listed here, or in the call with which an object decodes a field, are
+    /// instantiated or have their code run. Listing a class also allows its subclasses. Strings,
+    /// numbers, data, dates and NSNull inside collections need not be listed.
     ///
-    /// The classes conform to NSSecureCoding. Of Foundation's own, those that
-    /// ``init(archiving:options:)`` names are made. Others, and classes that inherit of others, are
-    /// refused, as their `init(coder:)` traps for wrong fields or for coders other than
-    /// Foundation's: NSAttributedString, NSCalendar, NSCharacterSet, NSDateInterval, NSIndexPath,
-    /// NSIndexSet, NSMeasurement, NSNotification, NSRegularExpression, NSTextCheckingResult,
-    /// NSValue, formatters, units, predicates, requests, responses and credentials of URLs; and
+    /// The classes conform to NSSecureCoding. Of Foundation's classes, those that
+    /// ``init(archiving:options:)`` names can be decoded. Others and their subclasses are refused,
+    /// because their `init(coder:)` traps for wrong fields or for coders that are not Foundation's:
+    /// NSAttributedString, NSCalendar, NSCharacterSet, NSDateInterval, NSIndexPath, NSIndexSet,
+    /// NSMeasurement, NSNotification, NSRegularExpression, NSTextCheckingResult, NSValue,
+    /// formatters, units, predicates, requests, responses and credentials of URLs; and
     /// NSDecimalNumber, whose hash traps. Arrays, dictionaries and errors cannot be elements of
     /// sets, nor keys: their hash traps.
     ///
-    /// Fields are exact: a number that does not fit, or is of another kind, is an error, though
-    /// whole reals are integers, and 0 and 1 booleans. A field that is missing is nil, 0 or false,
-    /// unless the options say otherwise. What an `init(coder:)` gives to `failWithError(_:)` is an
-    /// error.
+    /// A number that does not fit, or has another type, is an error. But a whole real can be
+    /// decoded as an integer, and 0 and 1 as booleans. A missing field is nil, 0 or false, unless
+    /// the options say otherwise. If an `init(coder:)` calls `failWithError(_:)`, that is an error.
     ///
     /// ```swift
     /// let account = try archive.decodeObject(of: Account.self, allowing: [NSArray.self])
@@ -30,12 +28,12 @@ extension KeyedArchive {
     ///
     /// - Parameters:
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, if it is a collection.
+    ///   - others: The classes of its elements, if it is a collection.
     ///   - key: The key of the object in the archive's `$top`.
-    ///   - options: How classes are called in archives, and how much is read.
+    ///   - options: The names of classes in archives, and limits.
     /// - Returns: The object, or nil if the archive has nil there.
-    /// - Throws: ``ObjectCodingError`` with the names of the fields that lead to what is wrong, and
-    ///   its offset in the bytes.
+    /// - Throws: ``ObjectCodingError`` with the names of the fields that lead to the fault, and its
+    ///   offset.
     public func decodeObject<Object: NSObject & NSSecureCoding>(
         of class: Object.Type, allowing others: [AnyClass] = [], forKey key: String = "root",
         options: ObjectCodingOptions = ObjectCodingOptions()
@@ -50,9 +48,9 @@ extension KeyedArchive {
         return result
     }
 
-    /// Makes the object that the archive is, which may be of several classes.
+    /// Decodes the object of the archive, which may have one of several classes.
     ///
-    /// All is as with ``decodeObject(of:allowing:forKey:options:)``.
+    /// The rest is as with ``decodeObject(of:allowing:forKey:options:)``.
     public func decodeObject(
         of classes: [AnyClass], forKey key: String = "root",
         options: ObjectCodingOptions = ObjectCodingOptions()
@@ -62,11 +60,11 @@ extension KeyedArchive {
 }
 
 extension NSCoder {
-    /// Lets the objects that are decoded next refer to the one that is being made.
+    /// Allows the objects that are decoded next to refer to this one.
     ///
     /// If objects refer to each other in a circle, one of them must be known before it is
-    /// done. Call this in `init(coder:)`, after `super.init()`, with all that other objects may
-    /// look at in place. With coders of Foundation it does nothing.
+    /// done. Call this in `init(coder:)`, after `super.init()`, when everything that other objects
+    /// may read is set. With coders of Foundation it does nothing.
     ///
     /// ```swift
     /// init?(coder: NSCoder) {

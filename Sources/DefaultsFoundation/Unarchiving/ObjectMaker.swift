@@ -3,14 +3,14 @@ internal import Foundation
 internal import KeyedArchive
 internal import PropertyList
 
-/// Makes the objects of an archive, each when it is first asked for.
+/// Decodes the objects of an archive, each when it is first needed.
 ///
 /// 1. An object is made once: one UID is one object.
 /// 2. An object is made only if the caller allows its class at that place. No code of any other
 ///    class runs.
 /// 3. What is made is paid for, and its depth is limited, so a bomb of shared objects and a long
 ///    chain of objects end in an error.
-/// 4. After the first error nothing is made any more.
+/// 4. After the first error, nothing is decoded.
 final class ObjectMaker {
     /// An object that was made.
     struct Made {
@@ -23,10 +23,10 @@ final class ObjectMaker {
         var contents: [AnyClass] = []
     }
 
-    /// What it costs to look at a class that may be taken instead.
+    /// The cost of trying a hint.
     private static let hintCost = 50
 
-    /// How many classes are looked for in the program that are not named by the caller.
+    /// The most classes that are searched in the program and that the caller has not listed.
     private static let searchLimit = 4096
 
     private static let shallow = 16
@@ -77,14 +77,14 @@ final class ObjectMaker {
         log.note(error.located(path: path, at: index.map(list.byteOffset(of:))))
     }
 
-    /// Does something that is one step further from the root.
+    /// Does something one step further from the root.
     func at<Result>(_ step: String, _ body: () -> Result) -> Result {
         path.append(step)
         defer { path.removeLast() }
         return body()
     }
 
-    /// Pays for fields and elements; false if they are too many.
+    /// Takes fields and elements from the budget; false if they are too many.
     func spend(_ more: Int) -> Bool {
         guard more <= count else {
             fail(.tooMany(limit: options.count))
@@ -94,7 +94,7 @@ final class ObjectMaker {
         return true
     }
 
-    /// Pays for the bytes of a string or of data; false if they are too many.
+    /// Takes the bytes of a string or of data from the budget; false if they are too many.
     func spend(bytes: Int) -> Bool {
         guard bytes <= size else {
             fail(.tooLarge(limit: options.size))
@@ -113,7 +113,7 @@ final class ObjectMaker {
 // MARK: Objects
 
 extension ObjectMaker {
-    /// Makes what a field refers to; nil for nil.
+    /// Decodes what a field refers to; nil for nil.
     ///
     /// What is inline is not an object, as in every other unarchiver.
     func object(
@@ -178,7 +178,7 @@ extension ObjectMaker {
             fail(.tooDeep(limit: options.depth), at: index)
             return nil
         }
-        // Nothing that is so shallow uses up a stack, and to ask for the stack takes its time.
+        // Shallow objects cannot use up a stack, and checking the stack takes time.
         guard depth < Self.shallow || !stack.isUsedUp else {
             fail(.noStackLeft, at: index)
             return nil
@@ -221,8 +221,7 @@ extension ObjectMaker {
         }
     }
 
-    /// The first class that an object gives as its own, or as one to take instead, and that is
-    /// allowed.
+    /// The first allowed class of an object: its own, or one of its hints.
     private func findClass(
         of fields: Fields, at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool
     ) -> AnyClass? {
@@ -254,12 +253,12 @@ extension ObjectMaker {
         }
     }
 
-    /// The class that a class has unarchived instead of itself.
+    /// The class that a class substitutes for itself.
     private func substitute(for class: AnyClass) -> AnyClass {
         (`class` as? NSObject.Type)?.classForKeyedUnarchiver() ?? `class`
     }
 
-    /// Has a class make its object itself.
+    /// Calls the `init(coder:)` of a class.
     private func own(
         _ class: AnyClass, _ name: String, with fields: Fields, _ uid: UInt64,
         at index: ObjectIndex, allowing allowed: AllowList
@@ -281,9 +280,9 @@ extension ObjectMaker {
     }
 }
 
-/// How far the stack of a thread may be used up by objects that make each other.
+/// The part of a thread's stack that nested objects must leave free.
 private struct StackReserve {
-    /// What is left for what an object does between one check and the next.
+    /// The stack that one object may need between two checks.
     private static let reserve: UInt = 256 << 10
 
     private let stack: Range<UInt>

@@ -1,6 +1,6 @@
 package import PropertyList
 
-/// What comes of reading a value as a number of some type.
+/// The result of reading a value as a number of some type.
 package enum NumberReading<Number> {
     case number(Number)
     /// The value is a number that the type cannot hold.

@@ -15,14 +15,15 @@
 public protocol DefaultInitializable: Codable {
     /// Makes a value whose fields are the defaults.
     ///
-    /// It is called for each object that lacks a field, and for no other.
+    /// It is called only for an object that lacks a field.
     init()
 }
 
 /// A type whose objects say which version of the type wrote them.
 ///
-/// The encoder writes the version as a field `archiveVersion`; an object without it has version 0.
-/// ``KeyedArchiveDecoder/migrate(from:as:to:_:)`` says what becomes of objects of older versions.
+/// The encoder writes the version in a field `archiveVersion`. An object without the field has
+/// version 0. ``KeyedArchiveDecoder/migrate(from:as:to:_:)`` sets how objects of older versions are
+/// converted.
 ///
 /// ```swift
 /// struct Account: Codable, ArchiveVersioned {
@@ -37,9 +38,9 @@ public protocol DefaultInitializable: Codable {
 ///
 /// Only what is an object with fields has a version: nothing is written for a type that encodes
 /// itself as a single value or as an array. An object of a subclass has the version of that; its
-/// superclass, if that is asked for, takes it without a look at the version.
+/// superclass, if that is asked for, ignores the version.
 public protocol ArchiveVersioned {
-    /// The version that objects are written with now.
+    /// The current version, which new objects get.
     static var archiveVersion: Int { get }
 }
 

@@ -1,6 +1,6 @@
 internal import PropertyList
 
-/// What is going on while one archive is decoded: what its decoders and containers share.
+/// The state of decoding one archive, which its decoders and containers share.
 ///
 /// 1. Each value is paid for from a budget before it is read, and so is whatever an archive can
 ///    make long. After the budget is spent, nothing is read, and decoding ends in an error,
@@ -187,7 +187,7 @@ extension DecodingSession {
         return registeredType(of: archived.name) as? Value.Type
     }
 
-    /// Decodes the version of a type that the object has, and turns it into the present one.
+    /// Decodes an object by its version of the type, and converts it to the current version.
     private func decodeVersion<Value: Decodable>(
         _ actual: Value.Type, _ type: DecodedType, at place: DecodingPlace,
         _ location: DecodingLocation,

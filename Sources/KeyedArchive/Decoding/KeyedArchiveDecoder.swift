@@ -18,22 +18,23 @@ public import PropertyList
 ///   may be an integer that it holds exactly; `Float` takes the nearest of a real that is in range.
 /// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet, dictionaries also from the
 ///   fields of any object except arrays and sets, if their keys are `String`.
-/// - One object is one instance of the class that is asked for, however often it is referred to.
-///   Codable cannot build a circle of them: that is an error.
+/// - One object is one instance of the class that is asked for, even if there are several
+///   references to it. Codable cannot build a circle: that is an error.
 ///
-/// Whatever the bytes are, decoding ends in a value or in an error: nesting and size are limited,
+/// Decoding always ends in a value or in an error: nesting and size are limited,
 /// and shared objects count each time. The decoder is a value, and may be used by many threads.
 public struct KeyedArchiveDecoder: Sendable {
     /// How much is decoded.
     public struct Limits: Hashable, Sendable {
         /// How large an archive may be that is given as bytes.
         public var archive = KeyedArchive.Limits.standard
-        /// How deep values may be nested in each other; each level takes some of the stack,
-        /// the usual number up to half a mebibyte, and more in debug builds.
+        /// How deep values may be nested in each other; each level uses some of the stack.
+        ///
+        /// The default needs up to half a mebibyte, and more in debug builds.
         public var depth = 512
         /// The most bytes that are decoded: those of strings and data, and eight for each value.
         ///
-        /// What several places share counts in each.
+        /// What several places share counts for each of them.
         public var size = 64 << 20
 
         /// Makes the usual limits.
@@ -52,10 +53,10 @@ public struct KeyedArchiveDecoder: Sendable {
     /// What turns old versions into new ones, by the new type and the old version.
     private(set) var migrations: [ObjectIdentifier: [Int: Migration]] = [:]
 
-    /// Makes a decoder that knows no other names than those of the types.
+    /// Makes a decoder that knows only the names of the types.
     public init() {}
 
-    /// Says that objects of the class of this name are values of a type.
+    /// Sets the type for objects whose class has this name.
     ///
     /// If the type is a class, they are also decoded if one of its superclasses is asked for, as
     /// instances of the class itself.
@@ -168,12 +169,12 @@ extension KeyedArchiveDecoder {
 // MARK: Versions
 
 extension KeyedArchiveDecoder {
-    /// Says what becomes of objects that an older version of a type wrote.
+    /// Sets how objects of an older version of a type are converted.
     ///
     /// If an object of `New` has exactly this version, `Old` is decoded from it, whatever the name
     /// of its class, and converted. Steps compose: if there is none for the object's version, the
-    /// next later one is taken, if its old type can be reached from there. An object for which
-    /// there is no way is decoded as it is; one of a newer version than the type's is an error.
+    /// next later one is taken, if its old type can be reached from there. An object without such a
+    /// step is decoded as it is. An object with a newer version than the type's is an error.
     ///
     /// ```swift
     /// decoder.migrate(from: 1, as: AccountV1.self, to: Account.self) { old in

@@ -69,7 +69,7 @@ extension DecodingSession {
             if archived.known == .dictionary { return pairs(of: fields, archived) }
             guard isForeignRoot, archived.known == nil else { return nil }
         }
-        // Else a type that takes whatever comes would find a dictionary in each array.
+        // Otherwise a type that accepts everything would find a dictionary in each array.
         if type == nil, archived.known?.hasElements == true { return nil }
         if type == nil, archived.known == .dictionary, let pairs = pairs(of: fields, archived) {
             return pairs

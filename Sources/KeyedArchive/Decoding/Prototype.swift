@@ -11,7 +11,7 @@ struct Prototype {
     }
 }
 
-/// Says at run time what type an optional is made of.
+/// Gives the wrapped type of an optional at run time.
 private protocol AnyOptional {
     static var wrapped: Any.Type { get }
 }

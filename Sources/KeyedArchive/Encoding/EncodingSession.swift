@@ -1,10 +1,10 @@
 internal import PropertyList
 
-/// What is going on while one value is encoded: what its encoders and containers share.
+/// The state of encoding one value, which its encoders and containers share.
 ///
 /// The properties that each field of a value needs are not watched for overlapping accesses while
-/// the program runs, which would take a tenth of the time. There are none: what changes such a
-/// property calls nothing that comes back here, and the values' own code runs in between.
+/// the program runs, which would cost a tenth of the time. There are no overlapping accesses: code
+/// that changes such a property calls nothing that comes back here.
 final class EncodingSession {
     typealias Node = EncodingGraph.Node
 

@@ -2,8 +2,8 @@ internal import PropertyList
 
 /// Which objects and strings of two archives were found to belong to each other.
 ///
-/// All is in one array: most archives are so small that each array more would take longer to make
-/// than the objects take to compare.
+/// Everything is in one array, because most archives are small: another array would take longer to
+/// make than the objects to compare.
 struct Matches {
     enum Outcome {
         /// Neither object was matched before.

@@ -13,7 +13,7 @@ public struct ValueFormError: Error, Hashable {
         public static let duplicateKey = Code(name: "duplicateKey")
         /// A spelling that is only ever shown, not read.
         public static let outputOnly = Code(name: "outputOnly")
-        /// A value that its `$` key does not take.
+        /// A value that is wrong for its `$` key.
         public static let badValue = Code(name: "badValue")
         /// The value is larger or deeper than the limits allow.
         public static let limitExceeded = Code(name: "limitExceeded")

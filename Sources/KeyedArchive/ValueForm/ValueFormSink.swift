@@ -1,12 +1,13 @@
 public import PropertyList
 
-/// What takes the value form of an archive, event by event: a writer of JSON or of D-Bus variants.
+/// A receiver of the value form of an archive, event by event, such as a writer of JSON or of D-Bus
+/// variants.
 ///
 /// A value is one scalar event; or an array, which is its elements between `beginArray` and
 /// `endArray`; or a dictionary, which is a `key` and a value for each entry between
 /// `beginDictionary` and `endDictionary`. The keys of a dictionary are all different, and in order
-/// of their code points. What a sink cannot express, it refuses by throwing; the error reaches the
-/// caller of ``KeyedArchive/render(into:limits:)``.
+/// of their code points. A sink throws if it cannot express a value. The error reaches the caller
+/// of ``KeyedArchive/render(into:limits:)``.
 ///
 /// ``ValueFormBuilder`` is a sink too: it makes an archive of the events.
 public protocol ValueFormSink {
@@ -58,7 +59,9 @@ public struct ValueFormLimits: Hashable, Sendable {
     public var size: Int
     /// The most levels of arrays and dictionaries in each other.
     public var depth: Int
-    /// The most values, small and large, that are read; each takes some hundred bytes meanwhile.
+    /// The most values that are read.
+    ///
+    /// Each needs some hundred bytes for a while.
     public var count: Int
 
     /// Makes limits of your own.

@@ -46,7 +46,7 @@ extension PropertyList {
         case 0x40...0x4F: return try layout(of: .data, at: offset, unitWidth: 1)
         case 0x50...0x5F: return try layout(of: .ascii, at: offset, unitWidth: 1)
         case 0x60...0x6F: return try layout(of: .utf16, at: offset, unitWidth: 2)
-        // Sixteen bytes can be spelled; no reader takes more than eight.
+        // The format allows sixteen bytes; readers accept at most eight.
         case 0x80...0x87: return try layout(of: .uid, at: offset, size: size + 1)
         case 0xA0...0xAF:
             return try layout(of: .array, at: offset, unitWidth: trailer.referenceWidth)

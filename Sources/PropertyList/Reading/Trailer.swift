@@ -3,6 +3,7 @@
 /// The layout is that of `CFBinaryPlistTrailer` in
 ///
 ///
+///
 /// [ForFoundationOnly.h](https://github.com/apple-oss-distributions/CF/blob/main/ForFoundationOnly.h):
 /// six unused bytes, the two widths, then three big-endian 64-bit numbers.
 struct Trailer: Sendable {

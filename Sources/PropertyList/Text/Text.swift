@@ -50,7 +50,9 @@ public struct Text: Sendable {
         }
     }
 
-    /// How many bytes the text takes up in memory, about; what limits on output count.
+    /// About how many bytes of memory the text needs.
+    ///
+    /// Limits on output count this.
     public var byteCount: Int {
         switch storage {
         case .wellFormed(let string): string.utf8.count
