@@ -110,9 +110,8 @@ struct JSONParser {
 
     private mutating func separator(in collection: Collection) throws(JSONFault) {
         guard scanner.skip(UInt8(ascii: ",")) else {
-            throw scanner.fault(
-                "A comma or the \(collection.isDictionary ? "}" : "]") of the end is expected here."
-            )
+            let end = collection.isDictionary ? "}" : "]"
+            throw scanner.fault("A comma or the closing \(end) is expected here.")
         }
     }
 
