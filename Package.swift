@@ -65,8 +65,11 @@ let package = Package(
 
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
+        module("ValuePaths", ["KeyedArchive", "PropertyList"]),
+        module("ArchiveInspection", ["KeyedArchive", "PropertyList"]),
         module("XMLPropertyList", ["PropertyList", "CExpat"]),
         module("OpenStepPropertyList", ["PropertyList", "KeyedArchive"]),
+        module("DomainForms", ["KeyedArchive", "PropertyList", "XMLPropertyList"]),
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux"]),
         module("DefaultsTerms"),
@@ -74,7 +77,8 @@ let package = Package(
         module(
             "DefaultsFiles",
             [
-                "DefaultsModel", "DefaultsTerms", "KeyedArchive", "PropertyList", "XMLPropertyList",
+                "DefaultsModel", "DefaultsTerms", "DomainForms", "KeyedArchive", "PropertyList",
+                "XMLPropertyList",
             ]),
         module("DefaultsStorage", ["DefaultsModel", "DefaultsTerms", "SQLite", "CLinux"]),
         module(
@@ -98,8 +102,9 @@ let package = Package(
             "defaultsctl",
             [
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
-                "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "XMLPropertyList",
-                "OpenStepPropertyList", "CLinux",
+                "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
+                "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
+                "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
@@ -118,7 +123,10 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "CodecProperties",
-            dependencies: ["KeyedArchive", "PropertyList", "DefaultsFoundation"],
+            dependencies: [
+                "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
+                "DefaultsFoundation",
+            ],
             path: "Tests/Fuzz/CodecProperties", swiftSettings: strict),
         .executableTarget(
             name: "StorageCrashWriter", dependencies: ["DefaultsModel", "DefaultsStorage"],
@@ -138,7 +146,12 @@ let package = Package(
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
             ]),
         tests("PropertyListTests", ["PropertyList"]),
-        tests("KeyedArchiveTests", ["KeyedArchive", "PropertyList", "CodecProperties"]),
+        tests(
+            "KeyedArchiveTests",
+            [
+                "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
+                "CodecProperties",
+            ]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
         tests(
             "OpenStepPropertyListTests",
@@ -185,3 +198,14 @@ let package = Package(
             ]),
     ]
 )
+
+// The fuzzer is built by its own script, with coverage for libFuzzer, which brings the main function.
+if Context.environment["DEFAULTSD_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .executableTarget(
+            name: "fuzz-codec", dependencies: ["CodecProperties", "CLibFuzzer"],
+            path: "Tests/Fuzz/Target",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]),
+    ]
+}

@@ -1,62 +1,66 @@
-/// What is wrong with a file of a layer: where and why.
+internal import DefaultsModel
+internal import DefaultsTerms
+internal import Glibc
+
+/// A problem with a file of a layer: where and why.
 ///
 /// It is a sentence for the log and for `defaultsctl lint`, and never contains a stored value.
-public struct LayerProblem: Error, Hashable, Sendable {
+package struct LayerProblem: Error, Hashable, Sendable {
     /// The kind of the problem, for programs.
-    public struct Code: Hashable, Sendable {
+    package struct Code: Hashable, Sendable {
         /// The code's name, for messages and tests.
-        public let name: String
+        package let name: String
 
         /// The file is not there, or no longer.
-        public static let notFound = Code(name: "notFound")
+        package static let notFound = Code(name: "notFound")
         /// The file or the directory cannot be read.
-        public static let unreadable = Code(name: "unreadable")
-        /// The system has not what reading it takes, for now: a descriptor, or memory.
-        public static let noMeans = Code(name: "noMeans")
+        package static let unreadable = Code(name: "unreadable")
+        /// The system has no descriptor or memory for reading it at the moment.
+        package static let noMeans = Code(name: "noMeans")
         /// The places cannot be watched.
-        public static let notWatched = Code(name: "notWatched")
+        package static let notWatched = Code(name: "notWatched")
         /// Something is larger than is allowed.
-        public static let tooLarge = Code(name: "tooLarge")
-        /// The name of a file or a directory is that of no domain.
-        public static let badName = Code(name: "badName")
+        package static let tooLarge = Code(name: "tooLarge")
+        /// The name of a file or a directory is not a domain's.
+        package static let badName = Code(name: "badName")
         /// The bytes are neither JSON nor a property list.
-        public static let syntax = Code(name: "syntax")
-        /// A name is that of no key.
-        public static let badKey = Code(name: "badKey")
-        /// What is locked is not told as it must be, or may not be told there.
-        public static let badLock = Code(name: "badLock")
-        /// No archive can be made of a value.
-        public static let badValue = Code(name: "badValue")
+        package static let syntax = Code(name: "syntax")
+        /// A name is not a valid key.
+        package static let badKey = Code(name: "badKey")
+        /// A lock is wrong, or is not allowed in this file.
+        package static let badLock = Code(name: "badLock")
+        /// A value cannot be an archive.
+        package static let badValue = Code(name: "badValue")
 
-        // Those of remarks alone.
+        // Codes of remarks.
 
-        /// A key stands twice in one dictionary of a property list in XML, and the last one counts.
-        public static let repeatedKey = Code(name: "repeatedKey")
+        /// A dictionary of a property list in XML has a key twice; the last one counts.
+        package static let repeatedKey = Code(name: "repeatedKey")
         /// A lock changes nothing.
-        public static let idleLock = Code(name: "idleLock")
+        package static let idleLock = Code(name: "idleLock")
         /// A domain has a main file of each form in one place.
-        public static let twoMainFiles = Code(name: "twoMainFiles")
-        /// A directory of drop-ins has none.
-        public static let noDropIns = Code(name: "noDropIns")
+        package static let twoMainFiles = Code(name: "twoMainFiles")
+        /// A directory of drop-ins has no file.
+        package static let noDropIns = Code(name: "noDropIns")
         /// The name is that of the global domain in another case.
-        public static let likeGlobalDomain = Code(name: "likeGlobalDomain")
+        package static let likeGlobalDomain = Code(name: "likeGlobalDomain")
         /// Not every user can read it.
-        public static let notForAllUsers = Code(name: "notForAllUsers")
+        package static let notForAllUsers = Code(name: "notForAllUsers")
         /// Others than the owner can write it.
-        public static let writable = Code(name: "writable")
+        package static let writable = Code(name: "writable")
     }
 
     /// The kind of the problem.
-    public let code: Code
+    package let code: Code
     /// The file or the directory.
-    public let path: String
-    /// The line, counted from 1, where it is known.
-    public let line: Int?
-    /// The column in that line, counted from 1 in characters of Unicode (code points), where it is
+    package let path: String
+    /// The line, counted from 1, if it is known.
+    package let line: Int?
+    /// The column in that line, counted from 1 in characters of Unicode (code points), if it is
     /// known.
-    public let column: Int?
+    package let column: Int?
     /// A sentence that says what is wrong.
-    public let reason: String
+    package let reason: String
 
     init(_ code: Code, _ path: String, at place: (line: Int, column: Int)? = nil, _ reason: String)
     {
@@ -70,8 +74,135 @@ public struct LayerProblem: Error, Hashable, Sendable {
 
 extension LayerProblem: CustomStringConvertible {
     /// `PATH:LINE:COLUMN: reason`, without what is not known.
-    public var description: String {
+    package var description: String {
         let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
         return "\(path)\(place): \(reason)"
+    }
+}
+
+/// The messages of all problems.
+extension LayerProblem {
+    /// A directory or a file cannot be opened or read.
+    static func system(_ code: Int32, _ path: String) -> LayerProblem {
+        switch code {
+        case ENOENT where isLink(path):
+            LayerProblem(.unreadable, path, "It is a link to a file that does not exist.")
+        case ENOENT:
+            LayerProblem(.notFound, path, "It does not exist.")
+        default:
+            LayerProblem(
+                [EMFILE, ENFILE, ENOMEM].contains(code) ? .noMeans : .unreadable, path,
+                "It cannot be read: \(words(of: code)).")
+        }
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    private static func words(of code: Int32) -> String {
+        // The text is the C library's, and is copied.
+        String(cString: strerror(code))
+    }
+
+    /// The system does not watch the places.
+    package static func notWatched(_ path: String, _ code: Int32) -> LayerProblem {
+        LayerProblem(
+            .notWatched, path,
+            "The system does not report changes of these files "
+                + "(\(words(of: code))). They are read every 30 seconds and on SIGHUP instead. To fix it, raise "
+                + "fs.inotify.max_user_instances or fs.inotify.max_user_watches.")
+    }
+
+    static func noRegularFile(_ path: String, is kind: String) -> LayerProblem {
+        LayerProblem(.unreadable, path, "It is \(kind); only regular files are read.")
+    }
+
+    static func fileTooLarge(_ path: String, limit: Int) -> LayerProblem {
+        LayerProblem(
+            .tooLarge, path, "The file is larger than \(limit >> 20) MiB, the limit.")
+    }
+
+    static func filesTooLarge(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .tooLarge, path,
+            "With this file, the files of the layer are larger than the limit for all. Remove some, or "
+                + "use several domains.")
+    }
+
+    static func fileIsEmpty(_ path: String) -> LayerProblem {
+        LayerProblem(.syntax, path, "The file is empty; a file without values must contain {}.")
+    }
+
+    /// A file has a name that is not read at its place.
+    static func nameIsIgnored(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored. The files that are read are named DOMAIN.json or DOMAIN.plist, or are in "
+                + "DOMAIN.d and end in .json or .plist. They are not hidden.")
+    }
+
+    /// A file has the name of a directory of drop-ins.
+    static func noDirectory(_ path: String) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored: what has a name that ends in .d must be a directory. "
+                + "A file is named DOMAIN.json or DOMAIN.plist.")
+    }
+
+    /// The database refuses the values of a layer's files.
+    package static func notTaken(_ path: String, _ cause: any Error) -> LayerProblem {
+        LayerProblem(.tooLarge, path, "Its values are not in force. \(cause)")
+    }
+
+    static func twoMainFiles(_ path: String, over other: String) -> LayerProblem {
+        LayerProblem(
+            .twoMainFiles, path,
+            "There is also \(other.quotedForMessage). Both are read; if both have the same key, "
+                + "this one counts.")
+    }
+
+    static func noDropIns(_ path: String) -> LayerProblem {
+        LayerProblem(.noDropIns, path, "No file in it is read: none ends in .json or .plist.")
+    }
+
+    static func likeGlobalDomain(_ path: String, _ name: String) -> LayerProblem {
+        LayerProblem(
+            .likeGlobalDomain, path,
+            "It is for an application with the ID \(name.quotedForMessage). Values for all "
+                + "applications are in \(GlobalDomain.name), with these capitals.")
+    }
+
+    static func notForAllUsers(
+        _ path: String, mode: String, isDirectory: Bool
+    ) -> LayerProblem {
+        LayerProblem(
+            .notForAllUsers, path,
+            "Some users cannot read it, so it does not apply to them: its mode is \(mode); "
+                + "fix it with chmod o+r\(isDirectory ? "x" : "").")
+    }
+
+    static func writable(_ path: String, mode: String, by whom: String) -> LayerProblem {
+        LayerProblem(
+            .writable, path,
+            "It can be written by \(whom), not only by its owner: its mode is \(mode); "
+                + "fix it with chmod go-w.")
+    }
+
+    /// Standard input, in the place of a file, cannot be read.
+    package static func unreadable(_ path: String, _ reason: String) -> LayerProblem {
+        LayerProblem(.unreadable, path, reason)
+    }
+
+    static func nameIsNoText(_ path: String) -> LayerProblem {
+        LayerProblem(.badName, path, "It is ignored: its name is not UTF-8.")
+    }
+
+    /// A file or a directory is named as that of a domain is, and there can be no such domain.
+    static func noDomain(_ path: String, _ error: ModelError) -> LayerProblem {
+        LayerProblem(
+            .badName, path,
+            "It is ignored, because its name is not a domain's. \(error.description)")
     }
 }

@@ -3,8 +3,9 @@ public import Foundation
 import KeyedArchive
 
 extension DefaultsKey {
-    /// Makes a key of objects of NSSecureCoding, which reads nil where there is no value, and whose
-    /// value is removed by nil.
+    /// Makes a key of objects of NSSecureCoding, which reads nil if there is no value.
+    ///
+    /// Setting nil removes the value.
     ///
     /// ```swift
     /// extension DefaultsKeys {
@@ -15,14 +16,14 @@ extension DefaultsKey {
     /// ```
     ///
     /// Each read makes a new object, and a change to one that was read changes nothing in the
-    /// defaults: set it again. What objects can be made, and that no stored bytes can trap, is told at
-    /// `KeyedArchive.decodeObject(of:allowing:forKey:options:)`.
+    /// defaults: set it again. Which objects can be made, and why no stored bytes can trap, is
+    /// described at `KeyedArchive.decodeObject(of:allowing:forKey:options:)`.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
-    ///   - options: How classes are called in archives, and how much is read.
+    ///   - others: The classes of its elements, if it is a collection.
+    ///   - options: The names of classes in archives, and limits.
     public convenience init<Object: NSObject & NSSecureCoding & SendableMetatype>(
         _ name: String, ofClass class: Object.Type, allowing others: [AnyClass] = [],
         options: ObjectCodingOptions = ObjectCodingOptions()
@@ -34,20 +35,20 @@ extension DefaultsKey {
 }
 
 extension DefaultsKey where Value: NSObject & NSSecureCoding & SendableMetatype {
-    /// Makes a key of objects of NSSecureCoding with an object that holds where there is no value.
+    /// Makes a key of objects of NSSecureCoding with a default object.
     ///
     /// ```swift
     /// static let options = DefaultsKey("Options", ofClass: Options.self) { Options() }
     /// ```
     ///
-    /// All else is as with a key of an optional object.
+    /// The rest is as with a key of an optional object.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
-    ///   - options: How classes are called in archives, and how much is read.
-    ///   - value: Makes what holds where no layer has the key; called for each read of it.
+    ///   - others: The classes of its elements, if it is a collection.
+    ///   - options: The names of classes in archives, and limits.
+    ///   - value: Makes the value if no layer has the key. Each read of the key calls it.
     public convenience init(
         _ name: String, ofClass class: Value.Type, allowing others: [AnyClass] = [],
         options: ObjectCodingOptions = ObjectCodingOptions(),
@@ -64,8 +65,8 @@ extension ValueCoding where Value: NSObject & NSSecureCoding & SendableMetatype 
     ///
     /// - Parameters:
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
-    ///   - options: How classes are called in archives, and how much is read.
+    ///   - others: The classes of its elements, if it is a collection.
+    ///   - options: The names of classes in archives, and limits.
     public static func object(
         ofClass class: Value.Type, allowing others: [AnyClass] = [],
         options: ObjectCodingOptions = ObjectCodingOptions()
@@ -82,14 +83,16 @@ extension ValueCoding where Value: NSObject & NSSecureCoding & SendableMetatype 
 }
 
 extension ValueCoding {
-    /// The coding of objects of NSSecureCoding where there may be none, for which nothing is stored.
+    /// The coding of optional objects of NSSecureCoding.
+    ///
+    /// For nil, nothing is stored.
     ///
     /// An archive of nil is read as nil.
     ///
     /// - Parameters:
     ///   - class: The class of the object itself.
-    ///   - others: The classes of what is in it, where it is a collection.
-    ///   - options: How classes are called in archives, and how much is read.
+    ///   - others: The classes of its elements, if it is a collection.
+    ///   - options: The names of classes in archives, and limits.
     public static func object<Object: NSObject & NSSecureCoding & SendableMetatype>(
         ofClass class: Object.Type, allowing others: [AnyClass] = [],
         options: ObjectCodingOptions = ObjectCodingOptions()

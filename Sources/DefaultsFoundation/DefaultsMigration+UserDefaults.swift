@@ -4,7 +4,7 @@ internal import Foundation
 internal import KeyedArchive
 
 extension DefaultsMigration {
-    /// A step that takes over what Foundation's UserDefaults has of a name.
+    /// A step that imports the values of a suite of Foundation's UserDefaults.
     ///
     /// ```swift
     /// try await defaults.migrate([
@@ -12,18 +12,18 @@ extension DefaultsMigration {
     /// ])
     /// ```
     ///
-    /// - Values are taken over as what they are, with their keys. Data that are a keyed archive become
-    ///   that archive: what a program had archived to store it is an object here, and is read by a key
-    ///   with its class.
-    /// - A key that the user has set here already stays as it is.
-    /// - UserDefaults keep what they have, so that an earlier version of the program finds it.
+    /// - Values are copied as they are, with their keys. Data with a keyed archive becomes that
+    ///   archive: an object that a program archived to store it is an object here. A key with its
+    ///   class reads it.
+    /// - A key that the user has already set here stays as it is.
+    /// - UserDefaults keep their values, so an earlier version of the program still finds them.
     /// - A key that is empty, longer than 1024 bytes of UTF-8 or has a NUL in it is left out.
     ///
     /// - Parameters:
-    ///   - name: The suite, as `UserDefaults(suiteName:)` takes it. What `UserDefaults.standard` has is
-    ///     on Linux under the name of the program's file.
+    ///   - name: The suite, as in `UserDefaults(suiteName:)`. On Linux, the values of
+    ///     `UserDefaults.standard` are under the name of the program's file.
     ///   - version: The version that the domain has after the step, 1 or more.
-    /// - Returns: The step. It throws ``ObjectCodingError`` where a value cannot be archived.
+    /// - Returns: The step. It throws ``ObjectCodingError`` if a value cannot be archived.
     public static func importingUserDefaults(named name: String, to version: Int)
         -> DefaultsMigration
     {

@@ -5,7 +5,7 @@ public import PropertyList
 extension KeyedArchive {
     /// Checks that data are a keyed archive, without making any object.
     ///
-    /// - Throws: `ArchiveError` with the offset of the first thing found wrong.
+    /// - Throws: `ArchiveError` with the offset of the first fault.
     public init(validating data: Data, limits: Limits = .standard) throws(ArchiveError) {
         try self.init(validating: Array(data), limits: limits)
     }

@@ -24,23 +24,23 @@ struct ProblemTests {
 
     static let json = [
         Case("", .syntax, nil, nil, "empty"),
-        Case("  \n", .syntax, 2, 1, "no JSON object"),
-        Case("[1]", .syntax, 1, 1, "no JSON object"),
+        Case("  \n", .syntax, 2, 1, "not a JSON object"),
+        Case("[1]", .syntax, 1, 1, "not a JSON object"),
         Case("\u{FEFF}{}", .syntax, 1, 1, "byte order mark"),
         Case("{\r\n\"a\": 1,\r\n}", .syntax, 3, 1, "A key in quotation marks"),
         Case("{\"a\" 1}", .syntax, 1, 6, "colon"),
         Case("{\"a\": 1 \"b\": 2}", .syntax, 1, 9, "comma"),
         Case("{,}", .syntax, 1, 2, "A key in quotation marks"),
-        Case("{\"é\": [1 2]}", .syntax, 1, 10, "comma or the ]"),
-        Case("{\"a\": 1} x", .syntax, 1, 10, "More stands after"),
-        Case("{\"a\": 1", .syntax, 1, 8, "comma or the }"),
+        Case("{\"é\": [1 2]}", .syntax, 1, 10, "comma or the closing ]"),
+        Case("{\"a\": 1} x", .syntax, 1, 10, "There is more text after"),
+        Case("{\"a\": 1", .syntax, 1, 8, "comma or the closing }"),
         Case("{ a = 1; }", .syntax, 1, 3, "A key in quotation marks"),
         Case("{\"a\": 1,\n \"a\": 2}", .badKey, 2, 2, "same key twice"),
         Case("{\"a\": 1,\n \"\\u0061\": 2}", .badKey, 2, 2, "same key twice"),
         Case("{\"b\": {\"a\": 1,\n  \"a\": 2}}", .badKey, 2, 3, "same key twice"),
         Case("{\"a\": 1, \"\": 2}", .badKey, 1, 10, "it is empty"),
         Case("{\"a\\u0000b\": 2}", .badKey, 1, 2, "NUL at byte 1"),
-        Case("{\"\\ud800\": 2}", .badKey, 1, 2, "half a character"),
+        Case("{\"\\ud800\": 2}", .badKey, 1, 2, "unpaired surrogate"),
         Case("{\"\(String(repeating: "k", count: 1025))\": 2}", .badKey, 1, 2, "1025 bytes"),
         Case("{\n\"$lock\": []}", .badKey, 2, 1, "'$lock' begins with $"),
         Case("{\"$class\": \"A\"}", .badKey, 1, 2, "begins with $"),
@@ -49,16 +49,16 @@ struct ProblemTests {
         Case("// Mail\n{}", .syntax, 1, 1, "JSON has none"),
         Case("\n  /* Mail */ {}", .syntax, 2, 3, "JSON has none"),
         Case("{\"a\": 1, // one\n\"b\": 2}", .syntax, 1, 10, "JSON has none"),
-        Case("/ {}", .syntax, 1, 1, "no JSON object"),
+        Case("/ {}", .syntax, 1, 1, "not a JSON object"),
         Case("{\"a\": {\"$ref\": 1}}", .badValue, 1, 8, "$ref"),
         Case("{\"a\": \n1e999}", .badValue, 2, 1, "too large"),
         Case("{\"$locked\": \"a\"}", .syntax, 1, 13, "array of strings"),
         Case("{\"$locked\": [1]}", .syntax, 1, 14, "string is expected"),
         Case("{\"$locked\": [\"a\",\n\"b\",]}", .syntax, 2, 5, "string is expected"),
-        Case("{\"$locked\": [\"a\" \"b\"]}", .syntax, 1, 18, "comma or the ]"),
-        Case("{\"$locked\": [\"a\",\n \"b*c\"]}", .badLock, 2, 2, "'b*c' locks nothing"),
-        Case("{\"$locked\": [\"\"]}", .badLock, 1, 14, "locks nothing"),
-        Case("{\"$locked\": [\"\\udc00\"]}", .badLock, 1, 14, "half a character"),
+        Case("{\"$locked\": [\"a\" \"b\"]}", .syntax, 1, 18, "comma or the closing ]"),
+        Case("{\"$locked\": [\"a\",\n \"b*c\"]}", .badLock, 2, 2, "'b*c' is not a lock"),
+        Case("{\"$locked\": [\"\"]}", .badLock, 1, 14, "is not a lock"),
+        Case("{\"$locked\": [\"\\udc00\"]}", .badLock, 1, 14, "unpaired surrogate"),
         Case("{\"$locked\": [], \"$locked\": []}", .badKey, 1, 17, "same key twice"),
     ]
 
@@ -72,10 +72,10 @@ struct ProblemTests {
     }
 
     static let lists = [
-        Case("<plist>", .syntax, 1, 8, "no well-formed XML"),
-        Case("<plist><array/></plist>", .syntax, 1, 8, "no dictionary"),
+        Case("<plist>", .syntax, 1, 8, "not well-formed XML"),
+        Case("<plist><array/></plist>", .syntax, 1, 8, "not a dictionary"),
         Case("<svg/>", .syntax, 1, 1, "outermost element, <svg>, is neither"),
-        Case(xml("<key>a</key>\n<int>1</int>"), .syntax, 5, 1, "The element <int> is none"),
+        Case(xml("<key>a</key>\n<int>1</int>"), .syntax, 5, 1, "no element <int>"),
         Case(xml("<key>a</key>"), .syntax, 4, 1, "no value"),
         Case(xml("<key>a</key>\n<integer>x</integer>"), .syntax, 5, 1, "<integer>"),
         Case(xml("<key>b</key><true/>\n<key/><true/>"), .badKey, 5, 1, "it is empty"),
@@ -88,14 +88,14 @@ struct ProblemTests {
         Case(
             xml("<key>CF$UID</key><integer>1</integer>\n<key>$a</key><true/>"), .badKey, 5, 1,
             "'$a'"),
-        Case(xml("<key>CF$UID</key><integer>1</integer>"), .syntax, 3, 1, "no dictionary"),
+        Case(xml("<key>CF$UID</key><integer>1</integer>"), .syntax, 3, 1, "not a dictionary"),
         Case(xml("<key>$locked</key><string>a</string>"), .badLock, 4, 1, "array of strings"),
         Case(
             xml("<key>$locked</key><array><integer>1</integer></array>"), .badLock, 4, 1,
             "array of strings"),
         Case(
             xml("<key>$locked</key><array><string>*a</string></array>"), .badLock, 4, 1,
-            "'*a' locks nothing"),
+            "'*a' is not a lock"),
         Case("bplist00", .syntax, nil, nil, "trailer"),
     ]
 

@@ -140,29 +140,9 @@ private enum Fields {
     }
 }
 
-private func printTree(of archive: KeyedArchive) throws {
-    var tree = ArchiveTree(of: archive)
-    while let line = try tree.next() { print(line) }
-}
-
-private func read(_ text: [UInt8]) throws {
-    var values: [Text: KeyedArchive] = [:]
-    var reader = try JSONObjectReader(text)
-    while let key = try reader.nextKey() {
-        values[key] = try reader.value()
-    }
-}
-
 private func look() throws {
     let archive = try KeyedArchive(json: #"{"$class": "Account", "username": "ada"}"#)
-    let volume = try archive.value(at: ValuePath("options.audio.volume"))
-    show(volume)
-}
-
-private func look(in archive: KeyedArchive) throws {
-    let path = try ValuePath("options.audio.volume")
-    let volume = try archive.value(at: path)
-    show(volume)
+    show(archive)
 }
 
 private func build() throws {

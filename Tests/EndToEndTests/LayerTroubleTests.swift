@@ -119,7 +119,7 @@ import Testing
         #expect(lock("Any", in: "org.example.Later") == "(true,)\n")
         #expect(desktop.call("ListKeys", "a.large@system").output == "(@as [],)\n")
         #expect(
-            problem(of: directory + "a.large.d/0.json")?.contains("What it says is not taken.")
+            problem(of: directory + "a.large.d/0.json")?.contains("Its values are not in force.")
                 == true)
         let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
         #expect(log.matches(of: /a\.large\.d\/0\.json: .* Nothing of it is in force\./).count == 1)

@@ -51,7 +51,7 @@ import Testing
         #expect(result.status == 1 && result.error == "")
         #expect(
             result.output
-                == "org.example.A.json:3:11: error: A comma or the ] of the end is expected here.\n"
+                == "org.example.A.json:3:11: error: A comma or the closing ] is expected here.\n"
         )
     }
 
@@ -149,7 +149,8 @@ import Testing
         let result = lint("org.example.A.json", "b.plist")
         #expect(result.status == 0)
         #expect(
-            result.output.contains("org.example.A.json:1:22: warning: The lock 'a' adds nothing"))
+            result.output.contains("org.example.A.json:1:22: warning: The lock 'a' changes nothing")
+        )
         #expect(result.output.contains("b.plist:2:1: warning: The key is there already"))
     }
 
@@ -160,18 +161,18 @@ import Testing
         try write("{}", "place/NSGlobalDomain.d/a.json")
         for result in [lint("place"), lint("place/\(name)")] {
             #expect(result.status == 0 && findings(result) == ["place/\(name): warning"])
-            #expect(result.output.contains("is in NSGlobalDomain, spelled so"))
+            #expect(result.output.contains("are in NSGlobalDomain, with these capitals"))
         }
     }
 
     @Test(arguments: [
-        ("place/org.example.A.json", mode_t(0o640), "Not every user can read it"),
+        ("place/org.example.A.json", mode_t(0o640), "Some users cannot read it"),
         ("place/org.example.A.json", 0o666, "It can be written by every user"),
         ("place/org.example.A.json", 0o664, "It can be written by its group, number "),
-        ("place", 0o750, "Not every user can read it"),
-        ("place", 0o754, "Not every user can read it"),
+        ("place", 0o750, "Some users cannot read it"),
+        ("place", 0o754, "Some users cannot read it"),
         ("place", 0o757, "It can be written by every user"),
-        ("place/org.example.A.d", 0o751, "Not every user can read it"),
+        ("place/org.example.A.d", 0o751, "Some users cannot read it"),
     ])
     func `Who cannot read it, or can write it, is a warning that names the mode`(
         path: String, mode: mode_t, words: String

@@ -14,7 +14,8 @@ struct CodingBudgetTests {
 
     /// What the decoder says where the budget does not do.
     private func isTooLarge(_ body: () throws -> Void) -> Bool {
-        summary(of: body)?.hasSuffix("decoded again, is larger than \(Self.size) bytes.") == true
+        summary(of: body)?.hasSuffix(
+            "is larger than \(Self.size) bytes with each shared object decoded again.") == true
     }
 
     /// A thousand references to one array of a thousand elements.

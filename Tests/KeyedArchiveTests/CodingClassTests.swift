@@ -106,7 +106,7 @@ struct CodingClassTests {
             ]).bytes())
         #expect(
             summary { _ = try KeyedArchiveDecoder().decode(Person.self, from: archive) }
-                == "corrupted at friend: The object contains itself, which no value that is decoded can."
+                == "corrupted at friend: The object contains itself, which a decoded value cannot."
         )
         struct Friendless: Decodable, Equatable {
             let name: String
@@ -218,8 +218,8 @@ struct ClassNameTests {
         #expect(try archive.text().hasPrefix(#"[{"$class":"ABUser""#))
         #expect(
             summary { _ = try KeyedArchiveDecoder().decode([Account].self, from: archive) }
-                == "mismatch at Index 0: The object is of class \"ABUser\", which is not known to "
-                + "be \"Account\"; setClass(_:forClassName:) can say that it is.")
+                == "mismatch at Index 0: The object has the class \"ABUser\", which is not known to "
+                + "be \"Account\". If it is, call setClass(_:forClassName:).")
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(Account.self, forClassName: "ABUser")
         #expect(try decoder.decode([Account].self, from: archive) == [account])
@@ -242,7 +242,7 @@ struct ClassNameTests {
         #expect(try KeyedArchiveDecoder().decode(Vehicle.self, from: bytes).wheels == 3)
         #expect(
             summary { _ = try KeyedArchiveDecoder().decode(Account.self, from: bytes) }?
-                .hasPrefix("mismatch at : The object is of class \"Bike\"") == true)
+                .hasPrefix("mismatch at : The object has the class \"Bike\"") == true)
     }
 
     private struct Loose: Decodable, Equatable {

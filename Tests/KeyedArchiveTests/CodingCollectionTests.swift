@@ -67,13 +67,13 @@ struct CodingCollectionTests {
                 == "corrupted at a: The dictionary has the same key twice.")
         #expect(
             summary { _ = try [String: Int].decoded(json.replacing(#""a","#, with: "1,")) }
-                == "corrupted at : A key of the dictionary is no string.")
+                == "corrupted at : A key of the dictionary is not a string.")
         #expect(
             summary { _ = try [Int: Int].decoded(json.replacing(#""a","#, with: "1,")) }
-                == "mismatch at Index 1: Here is a string where an integer is needed.")
+                == "mismatch at Index 1: Expected an integer, found a string.")
         #expect(
             summary { _ = try [Int: Int].decoded(#"{"$class":"Thing","a":1}"#) }
-                == "mismatch at : Here is an object of class \"Thing\" where a dictionary is needed."
+                == "mismatch at : Expected a dictionary, found an object of class \"Thing\"."
         )
     }
 
@@ -88,23 +88,23 @@ struct CodingCollectionTests {
         }
         #expect(
             summary { _ = try KeyedArchive.encoding([[Vague(number: 1): 1, Vague(number: 2): 2]]) }
-                == "Index 0: Two different keys of the dictionary are encoded alike.")
+                == "Index 0: Two different keys of the dictionary have the same encoding.")
     }
 
     @Test("refuse what is none of them")
     func others() {
         #expect(
             summary { _ = try [Int].decoded(#"{"a":1}"#) }
-                == "mismatch at : Here is an object of class \"NSDictionary\" where an array is needed."
+                == "mismatch at : Expected an array, found an object of class \"NSDictionary\"."
         )
         #expect(
             summary { _ = try Set<Int>.decoded("true") }
-                == "mismatch at : Here is a boolean where an array is needed.")
+                == "mismatch at : Expected an array, found a boolean.")
         #expect(
             summary { _ = try [String: Int].decoded("1") }
-                == "mismatch at : Here is an integer where an object with fields is needed.")
+                == "mismatch at : Expected an object with fields, found an integer.")
         #expect(
             summary { _ = try [String: [Int]].decoded(#"{"a":[1,"x"]}"#) }
-                == "mismatch at a.Index 1: Here is a string where an integer is needed.")
+                == "mismatch at a.Index 1: Expected an integer, found a string.")
     }
 }

@@ -12,28 +12,27 @@ struct CodingErrorTests {
             + #"[{"$class":"Outer.Inner","value":2},{"$class":"Outer.Inner","value":"x"}],"named":{}}]"#
         #expect(
             summary { _ = try [Outer].decoded(json) }
-                == "mismatch at Index 0.others.Index 1.value: Here is a string where an integer is "
-                + "needed.")
+                == "mismatch at Index 0.others.Index 1.value: Expected an integer, found a string.")
         #expect(
             summary {
                 _ = try [Outer].decoded(
                     json.replacing(#""named":{}"#, with: #""named":{"k":7}"#)
                         .replacing("\"x\"", with: "3"))
             }
-                == "mismatch at Index 0.named.k: Here is an integer where an object with fields is "
-                + "needed.")
+                == "mismatch at Index 0.named.k: Expected an object with fields, "
+                + "found an integer.")
         #expect(
             summary {
                 _ = try Mixed.decoded(#"{"$class":"Mixed","points":[[1],[true]],"meta":{}}"#)
             }
-                == "mismatch at points.Index 1.Index 0: Here is a boolean where an integer is needed."
+                == "mismatch at points.Index 1.Index 0: Expected an integer, found a boolean."
         )
         #expect(
             summary { _ = try Mixed.decoded(#"{"$class":"Mixed","points":[],"meta":{}}"#) }
                 == #"no key at meta: The object has no field "label"."#)
         #expect(
             summary { _ = try Wrapper.decoded(#"{"$class":"Account","username":1}"#) }
-                == "mismatch at username: Here is an integer where a string is needed.")
+                == "mismatch at username: Expected a string, found an integer.")
     }
 
     @Test("carry the byte offset of the value")
@@ -141,8 +140,8 @@ struct CodingErrorTests {
         for body in bodies {
             #expect(
                 summary { _ = try KeyedArchive.encoding(["x": Handmade(body: body)]) }
-                    == "x: The value asked its encoder for two things at once: fields, elements, a "
-                    + "single value.")
+                    == "x: The value asked its encoder for more than one of these: fields, "
+                    + "elements, a single value.")
         }
     }
 
@@ -292,8 +291,8 @@ struct CodingHostileTests {
         }
         #expect(
             summary { _ = try decoder.decode(List.self, from: list) }
-                == "corrupted at Index 0: The object contains itself, which no value that is decoded "
-                + "can.")
+                == "corrupted at Index 0: The object contains itself, which a decoded value "
+                + "cannot.")
         let url = Tree.archive(
             ["$class": .uid(2), "NS.base": .uid(1), "NS.relative": "x"], Tree.record("NSURL"))
         #expect(
@@ -316,7 +315,7 @@ struct CodingHostileTests {
         let record = Tree.archive(Tree.record("Account"))
         #expect(
             summary { _ = try decoder.decode(Account.self, from: record) }
-                == "mismatch at : Here is a class where an object with fields is needed.")
+                == "mismatch at : Expected an object with fields, found a class.")
         let inline = Tree.archive(
             [
                 "$class": .uid(3),

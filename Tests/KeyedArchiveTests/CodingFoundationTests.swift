@@ -167,28 +167,28 @@ struct CodingFoundationTests {
             try Date.decoded(#"{"$date":60.5}"#) == Date(timeIntervalSinceReferenceDate: 60.5))
         #expect(
             summary { _ = try Date.decoded("60.5") }
-                == "mismatch at : Here is a real where a date is needed.")
+                == "mismatch at : Expected a date, found a real.")
         #expect(
             summary {
                 _ = try [UUID].decoded(#"[{"$class":"NSUUID","NS.uuidbytes":{"$bytes":"AQ=="}}]"#)
             }
-                == "mismatch at Index 0: Here is an object of class \"NSUUID\" where a UUID is needed."
+                == "mismatch at Index 0: Expected a UUID, found an object of class \"NSUUID\"."
         )
         #expect(
             try UUID.decoded("\"E621E1F8-C36C-495A-93FC-0C247A3E6E5F\"").uuidString
                 == "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")
         #expect(
             summary { _ = try Data.decoded("\"AQ==\"") }
-                == "mismatch at : Here is a string where data is needed.")
+                == "mismatch at : Expected data, found a string.")
         #expect(
             summary { _ = try URL.decoded(#"{"$class":"NSURL","NS.base":null}"#) }
                 == #"no key at : The object has no field "relative"."#)
         #expect(
             summary { _ = try URL.decoded("[]") }
-                == "mismatch at : Here is an object of class \"NSArray\" where a URL is needed.")
+                == "mismatch at : Expected a URL, found an object of class \"NSArray\".")
         #expect(
             summary { _ = try [Date?].decoded("[null,null,1]") }
-                == "mismatch at Index 2: Here is an integer where a date is needed.")
+                == "mismatch at Index 2: Expected a date, found an integer.")
     }
 
     @Test("keep their own coding where it is another, as Decimal and URLComponents do")

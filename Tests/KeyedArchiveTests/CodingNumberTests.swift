@@ -29,17 +29,17 @@ struct CodingNumberTests {
         #expect(try decode(3.0, Int.self) == 3)
         #expect(try decode(.single(-2), Int16.self) == -2)
         for (tree, problem) in [
-            (128, "The number is none that Int8 holds exactly."),
-            (-129, "The number is none that Int8 holds exactly."),
-            (1.5, "The number is none that Int8 holds exactly."),
-            (.real(.nan), "The number is none that Int8 holds exactly."),
-            (.real(.infinity), "The number is none that Int8 holds exactly."),
-            (.real(1e300), "The number is none that Int8 holds exactly."),
-            (true, "Here is a boolean where an integer is needed."),
-            ("12", "Here is a string where an integer is needed."),
-            (.date(1), "Here is a date where an integer is needed."),
-            (.data([]), "Here is data where an integer is needed."),
-            (.set([]), "Here is a set where an integer is needed."),
+            (128, "Int8 cannot hold the number exactly."),
+            (-129, "Int8 cannot hold the number exactly."),
+            (1.5, "Int8 cannot hold the number exactly."),
+            (.real(.nan), "Int8 cannot hold the number exactly."),
+            (.real(.infinity), "Int8 cannot hold the number exactly."),
+            (.real(1e300), "Int8 cannot hold the number exactly."),
+            (true, "Expected an integer, found a boolean."),
+            ("12", "Expected an integer, found a string."),
+            (.date(1), "Expected an integer, found a date."),
+            (.data([]), "Expected an integer, found data."),
+            (.set([]), "Expected an integer, found a set."),
         ] as [(Tree, String)] {
             let summary = summary { _ = try decode(tree, Int8.self) }
             #expect(summary?.hasSuffix("at value: " + problem) == true)
@@ -73,14 +73,14 @@ struct CodingNumberTests {
         for tree in [16_777_217, 1e300, .integer(.max)] as [Tree] {
             #expect(
                 summary { _ = try decode(tree, Float.self) }
-                    == "corrupted at value: The number is none that Float holds exactly.")
+                    == "corrupted at value: Float cannot hold the number exactly.")
         }
         #expect(
             summary { _ = try decode(.integer(1 << 53 + 1), Double.self) }
-                == "corrupted at value: The number is none that Double holds exactly.")
+                == "corrupted at value: Double cannot hold the number exactly.")
         #expect(
             summary { _ = try decode(true, Double.self) }
-                == "mismatch at value: Here is a boolean where a number is needed.")
+                == "mismatch at value: Expected a number, found a boolean.")
     }
 
     private func object(_ fields: Tree, _ className: Text, _ chain: Text...) -> [UInt8] {
@@ -113,7 +113,7 @@ struct CodingNumberTests {
     func surrogates() throws {
         let text = Tree.text(Text(utf16: [0x61, 0xD800]))
         let decoder = KeyedArchiveDecoder()
-        let problem = "The string has an unpaired surrogate, which no string of Swift can have."
+        let problem = "The string has an unpaired surrogate, which a Swift string cannot have."
         let list = Tree.archive(
             ["$class": .uid(2), "NS.objects": .array([.uid(3), .uid(4)])], Tree.record("NSArray"),
             "a", text)
@@ -133,7 +133,7 @@ struct CodingNumberTests {
             ["NS.bytes": .data([0xFF]), "$class": .uid(2)], Tree.record("NSString"))
         #expect(
             summary { _ = try decoder.decode(String.self, from: broken) }
-                == "mismatch at : Here is an object of class \"NSString\" where a string is needed."
+                == "mismatch at : Expected a string, found an object of class \"NSString\"."
         )
     }
 
@@ -165,10 +165,10 @@ struct CodingNumberTests {
         #expect(try [Int?].decoded(#"[null,1,{"$class":"NSNull"}]"#) == [nil, 1, nil])
         #expect(
             summary { _ = try [Int].decoded("[1,null]") }
-                == "no value at Index 1: Here is nil where an integer is needed.")
+                == "no value at Index 1: Expected an integer, found nil.")
         #expect(
             summary { _ = try Account.decoded("null") }
-                == "no value at : Here is nil where an object with fields is needed.")
+                == "no value at : Expected an object with fields, found nil.")
         #expect(try Account?.decoded("null") == nil)
         #expect(
             try Account.decoded(#"{"$class":"Account","username":"a","isAdmin":1,"age":null}"#)

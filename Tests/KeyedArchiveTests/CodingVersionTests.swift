@@ -79,11 +79,11 @@ struct CodingVersionTests {
         let json = #"{"$class":"CodingVersionTests.Name","archiveVersion":4,"first":"Ada"}"#
         #expect(
             summary { _ = try decode(json) }
-                == "corrupted at Index 0: The object is of version 4 of Name; only versions up to 3 "
+                == "corrupted at Index 0: The object has version 4 of Name; only versions up to 3 "
                 + "are known here.")
         #expect(
             summary { _ = try decode(json.replacing("4", with: "\"4\"")) }
-                == "mismatch at Index 0.archiveVersion: Here is a string where an integer is needed."
+                == "mismatch at Index 0.archiveVersion: Expected an integer, found a string."
         )
     }
 
@@ -92,7 +92,7 @@ struct CodingVersionTests {
         let json = #"{"$class":"CodingVersionTests.Name","archiveVersion":1,"full":1}"#
         #expect(
             summary { _ = try decode(json) }
-                == "mismatch at Index 0.full: Here is an integer where a string is needed.")
+                == "mismatch at Index 0.full: Expected a string, found an integer.")
         struct Failure: Error {}
         var decoder = KeyedArchiveDecoder()
         decoder.migrate(from: 1, as: NameV1.self, to: Name.self) { _ in throw Failure() }

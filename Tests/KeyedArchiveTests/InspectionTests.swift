@@ -1,4 +1,5 @@
 import Foundation
+import ArchiveInspection
 import KeyedArchive
 import PropertyList
 import Testing

@@ -1,4 +1,5 @@
 import KeyedArchive
+import ValuePaths
 import PropertyList
 import Testing
 
@@ -120,11 +121,11 @@ struct KeyPathEditingTests {
             ("[1]", "[-2]", 1, "The value is an array of 1 element; it has no element [-2]."),
             ("[]", "[-1]", 1, "has no element [-1]."),
             ("[[]]", "[1][0]", 1, "has no element [1]."),
-            (#"{"$class":"A","b":1}"#, "$class", 1, "$class is no part"),
+            (#"{"$class":"A","b":1}"#, "$class", 1, "cannot lead to its $class"),
             (#"{"$class":"A","b":1}"#, "$x", 1, "'$x' cannot be added"),
             (
                 #"{"$class":"NSSet","NS.objects":[1]}"#, "[0]", 1,
-                "a set, whose elements have no places"
+                "a set, whose elements have no order"
             ),
             (
                 #"{"$class":"NSSet","NS.objects":[1]}"#, #""NS.objects""#, 1,
@@ -132,9 +133,9 @@ struct KeyPathEditingTests {
             ),
             (
                 #"{"$class":"NSDictionary","NS.keys":[1],"NS.objects":[1]}"#, #""NS.keys""#, 1,
-                "only be set to an array of 1 element, as many keys as values."
+                "only be set to an array of 1 element, because it has as many keys as values."
             ),
-            (#"{"$top":{"a":1}}"#, "", 0, "begins with one of them"),
+            (#"{"$top":{"a":1}}"#, "", 0, "begin the path with one of them"),
             (#"{"$top":{"a":1}}"#, "b.c", 1, "The value is an archive that has no 'b'."),
             (#"{"a b.c":1}"#, #""a b.c".d"#, 1, #"'"a b.c"' is a number"#),
         ])

@@ -1,4 +1,5 @@
 import KeyedArchive
+import ValuePaths
 import PropertyList
 import Testing
 

@@ -1,4 +1,5 @@
 import KeyedArchive
+import ValuePaths
 import PropertyList
 
 /// A value as its value form shows it, to walk and to compare.

@@ -1,5 +1,6 @@
 import Foundation
 import KeyedArchive
+import ValuePaths
 import PropertyList
 
 /// The same edits on the table of objects that Python's plistlib reads, compared as graphs.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import ArchiveInspection
 import KeyedArchive
 import PropertyList
 import Testing

@@ -2,12 +2,12 @@ internal import DefaultsModel
 internal import KeyedArchive
 internal import PropertyList
 
-/// Reads a file in JSON, and tells where in it things stand.
+/// Reads a file in JSON, with the places of its parts.
 struct JSONLayer {
     private let file: LayerFile
     private var reader: JSONObjectReader
     private var contents: LayerContents
-    /// Where the locks stand, in bytes.
+    /// The offsets of the locks.
     private var lockOffsets: [Int] = []
 
     init(_ bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
@@ -68,7 +68,7 @@ struct JSONLayer {
         }
     }
 
-    /// The next key; nil where there is none, or nothing more can be read.
+    /// The next key; nil if there is none, or nothing more can be read.
     private mutating func nextKey(
         _ report: (LayerProblem) throws(LayerProblem) -> Void
     ) throws(LayerProblem) -> Text? {
@@ -136,7 +136,7 @@ struct JSONLayer {
         }
     }
 
-    /// Hands the contents what stands at an offset.
+    /// Hands what is at an offset to the contents.
     private mutating func taking<Result>(
         at offset: Int, _ take: (inout LayerContents) throws(LayerFault) -> Result
     ) throws(LayerProblem) -> Result {

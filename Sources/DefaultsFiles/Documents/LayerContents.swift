@@ -2,10 +2,10 @@ internal import DefaultsModel
 internal import KeyedArchive
 internal import PropertyList
 
-/// The values and locks of a file as they are read, entry by entry; it knows the rules, and not where
-/// anything stands.
+/// The values and locks of a file as they are read, entry by entry; it knows the rules, but not the
+/// places.
 struct LayerContents {
-    /// The name that holds the locks, and is no key.
+    /// The name that holds the locks, and is not a key.
     static let locked: Text = "$locked"
 
     /// Whether the file is one that locks.
@@ -34,7 +34,7 @@ struct LayerContents {
         }
     }
 
-    /// Takes the value of a key that has none yet.
+    /// Adds the value of a key that has none yet.
     mutating func add(_ archive: KeyedArchive, for key: Key) throws(LayerFault) {
         let size = archive.bytes.count
         guard size <= LayerLimits.valueSize else {
@@ -57,8 +57,9 @@ struct LayerContents {
         locks.append(lock)
     }
 
-    /// What may be said of locks that change nothing, by their positions; only of the first ones, as
-    /// somebody is to read it.
+    /// Remarks about locks that change nothing, by their positions.
+    ///
+    /// Only the first ones are reported.
     func idleLocks() -> [(position: Int, fault: LayerFault)] {
         let most = 10
         let keys = Set(locks.isEmpty ? [] : values.map { Lock($0.key.name) })
@@ -73,4 +74,34 @@ struct LayerContents {
         }
         return idle
     }
+}
+
+/// How much a file may hold.
+///
+/// Each limit keeps a file from costing the daemon more than a caller can.
+enum LayerLimits {
+    /// The largest archive of a value (16 MiB), as the contract's `MaximumValueSize`: a larger one
+    /// could not be read by anybody.
+    static let valueSize = 16 << 20
+
+    /// The most bytes of all archives together (64 MiB), as much as may wait to go to disk.
+    ///
+    /// A small binary list can show one large value under very many keys.
+    static let totalSize = 64 << 20
+
+    /// The most bytes of the names of all keys together (16 MiB), as the contract allows a domain.
+    static let nameSize = 16 << 20
+
+    /// The most locks.
+    static let lockCount = 1 << 16
+
+    /// How large a value may be that is not an archive yet: as many values in it as one call of
+    /// `SetValue` may bring.
+    static let value = ValueFormLimits(
+        size: totalSize, depth: ValueFormLimits.standard.depth, count: 1 << 18)
+
+    /// How large a property list may be: what a value may have, and the dictionary around.
+    static let list = PropertyList.Limits(
+        byteCount: LayerFile.maximumSize, objectCount: PropertyList.Limits.standard.objectCount,
+        depth: PropertyList.Limits.standard.depth + 1)
 }

@@ -1,42 +1,45 @@
-public import DefaultsModel
-public import KeyedArchive
+package import DefaultsModel
+internal import DomainForms
+package import KeyedArchive
 
 /// What a file says: values and locks.
 ///
 /// Invariants:
 ///
-/// 1. A file is taken as a whole or not at all: what is wrong anywhere in it is thrown.
-/// 2. Each key stands once in the values. None begins with `$`.
+/// 1. A file is accepted as a whole or not at all: any fault in it is thrown.
+/// 2. Each key is in the values once. No key begins with `$`.
 /// 3. Only a file of the managed layer has locks.
-/// 4. What a file costs is bounded by ``LayerFile/maximumSize`` and by limits of its own, however its
-///    parts refer to each other.
-public struct LayerDocument: Sendable {
+/// 4. What a file costs is bounded by ``LayerFile/maximumSize`` and by limits of its own, however
+///    its parts refer to each other.
+package struct LayerDocument: Sendable {
     /// The values, in the order of the file.
-    public let values: [(key: Key, archive: KeyedArchive)]
+    package let values: [(key: Key, archive: KeyedArchive)]
     /// What is locked besides the keys that have values, in the order of the file.
-    public let locks: [Lock]
-    /// What is suspicious and does not keep the file from being taken.
-    public let remarks: [LayerProblem]
+    package let locks: [Lock]
+    /// What is suspicious, but no reason to refuse the file.
+    package let remarks: [LayerProblem]
 
-    /// Reads the bytes of a file, of which the beginning tells the form: a binary property list, one in
-    /// XML, or JSON.
+    /// Reads the bytes of a file.
+    ///
+    /// Their beginning shows the form: a binary property list, one in XML, or JSON.
     ///
     /// ```swift
     /// let document = try LayerDocument(file.read(), of: file)
     /// ```
     ///
-    /// - Throws: ``LayerProblem`` with the place of the first thing found wrong.
-    public init(_ bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
+    /// - Throws: ``LayerProblem`` with the place of the first fault.
+    package init(_ bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
         switch try Self.form(of: bytes, file) {
         case .list(var layer): self = try layer.read()
         case .json(var layer): self = try layer.read()
         }
     }
 
-    /// Everything that is wrong with a file, as far as it can be read on after, and what is suspicious.
+    /// Everything that is wrong with a file, as far as it can be read on after, and what is
+    /// suspicious.
     ///
     /// A file with an error is not taken at all (invariant 1); this is for its author.
-    public static func findings(
+    package static func findings(
         in bytes: [UInt8], of file: LayerFile
     ) -> (errors: [LayerProblem], remarks: [LayerProblem]) {
         do throws(LayerProblem) {

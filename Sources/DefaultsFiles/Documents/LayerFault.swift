@@ -1,7 +1,7 @@
 internal import DefaultsModel
 import DefaultsTerms
 
-/// What is wrong with an entry of a file, before it is known where that stands.
+/// A fault of an entry of a file, before its place is known.
 struct LayerFault: Error {
     let code: LayerProblem.Code
     let reason: String
@@ -16,10 +16,10 @@ struct LayerFault: Error {
     }
 }
 
-/// The words of what is wrong with entries.
+/// The messages of these faults.
 extension LayerFault {
     static let keyIsNoText = LayerFault(
-        .badKey, "The key holds half a character, an unpaired surrogate, which none can.")
+        .badKey, "The key has an unpaired surrogate, which no key can have.")
 
     static func noKey(_ error: ModelError) -> LayerFault {
         LayerFault(.badKey, error.description)
@@ -28,48 +28,48 @@ extension LayerFault {
     static func unknownName(_ name: String) -> LayerFault {
         LayerFault(
             .badKey,
-            "The key \(name.quotedForMessage) begins with $. Of such names a file has only $locked."
+            "The key \(name.quotedForMessage) begins with $. The only such name is $locked."
         )
     }
 
     static func tooManyNames(limit: Int) -> LayerFault {
         LayerFault(
-            .tooLarge, "The names of the keys have more than \(limit >> 20) MiB together.")
+            .tooLarge, "The names of all keys together are larger than \(limit >> 20) MiB.")
     }
 
     static func valueTooLarge(_ key: Key, size: Int, limit: Int) -> LayerFault {
         LayerFault(
             .tooLarge,
-            "The value of \(key.name.quotedForMessage) has \(size) bytes as an archive, and "
-                + "\(limit) are allowed.")
+            "The value of \(key.name.quotedForMessage) has \(size) bytes as an archive; "
+                + "the limit is \(limit).")
     }
 
     static func tooLarge(limit: Int) -> LayerFault {
         LayerFault(
             .tooLarge,
-            "Up to here the values have more than \(limit >> 20) MiB together, each counted as an "
+            "The values up to here are larger than \(limit >> 20) MiB together, each counted as an "
                 + "archive.")
     }
 
     static func badValue(_ key: Key, _ reason: String) -> LayerFault {
         LayerFault(
-            .badValue, "The value of \(key.name.quotedForMessage) can be no archive: \(reason)")
+            .badValue, "The value of \(key.name.quotedForMessage) cannot be an archive: \(reason)")
     }
 
     static let lockedElsewhere = LayerFault(
         .badLock,
-        "Only files of the managed layer lock keys; $locked has no meaning in this one.")
+        "Only files of the managed layer can lock keys; $locked is not allowed in this file.")
 
     static let locksAreNoList = LayerFault(.badLock, "$locked must be an array of strings.")
 
     static let lockIsNoText = LayerFault(
-        .badLock, "The lock holds half a character, an unpaired surrogate, which no key can.")
+        .badLock, "The lock has an unpaired surrogate, which no key can have.")
 
     static func noLock(_ pattern: String) -> LayerFault {
         LayerFault(
             .badLock,
-            "\(pattern.quotedForMessage) locks nothing. A lock is a key, or what keys begin with and a "
-                + "* at the end, such as 'Window*'; '*' alone is every key.")
+            "\(pattern.quotedForMessage) is not a lock. A lock is a key, or the beginning of keys and a "
+                + "*, such as 'Window*'; '*' alone locks every key.")
     }
 
     static func tooManyLocks(limit: Int) -> LayerFault {
@@ -77,13 +77,13 @@ extension LayerFault {
     }
 
     static func lockTwice(_ lock: Lock) -> LayerFault {
-        LayerFault(.idleLock, "The lock \(lock.pattern.quotedForMessage) is there already.")
+        LayerFault(.idleLock, "The lock \(lock.pattern.quotedForMessage) is given twice.")
     }
 
     static func lockOfValue(_ lock: Lock) -> LayerFault {
         LayerFault(
             .idleLock,
-            "The lock \(lock.pattern.quotedForMessage) adds nothing: the key has a value in this file, "
-                + "and that locks it.")
+            "The lock \(lock.pattern.quotedForMessage) changes nothing: the key has a value in this file, "
+                + "which already locks it.")
     }
 }

@@ -1,17 +1,17 @@
-public import DefaultsModel
-import DefaultsTerms
+package import DefaultsModel
+internal import DefaultsTerms
 
 /// What a file locks: a key, or all keys that begin with a prefix.
-public struct Lock: Hashable, Sendable {
+package struct Lock: Hashable, Sendable {
     /// The key, or the prefix and `*`.
-    public let pattern: String
-    /// How many bytes of the pattern are the prefix; nil where it is a key.
+    package let pattern: String
+    /// How many bytes of the pattern are the prefix; nil if it is a key.
     private let prefixLength: Int?
 
-    /// Takes `Key`, `Prefix*` or `*`; nil where that is none of them.
+    /// Reads `Key`, `Prefix*` or `*`; nil if the text is something else.
     ///
-    /// A `*` elsewhere than at the end is refused, as somebody might take it for a wildcard.
-    public init?(_ pattern: String) {
+    /// A `*` that is not at the end is refused, because it could be taken for a wildcard.
+    package init?(_ pattern: String) {
         let hasStar = pattern.utf8.last == UInt8(ascii: "*")
         let name = hasStar ? pattern.utf8.dropLast() : pattern.utf8[...]
         guard hasStar || !name.isEmpty, name.count <= KeyRule.maximumLength,
@@ -21,22 +21,66 @@ public struct Lock: Hashable, Sendable {
         prefixLength = hasStar ? name.count : nil
     }
 
-    /// The bytes that all locked keys begin with; nil where it locks one key.
+    /// The bytes that all locked keys begin with; nil if it locks one key.
     var prefix: Substring.UTF8View? { prefixLength.map { pattern.utf8.prefix($0) } }
 
     /// Whether it locks the key, by comparing bytes, as keys do.
-    public func covers(_ key: Key) -> Bool {
+    package func covers(_ key: Key) -> Bool {
         guard let prefix else { return pattern.utf8.elementsEqual(key.name.utf8) }
         return key.name.utf8.starts(with: prefix)
     }
 
     /// Whether both are the same bytes.
-    public static func == (one: Lock, other: Lock) -> Bool {
+    package static func == (one: Lock, other: Lock) -> Bool {
         one.pattern.utf8.elementsEqual(other.pattern.utf8)
     }
 
     /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(Array(pattern.utf8))
+    }
+}
+
+/// What the files of one domain lock, prepared for many questions.
+///
+/// ```swift
+/// let locks = LockTable(["Proxy.*", "Theme"].compactMap(Lock.init))
+/// locks.covers(try Key("Proxy.Host"))  // true
+/// ```
+package struct LockTable: Sendable {
+    private var keys: Set<Key> = []
+    /// In the order of their bytes, and no prefix begins with another: whether a key has one of
+    /// them is seen at the last that is not after it.
+    private var prefixes: [[UInt8]] = []
+
+    /// Gathers locks.
+    package init(_ locks: some Sequence<Lock> = []) {
+        var all: [[UInt8]] = []
+        for lock in locks {
+            if let prefix = lock.prefix {
+                all.append(Array(prefix))
+            } else if let key = try? Key(lock.pattern) {
+                keys.insert(key)
+            }
+        }
+        for prefix in all.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            if let last = prefixes.last, prefix.starts(with: last) { continue }
+            prefixes.append(prefix)
+        }
+    }
+
+    /// Whether a key is locked.
+    package func covers(_ key: Key) -> Bool {
+        if keys.contains(key) { return true }
+        var (low, high) = (0, prefixes.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if key.name.utf8.lexicographicallyPrecedes(prefixes[middle]) {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        return low > 0 && key.name.utf8.starts(with: prefixes[low - 1])
     }
 }

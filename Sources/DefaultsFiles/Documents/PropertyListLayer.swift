@@ -1,13 +1,14 @@
 internal import DefaultsModel
+internal import DomainForms
 internal import KeyedArchive
 internal import PropertyList
 internal import XMLPropertyList
 
-/// Reads a file that is a property list, in XML or binary, and tells where in it things stand.
+/// Reads a file that is a property list, in XML or binary, with the places of its parts.
 struct PropertyListLayer {
     private let file: LayerFile
     private let list: PropertyList
-    /// The same in XML, where that is the form of the file.
+    /// The same in XML, if that is the form of the file.
     private let document: XMLPropertyList?
     private var contents: LayerContents
     /// The entry that holds the locks.
@@ -67,7 +68,7 @@ struct PropertyListLayer {
     ) throws(LayerProblem) -> PropertyListEntries {
         guard let entries = PropertyListEntries(of: list) else {
             throw problem(
-                LayerFault(.syntax, "The property list is no dictionary."), nil, list.root)
+                LayerFault(.syntax, "The property list is not a dictionary."), nil, list.root)
         }
         for position in 0..<entries.count {
             do throws(LayerFault) {
@@ -122,7 +123,7 @@ struct PropertyListLayer {
             remarks.append(
                 LayerProblem(
                     .repeatedKey, file.path, at: (place.line, place.column),
-                    "The key is there already in the same dictionary; the last one counts."))
+                    "The key is in the same dictionary twice; the last one counts."))
         }
         if let position = lockedPosition {
             remarks += contents.idleLocks().map {
@@ -132,7 +133,8 @@ struct PropertyListLayer {
         return remarks
     }
 
-    /// The problem with its place: in XML that of the key, in a binary list the offset of the value.
+    /// The problem with its place: in XML that of the key, in a binary list the offset of the
+    /// value.
     private func problem(
         _ fault: LayerFault, _ position: Int?, _ value: ObjectIndex
     ) -> LayerProblem {

@@ -1,11 +1,11 @@
-/// What the name of a file says, of which only the beginning and the end count.
+/// What the name of a file means, by its beginning and its end.
 enum FileName {
     /// What holds keys, or seems to: `NAME.json` or `NAME.plist`; with the `NAME`.
     case document(String)
     /// A directory of drop-ins, `NAME.d`, or a file that is named so.
     case dropIns(String)
-    /// Hidden, a copy that an editor or a package manager leaves, or a word to people: nobody takes it
-    /// for something that is read.
+    /// A hidden file, a copy that an editor or a package manager leaves, or a README: nobody
+    /// expects it to be read.
     case leftover
     /// Something else, which is not read either, and is perhaps meant to be.
     case other

@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// Who can read and write a file or a directory of a place, as far as its mode tells.
-public enum LayerAccess {
-    /// What may be said of that: every user's daemon reads it, and only the owner should write it.
+/// Who can read and write a file or a directory of a place, by its mode.
+package enum LayerAccess {
+    /// Remarks about the mode: every user's daemon must be able to read it, and only the owner
+    /// should write it.
     ///
-    /// Links are followed. What cannot be looked at is told by those who read it.
-    public static func remarks(of path: String) -> [LayerProblem] {
+    /// Links are followed. A file whose mode cannot be read is reported when it is read.
+    package static func remarks(of path: String) -> [LayerProblem] {
         var status = stat()
         guard stat(path, &status) == 0 else { return [] }
         let needed = status.st_mode & S_IFMT == S_IFDIR ? S_IROTH | S_IXOTH : S_IROTH
@@ -22,7 +23,7 @@ public enum LayerAccess {
         return remarks
     }
 
-    /// The mode as `chmod` has it, in four digits.
+    /// The mode in four octal digits, as for `chmod`.
     private static func octal(_ mode: mode_t) -> String {
         let digits = String(mode & 0o7777, radix: 8)
         return String(repeating: "0", count: 4 - digits.count) + digits

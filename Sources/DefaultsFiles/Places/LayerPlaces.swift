@@ -1,30 +1,53 @@
-/// The directories that hold the files of the layers.
-public struct LayerPlaces: Sendable, Equatable {
-    /// Where the administrator's mandatory values and locks are.
-    public var managed: String
-    /// Where the values are that the administrator recommends.
-    public var recommended: String
-    /// Where the values are that applications were delivered with; the recommended ones stand over them.
-    public var vendor: String
+package import DefaultsModel
 
-    /// Where they are on every machine that says nothing else.
-    public static let standard = LayerPlaces(
+/// The directories that hold the files of the layers.
+package struct LayerPlaces: Sendable, Equatable {
+    /// Where the administrator's mandatory values and locks are.
+    package var managed: String
+    /// Where the values are that the administrator recommends.
+    package var recommended: String
+    /// Where the values are that applications were delivered with; the recommended ones have
+    /// priority over them.
+    package var vendor: String
+
+    /// The usual directories.
+    package static let standard = LayerPlaces(
         managed: "/etc/defaultsd/managed", recommended: "/etc/xdg/defaultsd",
         vendor: "/usr/share/defaultsd")
 
-    /// Names the directories, none of which needs to be there.
-    public init(managed: String, recommended: String, vendor: String) {
+    /// Names the directories.
+    ///
+    /// They need not exist.
+    package init(managed: String, recommended: String, vendor: String) {
         self.managed = managed
         self.recommended = recommended
         self.vendor = vendor
     }
 
     /// The directory of a place.
-    public subscript(place: LayerPlace) -> String {
+    package subscript(place: LayerPlace) -> String {
         switch place {
         case .managed: managed
         case .recommended: recommended
         case .vendor: vendor
+        }
+    }
+}
+
+/// One of the directories that hold files of a layer.
+package enum LayerPlace: String, CaseIterable, Sendable {
+    /// Mandatory values and locks of the administrator.
+    case managed
+    /// Values that the administrator recommends.
+    case recommended
+    /// Values that applications were delivered with.
+    case vendor
+
+    /// The layer that its files are of.
+    package var layer: Layer {
+        switch self {
+        case .managed: .managed
+        case .recommended, .vendor: .system
         }
     }
 }

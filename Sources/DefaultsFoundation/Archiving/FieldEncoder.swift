@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeyedArchive
 internal import PropertyList
 
-/// The coder that one object writes its fields to.
+/// The coder to which one object writes its fields.
 ///
-/// What the fields refer to is only noted, and written when the object is done: so nothing
-/// recurses, however deep the objects are nested.
+/// What the fields refer to is noted, and written after the object. So deep nesting causes no
+/// recursion.
 final class FieldEncoder: InertCoder {
     private let collector: ObjectCollector
     private let node: ObjectGraph.NodeIndex
@@ -49,8 +49,7 @@ final class FieldEncoder: InertCoder {
     }
 
     private func conditional(_ object: Any?, _ name: String) -> ObjectGraph.Value {
-        collector.node(of: object, in: node, as: name, isConditional: true)
-            .map(ObjectGraph.Value.conditional) ?? .reference(nil)
+        .reference(collector.node(of: object, in: node, as: name, isConditional: true))
     }
 
     // MARK: With keys
@@ -64,34 +63,36 @@ final class FieldEncoder: InertCoder {
     }
 
     override func encode(_ value: Bool, forKey key: String) {
-        add(.inline(.boolean(value)), forKey: key)
+        add(.scalar(.boolean(value)), forKey: key)
     }
 
     override func encode(_ value: Int, forKey key: String) {
-        add(.inline(.integer(Int128(value))), forKey: key)
+        add(.scalar(.integer(Int128(value))), forKey: key)
     }
 
     override func encode(_ value: Int32, forKey key: String) {
-        add(.inline(.integer(Int128(value))), forKey: key)
+        add(.scalar(.integer(Int128(value))), forKey: key)
     }
 
     override func encode(_ value: Int64, forKey key: String) {
-        add(.inline(.integer(Int128(value))), forKey: key)
+        add(.scalar(.integer(Int128(value))), forKey: key)
     }
 
     override func encode(_ value: Float, forKey key: String) {
-        add(.inline(.real(Double(value))), forKey: key)
+        add(.scalar(.real(Double(value))), forKey: key)
     }
 
     override func encode(_ value: Double, forKey key: String) {
-        add(.inline(.real(value)), forKey: key)
+        add(.scalar(.real(value)), forKey: key)
     }
 
     override func encodeBytes(
         _ bytes: UnsafePointer<UInt8>?, length: Int, forKey key: String
     ) {
         // The bytes are the caller's, and copied before the call returns.
-        add(.bytes(Array(UnsafeBufferPointer(start: bytes, count: max(length, 0)))), forKey: key)
+        add(
+            .inlineBytes(Array(UnsafeBufferPointer(start: bytes, count: max(length, 0)))[...]),
+            forKey: key)
     }
 
     // MARK: Without keys
@@ -119,7 +120,7 @@ final class FieldEncoder: InertCoder {
     ) {
         // The caller answers for the value at the address being of the type.
         func integer<Value: FixedWidthInteger>(_: Value.Type) {
-            addUnkeyed { _ in .inline(.integer(Int128(address.loadUnaligned(as: Value.self)))) }
+            addUnkeyed { _ in .scalar(.integer(Int128(address.loadUnaligned(as: Value.self)))) }
         }
         switch String(cString: type) {
         case "@": encode(address.assumingMemoryBound(to: Any?.self).pointee)
@@ -134,13 +135,13 @@ final class FieldEncoder: InertCoder {
         case "Q": integer(UInt64.self)
         case "B":
             let value = address.loadUnaligned(as: UInt8.self) != 0
-            addUnkeyed { _ in .inline(.boolean(value)) }
+            addUnkeyed { _ in .scalar(.boolean(value)) }
         case "f":
             let value = address.loadUnaligned(as: Float.self)
-            addUnkeyed { _ in .inline(.real(Double(value))) }
+            addUnkeyed { _ in .scalar(.real(Double(value))) }
         case "d":
             let value = address.loadUnaligned(as: Double.self)
-            addUnkeyed { _ in .inline(.real(value)) }
+            addUnkeyed { _ in .scalar(.real(value)) }
         default:
             fail(.unsupportedCall(#function, "the value is of no type that archives can have"))
         }

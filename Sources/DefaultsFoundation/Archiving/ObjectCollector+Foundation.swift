@@ -4,29 +4,29 @@ internal import PropertyList
 
 /// What Foundation's common classes are in an archive.
 extension ObjectCollector {
-    /// The content of the node of an object of a known class; nil where no archive can hold it.
+    /// The content of the node of an object of a known class; nil if no archive can hold it.
     func content(
         of object: NSObject, _ kind: FoundationClasses.Known, in node: NodeIndex
     ) -> ObjectGraph.Node? {
         switch object {
         case let string as NSMutableString:
-            return known("NSMutableString", ["NS.string": .text(string.text)])
+            return known("NSMutableString", ["NS.string": .inlineString(string.text)])
         case let string as NSString:
             return .scalar(.string(string.text))
         case let number as NSNumber:
             return number.scalar.map(ObjectGraph.Node.scalar)
         case let data as NSMutableData:
-            return known("NSMutableData", ["NS.data": .bytes(Array(data as Data))])
+            return known("NSMutableData", ["NS.data": .inlineBytes(Array(data as Data)[...])])
         case let data as NSData:
             return .scalar(.data(Array(data as Data)[...]))
         case let date as NSDate:
             return known(
-                "NSDate", ["NS.time": .inline(.real(date.timeIntervalSinceReferenceDate))])
+                "NSDate", ["NS.time": .scalar(.real(date.timeIntervalSinceReferenceDate))])
         case is NSNull:
             return known("NSNull", [:])
         case let uuid as NSUUID:
             let bytes = withUnsafeBytes(of: (uuid as UUID).uuid) { Array($0) }
-            return known("NSUUID", ["NS.uuidbytes": .bytes(bytes)])
+            return known("NSUUID", ["NS.uuidbytes": .inlineBytes(bytes[...])])
         case let url as NSURL:
             return known(
                 "NSURL",
@@ -73,7 +73,7 @@ extension ObjectCollector {
             return known(
                 "NSError",
                 [
-                    "NSCode": .inline(.integer(Int128(error.code))),
+                    "NSCode": .scalar(.integer(Int128(error.code))),
                     "NSDomain": reference(to: error.domain, in: node, as: "NSDomain"),
                     "NSUserInfo": reference(to: userInfo, in: node, as: "NSUserInfo"),
                 ])
@@ -117,9 +117,9 @@ extension ObjectCollector {
     }
 }
 
-// Foundation on Linux gives what is in its collections as values of Swift, so that strings are not
-// mutable any more and counted sets are empty. Its mirrors show the objects; where those are not as
-// they are known to be, the values have to do.
+// Foundation on Linux returns the contents of its collections as Swift values: strings are no
+// longer mutable, and counted sets are empty. Its mirrors show the objects. If a mirror does not
+// have the expected form, the values are used.
 
 extension NSArray {
     fileprivate var members: [Any] {
@@ -154,7 +154,7 @@ extension NSString {
 }
 
 extension NSNumber {
-    /// The value; nil where it is of no type that archives have.
+    /// The value; nil if it is of no type that archives have.
     fileprivate var scalar: Scalar? {
         // The two booleans are objects of their own; their type is that of a small integer.
         if self === NSNumber(value: true) { return .boolean(true) }

@@ -1,28 +1,58 @@
 internal import Foundation
-internal import KeyedArchive
+public import KeyedArchive
 internal import PropertyList
+
+extension KeyedArchive {
+    /// Archives an object and all that it refers to.
+    ///
+    /// The classes of all these objects conform to NSSecureCoding. Of Foundation's own
+    /// classes these can be archived: NSString, NSNumber, NSData, NSDate, NSNull, NSURL, NSUUID,
+    /// NSArray, NSDictionary, NSSet, NSCountedSet, NSOrderedSet and their mutable subclasses,
+    /// NSError, NSURLQueryItem, NSTimeZone, NSLocale, NSPersonNameComponents, NSDateComponents
+    /// without a calendar; and the values of Swift that are bridged to one of them.
+    ///
+    /// The same objects give the same bytes in each run: fields are sorted by name, entries of
+    /// dictionaries and elements of sets have an order of their own. Booleans stay booleans. An
+    /// object that several others refer to is written once. Circles are allowed.
+    ///
+    /// The objects that an object gives to its coder are encoded after its `encode(with:)` has
+    /// returned.
+    ///
+    /// ```swift
+    /// let archive = try KeyedArchive(archiving: account)
+    /// try archive.data.write(to: file)
+    /// ```
+    ///
+    /// - Throws: ``ObjectCodingError`` with the names of the fields that lead to what cannot be
+    ///   archived.
+    public init(
+        archiving object: Any?, options: ObjectCodingOptions = ObjectCodingOptions()
+    ) throws(ObjectCodingError) {
+        self = try ObjectCollector(options: options).archive(object)
+    }
+}
 
 /// Collects an object and all that it refers to into a graph that can be written.
 ///
 /// 1. An object is one node, however often it is met; it is asked for its fields once.
-/// 2. Objects are kept until the end, so that no two can have the same address.
+/// 2. Objects are kept until the end, so no two can have the same address.
 /// 3. Nothing recurses: what an object refers to is left for later.
 final class ObjectCollector {
     typealias NodeIndex = ObjectGraph.NodeIndex
 
     let log = FailureLog()
-    let options: ObjectCodingOptions
+    private let options: ObjectCodingOptions
     private(set) var graph = ObjectGraph()
     private var nodes: [ObjectIdentifier: NodeIndex?] = [:]
     /// The objects of the nodes.
     private var objects: [NSObject] = []
-    /// The objects that others stand for in the archive.
+    /// The objects that are archived as other ones.
     private var replaced: [NSObject] = []
     /// The nodes that are still to be asked for their fields, and those that are or were among
     /// them.
     private var left: [NodeIndex] = []
     private var isKnown: Set<NodeIndex> = []
-    /// By whom each node was met first, and as what.
+    /// The parent through which each node was found first, and the step from there.
     private var origins: [(parent: NodeIndex?, step: String)] = []
     private var chains: [ObjectIdentifier: [Text]] = [:]
     private var ways: [ObjectIdentifier: FoundationClasses.Way] = [:]
@@ -36,11 +66,11 @@ final class ObjectCollector {
         let root = node(of: root, in: nil, as: "root")
         while log.first == nil, let node = left.popLast() { collect(node) }
         if let error = log.first { throw error }
-        return GraphWriter.archive(of: graph, root: root)
+        return graph.archive(root: root)
     }
 
-    /// The way to a node, as the error of an object there tells it.
-    func path(to node: NodeIndex?, _ last: String? = nil) -> [String] {
+    /// The path to a node, for errors.
+    private func path(to node: NodeIndex?, _ last: String? = nil) -> [String] {
         var path = last.map { [$0] } ?? []
         var next = node
         while let node = next {
@@ -69,7 +99,7 @@ final class ObjectCollector {
 extension ObjectCollector {
     /// The node of a value, met in `parent` as the field or element `step`; nil for nil.
     ///
-    /// Where it is met conditionally, nothing is done for it to be written.
+    /// A conditional reference alone does not cause it to be written.
     func node(
         of value: Any?, in parent: NodeIndex?, as step: String, isConditional: Bool = false
     ) -> NodeIndex? {
@@ -117,8 +147,7 @@ extension ObjectCollector {
         return node
     }
 
-    /// The object that stands for this one in the archive: that itself, unless its class says
-    /// otherwise.
+    /// The object that is archived in the place of this one: usually the object itself.
     private func replacement(of object: NSObject) -> NSObject? {
         guard case .own = way(of: type(of: object)) else { return object }
         let replacement = object.replacementObject(for: InertCoder(log: log) as NSCoder)

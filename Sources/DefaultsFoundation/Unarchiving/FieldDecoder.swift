@@ -2,10 +2,10 @@ internal import Foundation
 internal import KeyedArchive
 internal import PropertyList
 
-/// The coder that one object reads its fields from.
+/// The coder from which one object reads its fields.
 final class FieldDecoder: InertCoder {
     private let maker: ObjectMaker
-    /// What stands in the fields, by the numbers of their names.
+    /// The contents of the fields, by the numbers of their names.
     private let fields: [Int: ObjectIndex]
     private let uid: UInt64
     private let index: ObjectIndex
@@ -39,12 +39,12 @@ final class FieldDecoder: InertCoder {
         maker.fail(error, at: index)
     }
 
-    /// Lets what is decoded below refer to the object itself, which is being made.
+    /// Makes the object that is being decoded available to the objects below it.
     func announce(_ object: NSObject) {
         maker.announce(object, as: uid)
     }
 
-    /// What stands in a field, where it is there.
+    /// The content of a field, if the object has it.
     func field(_ key: String) -> ObjectIndex? {
         // Keys that begin as those of archivers do have another $.
         field(named: key.utf8.first == UInt8(ascii: "$") ? "$\(key)" : key)
@@ -54,7 +54,7 @@ final class FieldDecoder: InertCoder {
         maker.names.number(of: name).flatMap { fields[$0] }
     }
 
-    /// Reads a field; nil where there is none, or after an error.
+    /// Reads a field; nil if there is none, or after an error.
     private func read<Result>(_ key: String, _ body: (ObjectIndex) -> Result?) -> Result? {
         read(key, field(key), body)
     }
@@ -187,5 +187,29 @@ final class FieldDecoder: InertCoder {
         ofObjCType type: UnsafePointer<Int8>, count: Int, at array: UnsafeMutableRawPointer
     ) {
         fail(.unsupportedCall(#function, "write an NSArray, or bytes"))
+    }
+}
+
+/// Numbers for the names of fields: equal names have equal numbers.
+///
+/// Each name is read once, however many objects have it.
+struct FieldNames {
+    private var numbers: [Text: Int] = [:]
+    private var known: [ObjectIndex: Int] = [:]
+
+    /// The number of a name; nil if no object was read that has such a field.
+    func number(of name: String) -> Int? {
+        numbers[Text(name)]
+    }
+
+    /// The number of the name of a field.
+    mutating func number(at position: Int, of fields: Fields, in list: PropertyList) -> Int {
+        let key = fields.key(at: position, in: list)
+        if let number = known[key] { return number }
+        let name = fields.name(at: position, in: list)
+        let number = numbers[name] ?? numbers.count
+        numbers[name] = number
+        known[key] = number
+        return number
     }
 }

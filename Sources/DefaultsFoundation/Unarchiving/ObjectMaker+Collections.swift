@@ -54,7 +54,7 @@ extension ObjectMaker {
             ? NSMutableDictionary(objects: objects, forKeys: keyObjects)
             : NSDictionary(objects: objects, forKeys: keyObjects)
         guard dictionary.count == keys.count else {
-            fail(.badObject("NSDictionary", needs: "it has a key twice"), at: index)
+            fail(.badObject("NSDictionary", needs: "it has the same key twice"), at: index)
             return nil
         }
         return collection(dictionary, keys + values)
@@ -95,7 +95,7 @@ extension ObjectMaker {
         return collection(set, members)
     }
 
-    /// Makes the elements; nil where one cannot be made.
+    /// Makes the elements; nil if one cannot be made.
     private func members(_ elements: Elements, allowing allowed: AllowList) -> [Made]? {
         guard spend(elements.count) else { return nil }
         var members: [Made] = []
@@ -168,14 +168,16 @@ extension ObjectMaker {
         return true
     }
 
-    /// Whether an object has a hash; Foundation on Linux traps for these that have none.
+    /// Whether an object has a hash.
+    ///
+    /// Foundation on Linux traps for objects without one.
     ///
     /// Arrays and dictionaries have one, but become values of Swift that have not.
     private static func hasHash(_ object: NSObject) -> Bool {
         !(object is NSArray || object is NSDictionary || object is NSError)
     }
 
-    /// What it costs to compare an object that is no collection, beyond what all cost.
+    /// What it costs to compare an object that is not a collection, beyond what all cost.
     private static func comparisonWeight(of object: NSObject) -> Int {
         switch object {
         case let string as NSString: string.length / 64

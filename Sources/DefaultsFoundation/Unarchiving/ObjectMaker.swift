@@ -1,15 +1,16 @@
+internal import CLinux
 internal import Foundation
 internal import KeyedArchive
 internal import PropertyList
 
-/// Makes the objects of an archive, each when it is first asked for.
+/// Decodes the objects of an archive, each when it is first needed.
 ///
 /// 1. An object is made once: one UID is one object.
-/// 2. No object is made whose class the caller did not allow at that place, nor is any code of such
-///    a class run.
-/// 3. What is made is paid for, and its depth is limited, so that a bomb of shared objects, and a
-///    long chain of them, end in an error.
-/// 4. After the first error nothing is made any more.
+/// 2. An object is made only if the caller allows its class at that place. No code of any other
+///    class runs.
+/// 3. What is made is paid for, and its depth is limited, so a bomb of shared objects and a long
+///    chain of objects end in an error.
+/// 4. After the first error, nothing is decoded.
 final class ObjectMaker {
     /// An object that was made.
     struct Made {
@@ -17,15 +18,15 @@ final class ObjectMaker {
         /// How many objects a collection is when each of them is written out as often as it is
         /// there.
         var weight = 1
-        /// The classes of what is in a collection, which has to be allowed where it is asked for
+        /// The classes of what is in a collection, which has to be allowed if it is asked for
         /// again.
         var contents: [AnyClass] = []
     }
 
-    /// What it costs to look at a class that may be taken instead.
+    /// The cost of trying a hint.
     private static let hintCost = 50
 
-    /// How many classes are looked for in the program that are not named by the caller.
+    /// The most classes that are searched in the program and that the caller has not listed.
     private static let searchLimit = 4096
 
     private static let shallow = 16
@@ -57,7 +58,7 @@ final class ObjectMaker {
         size = options.size
     }
 
-    /// Makes what stands under a key of `$top`; nil for nil.
+    /// Makes the object under a key of `$top`; nil for nil.
     func root(_ key: String, allowing allowed: AllowList) throws(ObjectCodingError) -> NSObject? {
         let top = Fields(keys: archive.topKeys, values: archive.topValues)
         var object: NSObject?
@@ -76,14 +77,14 @@ final class ObjectMaker {
         log.note(error.located(path: path, at: index.map(list.byteOffset(of:))))
     }
 
-    /// Does something that is one step further from the root.
+    /// Does something one step further from the root.
     func at<Result>(_ step: String, _ body: () -> Result) -> Result {
         path.append(step)
         defer { path.removeLast() }
         return body()
     }
 
-    /// Pays for fields and elements; false where they are too many.
+    /// Takes fields and elements from the budget; false if they are too many.
     func spend(_ more: Int) -> Bool {
         guard more <= count else {
             fail(.tooMany(limit: options.count))
@@ -93,7 +94,7 @@ final class ObjectMaker {
         return true
     }
 
-    /// Pays for the bytes of a string or of data; false where they are too many.
+    /// Takes the bytes of a string or of data from the budget; false if they are too many.
     func spend(bytes: Int) -> Bool {
         guard bytes <= size else {
             fail(.tooLarge(limit: options.size))
@@ -103,7 +104,7 @@ final class ObjectMaker {
         return true
     }
 
-    /// Lets an object that is being made be referred to.
+    /// Makes an object available before it is complete.
     func announce(_ object: NSObject, as uid: UInt64) {
         if open[uid] != nil { open[uid] = .some(object) }
     }
@@ -112,9 +113,9 @@ final class ObjectMaker {
 // MARK: Objects
 
 extension ObjectMaker {
-    /// Makes what a field refers to; nil for nil.
+    /// Decodes what a field refers to; nil for nil.
     ///
-    /// What stands inline is no object, as every other unarchiver has it.
+    /// What is inline is not an object, as in every other unarchiver.
     func object(
         at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool = false
     ) -> NSObject? {
@@ -128,7 +129,8 @@ extension ObjectMaker {
 
     /// Makes an object.
     ///
-    /// - Parameter isBelow: Whether it is an element, so that strings and such need not be named.
+    /// - Parameter isBelow: Whether it is an element. Then strings, numbers and other plain values
+    ///   need not be named.
     func make(_ uid: UInt64, allowing allowed: AllowList, isBelow: Bool) -> Made? {
         guard log.first == nil else { return nil }
         let index = archive.object(uid)
@@ -148,7 +150,7 @@ extension ObjectMaker {
         return result
     }
 
-    /// Whether a class is allowed; notes the error where it is not.
+    /// Whether a class is allowed; notes the error if it is not.
     func check(
         _ class: AnyClass, _ allowed: AllowList, isBelow: Bool, at index: ObjectIndex
     ) -> Bool {
@@ -176,7 +178,7 @@ extension ObjectMaker {
             fail(.tooDeep(limit: options.depth), at: index)
             return nil
         }
-        // Nothing that is so shallow uses up a stack, and to ask for the stack takes its time.
+        // Shallow objects cannot use up a stack, and checking the stack takes time.
         guard depth < Self.shallow || !stack.isUsedUp else {
             fail(.noStackLeft, at: index)
             return nil
@@ -219,8 +221,7 @@ extension ObjectMaker {
         }
     }
 
-    /// The first class that an object gives as its own, or as one to take instead, and that is
-    /// allowed.
+    /// The first allowed class of an object: its own, or one of its hints.
     private func findClass(
         of fields: Fields, at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool
     ) -> AnyClass? {
@@ -240,7 +241,7 @@ extension ObjectMaker {
         return nil
     }
 
-    /// The class of this name, where the program has it and the search can be paid.
+    /// The class with this name, if the program has it and the budget allows the search.
     private func lookUp(_ name: String, near allowed: AllowList) -> AnyClass? {
         lookup.find(name, near: allowed) {
             guard searches > 0 else {
@@ -252,12 +253,12 @@ extension ObjectMaker {
         }
     }
 
-    /// The class that a class has unarchived instead of itself.
+    /// The class that a class substitutes for itself.
     private func substitute(for class: AnyClass) -> AnyClass {
         (`class` as? NSObject.Type)?.classForKeyedUnarchiver() ?? `class`
     }
 
-    /// Has a class make its object itself.
+    /// Calls the `init(coder:)` of a class.
     private func own(
         _ class: AnyClass, _ name: String, with fields: Fields, _ uid: UInt64,
         at index: ObjectIndex, allowing allowed: AllowList
@@ -276,5 +277,35 @@ extension ObjectMaker {
             return nil
         }
         return Made(object: object)
+    }
+}
+
+/// The part of a thread's stack that nested objects must leave free.
+private struct StackReserve {
+    /// The stack that one object may need between two checks.
+    private static let reserve: UInt = 256 << 10
+
+    private let stack: Range<UInt>
+
+    /// Finds the stack of the current thread.
+    ///
+    /// If the system does not know it, nothing is limited.
+    init() {
+        var (start, size) = (UInt(0), 0)
+        guard clinux_stack_of_this_thread(&start, &size) == 0 else {
+            stack = 0..<0
+            return
+        }
+        let (end, overflow) = start.addingReportingOverflow(UInt(bitPattern: size))
+        stack = overflow ? 0..<0 : start..<end
+    }
+
+    /// Whether less is left than is held back; false on the stack of another thread.
+    var isUsedUp: Bool {
+        // The addresses are only compared; nothing is read there.
+        var here: UInt8 = 0
+        let address = withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
+        guard stack.contains(address) else { return false }
+        return address - stack.lowerBound < min(Self.reserve, UInt(stack.count) / 2)
     }
 }

@@ -1,7 +1,29 @@
+/// A type whose `init()` gives the values of fields that an archive does not have.
+///
+/// An archive that an earlier version of a program wrote lacks the fields that came later. The
+/// decoder takes these from a new value of the type, wherever the object is: at the root, in a
+/// field, in an array or a dictionary.
+///
+/// ```swift
+/// struct Book: Codable, DefaultInitializable {
+///     var title = ""
+///     var isOwned = true  // since version 2
+/// }
+/// ```
+///
+/// A missing field of an optional type is nil, as with `decodeIfPresent`.
+public protocol DefaultInitializable: Codable {
+    /// Makes a value whose fields are the defaults.
+    ///
+    /// It is called only for an object that lacks a field.
+    init()
+}
+
 /// A type whose objects say which version of the type wrote them.
 ///
-/// The encoder writes the version as a field `archiveVersion`; an object without it has version 0.
-/// ``KeyedArchiveDecoder/migrate(from:as:to:_:)`` says what becomes of objects of older versions.
+/// The encoder writes the version in a field `archiveVersion`. An object without the field has
+/// version 0. ``KeyedArchiveDecoder/migrate(from:as:to:_:)`` sets how objects of older versions are
+/// converted.
 ///
 /// ```swift
 /// struct Account: Codable, ArchiveVersioned {
@@ -11,14 +33,14 @@
 /// ```
 ///
 /// A type that only gets more fields needs no versions: a missing field has a default, as
-/// ``DefaultInitializable`` and `missingFieldsFrom:` of the decoder have it. Versions are for fields whose
-/// name, type or meaning changes.
+/// ``DefaultInitializable`` and `missingFieldsFrom:` of the decoder have it. Versions are for
+/// fields whose name, type or meaning changes.
 ///
 /// Only what is an object with fields has a version: nothing is written for a type that encodes
 /// itself as a single value or as an array. An object of a subclass has the version of that; its
-/// superclass, where that is asked for, takes it without a look at the version.
+/// superclass, if that is asked for, ignores the version.
 public protocol ArchiveVersioned {
-    /// The version that objects are written with now.
+    /// The current version, which new objects get.
     static var archiveVersion: Int { get }
 }
 

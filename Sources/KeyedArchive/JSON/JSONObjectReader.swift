@@ -1,8 +1,9 @@
-public import PropertyList
+package import PropertyList
 
 /// Reads a JSON object member by member, each value an archive of its own.
 ///
-/// So a whole domain is read without an archive of all of it, and each thing has its place in the text.
+/// So a whole domain is read without an archive of all of it, and each thing has its place in the
+/// text.
 ///
 /// ```swift
 /// var reader = try JSONObjectReader(text)
@@ -11,16 +12,16 @@ public import PropertyList
 /// }
 /// ```
 ///
-/// After each key its value is read once, by ``value()`` or ``strings()``. Where these have thrown,
-/// ``skipValue()`` goes past it; a reader that has thrown otherwise, but for a key that was there before,
-/// is of no use any more.
-public struct JSONObjectReader {
+/// After each key its value is read once, by ``value()`` or ``strings()``. If they throw,
+/// ``skipValue()`` skips it. After any other error, except for a repeated key, the reader cannot be
+/// used.
+package struct JSONObjectReader {
     /// A string of an array, and where in the text it begins.
-    public struct Element: Sendable {
+    package struct Element: Sendable {
         /// The string.
-        public let text: Text
+        package let text: Text
         /// The offset of its quotation mark, in bytes from 0.
-        public let offset: Int
+        package let offset: Int
     }
 
     private let text: [UInt8]
@@ -28,18 +29,18 @@ public struct JSONObjectReader {
     private var scanner: JSONScanner
     private var known: Set<Text> = []
     /// The offset of the key that was read last, in bytes from 0.
-    public private(set) var keyOffset = 0
+    package private(set) var keyOffset = 0
 
     /// How many bytes have been read.
-    public var offset: Int { scanner.offset }
+    package var offset: Int { scanner.offset }
 
     /// Begins with a text in UTF-8.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - limits: How large each of the values may be.
-    /// - Throws: ``JSONError`` where it does not begin as an object does.
-    public init(_ text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
+    /// - Throws: ``JSONError`` if it does not begin as an object does.
+    package init(_ text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
         self.text = text
         self.limits = limits
         scanner = JSONScanner(text)
@@ -47,16 +48,16 @@ public struct JSONObjectReader {
             scanner.skipSpace()
             let start = scanner.offset
             guard scanner.skip(UInt8(ascii: "{")) else {
-                throw JSONFault(.syntax, at: start, "It is no JSON object.")
+                throw JSONFault(.syntax, at: start, "The text is not a JSON object.")
             }
         }
     }
 
-    /// The key of the next member, which is none of those before; nil where the object, and with it the
-    /// text, ends.
+    /// The key of the next member, which differs from all before; nil if the object and the text
+    /// end.
     ///
-    /// - Throws: ``JSONError`` where neither comes.
-    public mutating func nextKey() throws(JSONError) -> Text? {
+    /// - Throws: ``JSONError`` if neither comes.
+    package mutating func nextKey() throws(JSONError) -> Text? {
         let isFirst = known.isEmpty
         let member = try reading { scanner throws(JSONFault) in
             try scanner.key(isFirst: isFirst)
@@ -71,8 +72,8 @@ public struct JSONObjectReader {
 
     /// The archive of the value that comes next.
     ///
-    /// - Throws: ``JSONError``, where the text is wrong or the value can be no archive.
-    public mutating func value() throws(JSONError) -> KeyedArchive {
+    /// - Throws: ``JSONError``, if the text is wrong or the value can be no archive.
+    package mutating func value() throws(JSONError) -> KeyedArchive {
         let limits = limits
         return try reading { scanner throws(JSONFault) in
             var parser = JSONParser(scanner, limits: limits)
@@ -84,8 +85,8 @@ public struct JSONObjectReader {
 
     /// The elements of the value that comes next, an array of strings.
     ///
-    /// - Throws: ``JSONError`` where it is anything else.
-    public mutating func strings() throws(JSONError) -> [Element] {
+    /// - Throws: ``JSONError`` if it is anything else.
+    package mutating func strings() throws(JSONError) -> [Element] {
         try reading { scanner throws(JSONFault) in
             var ahead = scanner
             let strings = try ahead.strings()
@@ -94,10 +95,10 @@ public struct JSONObjectReader {
         }
     }
 
-    /// Goes past the value that comes next, which may be none that an archive can hold.
+    /// Skips the next value, even if an archive cannot have it.
     ///
-    /// - Throws: ``JSONError`` where it is not JSON.
-    public mutating func skipValue() throws(JSONError) {
+    /// - Throws: ``JSONError`` if it is not JSON.
+    package mutating func skipValue() throws(JSONError) {
         let limits = limits
         try reading { scanner throws(JSONFault) in
             var parser = JSONParser(scanner, limits: limits)
@@ -106,8 +107,8 @@ public struct JSONObjectReader {
         }
     }
 
-    /// Where a byte of the text stands: the line, and in it the column in code points, both from 1.
-    public func place(ofByte offset: Int) -> (line: Int, column: Int) {
+    /// The line of a byte of the text, and the column in code points, both from 1.
+    package func place(ofByte offset: Int) -> (line: Int, column: Int) {
         JSONFault.place(of: offset, in: text)
     }
 
@@ -123,23 +124,23 @@ public struct JSONObjectReader {
 }
 
 extension JSONScanner {
-    /// Reads a key and the colon behind it, or the end of the object and of the text.
+    /// Reads a key and the colon after it, or the end of the object and of the text.
     fileprivate mutating func key(
         isFirst: Bool
     ) throws(JSONFault) -> JSONObjectReader.Element? {
         skipSpace()
         if skip(UInt8(ascii: "}")) {
             skipSpace()
-            guard isAtEnd else { throw fault("More stands after the end of the object.") }
+            guard isAtEnd else { throw fault("There is more text after the end of the object.") }
             return nil
         }
         guard isFirst || skip(UInt8(ascii: ",")) else {
-            throw fault("A comma or the } of the end is expected here.")
+            throw fault("A comma or the closing } is expected here.")
         }
         return try key()
     }
 
-    /// Reads a key and the colon behind it.
+    /// Reads a key and the colon after it.
     mutating func key() throws(JSONFault) -> JSONObjectReader.Element {
         skipSpace()
         let start = offset
@@ -167,7 +168,7 @@ extension JSONScanner {
             skipSpace()
         } while skip(UInt8(ascii: ","))
         guard skip(UInt8(ascii: "]")) else {
-            throw fault("A comma or the ] of the end is expected here.")
+            throw fault("A comma or the closing ] is expected here.")
         }
         return elements
     }

@@ -7,7 +7,9 @@ internal import PropertyList
 struct JSONParser {
     private struct Collection {
         let isDictionary: Bool
-        /// Where its bracket stands, which is where what is wrong with the whole of it is reported.
+        /// Where its bracket is.
+        ///
+        /// Faults of the whole collection are reported there.
         let start: Int
         var isEmpty = true
 
@@ -17,7 +19,7 @@ struct JSONParser {
     var scanner: JSONScanner
     private var builder: ValueFormBuilder
     private var stack: [Collection] = []
-    /// Whether nothing is made of what is read.
+    /// Whether the value is only skipped.
     private var isSkipping = false
 
     /// Reads from where the scanner is.
@@ -31,18 +33,18 @@ struct JSONParser {
         let archive = try parseValue()
         scanner.skipSpace()
         guard scanner.isAtEnd else {
-            throw scanner.fault("More stands after the end of the value.")
+            throw scanner.fault("There is more text after the end of the value.")
         }
         return archive
     }
 
-    /// Reads a value, and leaves the scanner behind it.
+    /// Reads a value, and leaves the scanner after it.
     mutating func parseValue() throws(JSONFault) -> KeyedArchive {
         try walk()
         return builder.finish()
     }
 
-    /// Goes past a value that may be none that an archive can hold, but is JSON.
+    /// Skips a value that is JSON, even if an archive cannot have it.
     mutating func skipValue() throws(JSONFault) {
         isSkipping = true
         try walk()
@@ -108,9 +110,8 @@ struct JSONParser {
 
     private mutating func separator(in collection: Collection) throws(JSONFault) {
         guard scanner.skip(UInt8(ascii: ",")) else {
-            throw scanner.fault(
-                "A comma or the \(collection.isDictionary ? "}" : "]") of the end is expected here."
-            )
+            let end = collection.isDictionary ? "}" : "]"
+            throw scanner.fault("A comma or the closing \(end) is expected here.")
         }
     }
 
@@ -149,7 +150,7 @@ struct JSONParser {
             }
         }
         guard ["true", "false", "null"].contains(word) else {
-            throw JSONFault(.syntax, at: start, "This is none of true, false and null.")
+            throw JSONFault(.syntax, at: start, "Expected true, false or null.")
         }
     }
 

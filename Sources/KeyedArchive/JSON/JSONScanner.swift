@@ -1,23 +1,23 @@
-internal import PropertyList
+package import PropertyList
 
 /// Reads the tokens of JSON.
-struct JSONScanner {
+package struct JSONScanner {
     enum Number {
         case integer(Int128)
         case real(Double)
     }
 
     private let text: [UInt8]
-    private(set) var offset = 0
+    package private(set) var offset = 0
 
-    init(_ text: [UInt8]) {
+    package init(_ text: [UInt8]) {
         self.text = text
     }
 
-    var isAtEnd: Bool { offset == text.count }
+    package var isAtEnd: Bool { offset == text.count }
 
     /// The byte that comes next.
-    var next: UInt8? { offset < text.count ? text[offset] : nil }
+    package var next: UInt8? { offset < text.count ? text[offset] : nil }
 
     func fault(_ message: String) -> JSONFault {
         JSONFault(.syntax, at: offset, message)
@@ -27,8 +27,8 @@ struct JSONScanner {
         while let byte = next, [0x20, 0x0A, 0x0D, 0x09].contains(byte) { offset += 1 }
     }
 
-    /// Goes past `byte` where that comes next.
-    mutating func skip(_ byte: UInt8) -> Bool {
+    /// Goes past `byte` if that comes next.
+    package mutating func skip(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         offset += 1
         return true
@@ -47,14 +47,14 @@ struct JSONScanner {
 // MARK: Numbers
 
 extension JSONScanner {
-    /// Reads a number: an integer where it has neither fraction nor exponent.
+    /// Reads a number: an integer if it has neither fraction nor exponent.
     mutating func number() throws(JSONFault) -> Number {
         let start = offset
         _ = skip(UInt8(ascii: "-"))
         if !skip(UInt8(ascii: "0")) {
             try digits()
         } else if isDigit {
-            throw fault("A number does not begin with a zero more.")
+            throw fault("A number has no leading zeros.")
         }
         var isInteger = true
         if skip(UInt8(ascii: ".")) {
@@ -70,7 +70,8 @@ extension JSONScanner {
         if isInteger {
             guard let value = Int128(spelling) else {
                 throw JSONFault(
-                    .numberOutOfRange, at: start, "An integer does not fit 128 bits with a sign.")
+                    .numberOutOfRange, at: start, "An integer does not fit in 128 bits with a sign."
+                )
             }
             return .integer(value)
         }
@@ -94,7 +95,7 @@ extension JSONScanner {
 
 extension JSONScanner {
     /// Reads a string from its first quotation mark past its last.
-    mutating func string() throws(JSONFault) -> Text {
+    package mutating func string() throws(JSONFault) -> Text {
         offset += 1
         let start = offset
         while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
@@ -135,7 +136,7 @@ extension JSONScanner {
     }
 
     private mutating func endOfString() throws(JSONFault) {
-        guard skip(UInt8(ascii: "\"")) else { throw fault("The text ends within a string.") }
+        guard skip(UInt8(ascii: "\"")) else { throw fault("The text ends inside a string.") }
     }
 
     private func utf8(_ bytes: ArraySlice<UInt8>, at start: Int) throws(JSONFault) -> String {
@@ -148,7 +149,7 @@ extension JSONScanner {
     /// Reads an escape, which is one UTF-16 code unit.
     private mutating func escape() throws(JSONFault) -> UInt16 {
         offset += 1
-        guard let byte = next else { throw fault("The text ends within a string.") }
+        guard let byte = next else { throw fault("The text ends inside a string.") }
         offset += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return UInt16(byte)

@@ -11,8 +11,10 @@ struct JSONWriter: ValueFormSink {
     private let isPretty: Bool
     /// Whether dates that ISO 8601 can spell exactly are spelled so.
     private let hasISODates: Bool
-    /// The most bytes, by which a single value may go beyond: brackets, escapes and above all the
-    /// spaces before deep lines can be many times what is shown.
+    /// About the most bytes.
+    ///
+    /// A single value may exceed it: brackets, escapes and above all the spaces before deep lines
+    /// can be many times what is shown.
     private let limit: Int
     /// How many arrays and dictionaries are open.
     private var depth = 0
@@ -116,7 +118,7 @@ extension JSONWriter {
         output += characters.utf8
     }
 
-    /// Writes the dictionary of one key that stands for a scalar; in one line, pretty or not.
+    /// Writes the dictionary of one key that spells a scalar, always in one line.
     private mutating func spell(
         _ key: Text, value: (inout JSONWriter) throws -> Void
     ) throws {
@@ -193,7 +195,7 @@ extension JSONWriter {
         byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// Writes a byte of UTF-8, escaped where it must be.
+    /// Writes a byte of UTF-8, escaped if necessary.
     private mutating func append(character byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\""): append("\\\"")
@@ -215,7 +217,9 @@ extension JSONWriter {
         output += digits.utf8
     }
 
-    /// Writes code units of which some are surrogates without a partner, those as escapes.
+    /// Writes code units.
+    ///
+    /// Unpaired surrogates are written as escapes.
     private mutating func append(illFormed codeUnits: [UInt16]) {
         var rest = codeUnits[...]
         while let unit = rest.popFirst() {

@@ -2,14 +2,15 @@ extension KeyedArchive {
     /// The value form of the archive in JSON, in UTF-8: the same archive gives the same bytes.
     ///
     /// - Parameters:
-    ///   - isPretty: Whether each element stands on a line of its own, indented.
+    ///   - isPretty: Whether each element is on a line of its own, indented.
     ///   - opensArchives: Whether keyed archives inside data are shown as values too, instead of in
-    ///     base64: `{"$data": {"$archive": …}}`. That is for reading; no archive is made of it again.
-    ///   - hasISODates: Whether dates are spelled in ISO 8601, as `{"$date": "2024-02-29T12:00:01Z"}`,
-    ///     and not as seconds since 2001. Both spellings read back as the same archive. A date that ISO 8601
-    ///     cannot spell exactly keeps its seconds.
+    ///     base64: `{"$data": {"$archive": …}}`. That is for reading; no archive is made of it
+    ///     again.
+    ///   - hasISODates: Whether dates are spelled in ISO 8601, as `{"$date":
+    ///     "2024-02-29T12:00:01Z"}`, and not as seconds since 2001. Both spellings read back as the
+    ///     same archive. A date that ISO 8601 cannot spell exactly keeps its seconds.
     ///   - limits: How large the output may be, and how deep.
-    /// - Throws: ``ArchiveError`` where the output, with all brackets and spaces, would be larger or
+    /// - Throws: ``ArchiveError`` if the output, with all brackets and spaces, would be larger or
     ///   deeper than the limits.
     public func json(
         isPretty: Bool = false, opensArchives: Bool = false, hasISODates: Bool = false,
@@ -55,14 +56,14 @@ extension KeyedArchive {
     /// let archive = try KeyedArchive(json: #"{"$class": "Account", "username": "ada"}"#)
     /// ```
     ///
-    /// - Throws: ``JSONError`` with the line and column of the first thing found wrong.
+    /// - Throws: ``JSONError`` with the line and column of the first fault.
     public init(json text: String, limits: ValueFormLimits = .standard) throws(JSONError) {
         try self.init(json: Array(text.utf8), limits: limits)
     }
 
     /// Makes the archive of a value in JSON, in UTF-8.
     ///
-    /// - Throws: ``JSONError`` with the line and column of the first thing found wrong.
+    /// - Throws: ``JSONError`` with the line and column of the first fault.
     public init(json text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
         var parser = JSONParser(JSONScanner(text), limits: limits)
         do throws(JSONFault) {

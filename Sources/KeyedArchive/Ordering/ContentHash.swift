@@ -2,8 +2,8 @@ package import PropertyList
 
 /// A hash that is the same in every process, which that of Swift's `Hasher` is not.
 ///
-/// It need not withstand those who look for collisions: all that one costs is that two objects that
-/// differ are not told apart, and then come in either order.
+/// It need not resist attacks. After a collision, two different objects are taken for equal, and
+/// may come in either order.
 package struct ContentHash {
     package private(set) var value: UInt64
 
@@ -31,7 +31,9 @@ package struct ContentHash {
         }
     }
 
-    /// Spreads each bit over all of them, and no two numbers to the same one.
+    /// Mixes the bits of a number.
+    ///
+    /// Different numbers give different results.
     static func mix(_ number: UInt64) -> UInt64 {
         var mixed = number
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9

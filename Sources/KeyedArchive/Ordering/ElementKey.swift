@@ -1,5 +1,6 @@
-/// By what an element of a set, or a key of a dictionary, is ordered: scalars come first, by type and
-/// value, and strings among them by code point; objects follow.
+/// The key by which elements of sets and keys of dictionaries are sorted.
+///
+/// Scalars come first, by type and value; strings are sorted by code point. Objects follow.
 package enum ElementKey {
     case scalar(Scalar)
     /// An object, and the number that ``ReferenceGraph/numbers()`` gave it.
@@ -12,7 +13,7 @@ package enum ElementKey {
         }
     }
 
-    /// Whether the left comes before the right; nil where neither does.
+    /// Whether the left comes before the right; nil if neither does.
     private static func precedes(_ left: ElementKey, _ right: ElementKey) -> Bool? {
         switch (left, right) {
         case (.scalar(let left), .scalar(let right)): Scalar.precedes(left, right)

@@ -1,8 +1,9 @@
-/// Which objects refer to which, for the sake of an order among objects that have none: those in
-/// sets, and those that are keys.
+/// Which objects refer to which.
+///
+/// From that, objects in sets and objects that are keys get an order.
 ///
 /// A graph is added node by node; `numbers()` then numbers the nodes, and the numbers follow from
-/// the graph alone. Scalars are no nodes, but content of what refers to them.
+/// the graph alone. Scalars are not nodes; they are part of the content of what refers to them.
 ///
 /// ```swift
 /// var graph = ReferenceGraph()
@@ -26,7 +27,7 @@ package struct ReferenceGraph {
         let label: UInt64
     }
 
-    /// As what a set has each of its elements.
+    /// The label of a set's elements.
     package static let elementLabel = ContentHash(0x101).value
     private static let keyLabel = ContentHash(0x102).value
     private static let valueLabel = ContentHash(0x103).value
@@ -40,7 +41,7 @@ package struct ReferenceGraph {
 
     /// Adds a node and gives its index; the first one is the root.
     package mutating func addNode(_ content: UInt64) -> Int {
-        // Unless the root is known from all others, a circle can be begun anywhere.
+        // The root must differ from all others: a circle could begin at any node.
         contents.append(contents.isEmpty ? content ^ Self.rootContent : content)
         return contents.count - 1
     }
@@ -51,7 +52,7 @@ package struct ReferenceGraph {
         case .node(let target):
             edges.append(Edge(source: node, target: target, label: label))
         case .scalar(let hash):
-            // A sum, so that it does not matter what comes first.
+            // A sum, because the order must not matter.
             contents[node] &+= ContentHash.mix(label ^ ContentHash.mix(hash))
         }
     }

@@ -1,19 +1,19 @@
 /// Parts the nodes of a graph into classes, until there is one node in each.
 ///
-/// This is colour refinement: nodes stay in one class where they have the same content, and as many
-/// links of each label to each class. Where several nodes are left in a class, one of them is taken
-/// out, and what that tells about the others is followed up.
+/// This is colour refinement. Nodes stay in one class if they have the same content, and the same
+/// number of links of each label to each class. If several nodes are left in a class, one of them
+/// gets a class of its own, and the refinement goes on from there.
 ///
 /// 1. The numbers of classes follow from the graph, not from the indices of nodes.
-/// 2. The nodes of a class stand together in `nodes`.
-/// 3. Of the parts of a class the largest keeps its number. So a node changes its class no more than
-///    log n times, and only then its links are looked at.
+/// 2. The nodes of a class are adjacent in `nodes`.
+/// 3. The largest part of a class keeps its number. So a node changes its class at most log n
+///    times, and its links are followed only then.
 /// 4. A node's signature is the sum, over its links, of a hash of the label and the class at the
 ///    other end.
 ///
-/// Nodes that refinement leaves in one class can nearly always change places, so that it does not
-/// matter which is taken out. It does only where sets make as regular a graph as a circle of six
-/// beside two of three, all alike: there the numbers are right, but may be others the next time.
+/// Nodes that refinement leaves in one class are nearly always interchangeable, so it does not
+/// matter which one is chosen. It matters only in very regular graphs, such as a circle of six
+/// nodes and two circles of three. There the numbers are valid, but may differ the next time.
 struct Refinement {
     private struct Range {
         var start: Int
@@ -29,7 +29,7 @@ struct Refinement {
     private(set) var classOf: [Int]
     private var classes: [Range]
     private var nodes: [Int]
-    /// Where each node stands in `nodes`.
+    /// The position of each node in `nodes`.
     private var places: [Int]
     private var signatures: [UInt64]
     private var isTouched: [Bool]
@@ -43,7 +43,7 @@ struct Refinement {
         places = nodes
         signatures = graph.contents
         isTouched = Array(repeating: false, count: count)
-        // At first the contents take the place of signatures.
+        // The first signatures are the contents.
         _ = split(nodes)
         signatures = Array(repeating: 0, count: count)
         for node in nodes {
@@ -80,7 +80,7 @@ struct Refinement {
         ContentHash.mix(label ^ ContentHash.mix(UInt64(classNumber)))
     }
 
-    /// Lets the neighbours of nodes know their new classes.
+    /// Updates the signatures of the neighbours of nodes with new classes.
     ///
     /// - Returns: Those neighbours.
     private mutating func touch(_ changes: [Change]) -> [Int] {
@@ -119,7 +119,9 @@ extension Refinement {
         return changes
     }
 
-    /// Splits a class, of which these nodes, sorted by signature, are not as they were.
+    /// Splits a class.
+    ///
+    /// The signatures of these nodes, which are sorted by signature, have changed.
     private mutating func split(
         _ number: Int, _ touched: ArraySlice<Int>, _ changes: inout [Change]
     ) {
@@ -154,10 +156,46 @@ extension Refinement {
         }
     }
 
-    /// Lets a node and the one that stands there change places.
+    /// Exchanges a node with the one at a position.
     private mutating func move(_ node: Int, to place: Int) {
         let (other, oldPlace) = (nodes[place], places[node])
         (nodes[oldPlace], places[other]) = (other, oldPlace)
         (nodes[place], places[node]) = (node, place)
     }
+}
+
+/// The references of a graph, from both ends.
+private struct NodeLinks {
+    struct Link {
+        let node: Int
+        let label: UInt64
+    }
+
+    /// Where the links of each node begin, and after them where the last one's end.
+    private var starts: [Int]
+    private var links: [Link]
+
+    init(of graph: ReferenceGraph) {
+        let edges = graph.edges
+        starts = Array(repeating: 0, count: graph.contents.count + 1)
+        for edge in edges {
+            starts[edge.source] += 1
+            starts[edge.target] += 1
+        }
+        var end = 0
+        for node in starts.indices {
+            end += starts[node]
+            starts[node] = end
+        }
+        // Each node's places are filled from the end, so the ends become the starts.
+        links = Array(repeating: Link(node: 0, label: 0), count: end)
+        for edge in edges {
+            starts[edge.source] -= 1
+            links[starts[edge.source]] = Link(node: edge.target, label: edge.label)
+            starts[edge.target] -= 1
+            links[starts[edge.target]] = Link(node: edge.source, label: ~edge.label)
+        }
+    }
+
+    subscript(node: Int) -> ArraySlice<Link> { links[starts[node]..<starts[node + 1]] }
 }

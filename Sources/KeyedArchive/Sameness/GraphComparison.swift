@@ -1,14 +1,28 @@
 internal import PropertyList
 
+extension KeyedArchive {
+    /// Whether two archives are the same value: their graphs are the same, with the same classes
+    /// and class chains and the same sharing, whatever the order of objects, fields and string
+    /// keys.
+    ///
+    /// Integers, reals and booleans are different, and so are inline values and references. If in
+    /// doubt, two archives differ. The time is linear in their bytes, except for the sorting of
+    /// keys.
+    public func isSame(as other: KeyedArchive) -> Bool {
+        if bytes == other.bytes { return true }
+        var comparison = GraphComparison(of: self, with: other)
+        return comparison.run()
+    }
+}
+
 /// The walk over two archives' graphs in step.
 ///
 /// 1. Objects are matched one to one, each once, which keeps sharing and ends for circles.
-/// 2. Names are compared where they stand as long as both sides have them in the same order, as one
-///    writer's archives do; only others are numbered, so that none is read twice, and sorted.
-/// 3. What stands inline, strings among it, may still be shared between many objects of a property
-///    list. Only a list that is made to be expensive has much of that; it runs out of budget, and
-///    differs.
-struct GraphComparison {
+/// 2. Names are compared in place if both sides have them in the same order, as in archives of the
+///    same writer. Otherwise they are numbered, so each is read once, and sorted.
+/// 3. Inline values, also strings, may still be shared by many objects of a property list. A list
+///    with much of that was made to be expensive. It runs out of budget, and differs.
+private struct GraphComparison {
     /// How many pairs room is made for at first; few small archives need more.
     private static let usualStack = 32
 
@@ -136,8 +150,8 @@ extension GraphComparison {
         budget -= one.count + other.count
         guard one.count == other.count, budget > 0 else { return false }
         if areObjects,
-            let onePairs = left.pairs(of: one, className: left.className(of: one)),
-            let otherPairs = right.pairs(of: other, className: right.className(of: other)),
+            let onePairs = left.pairs(of: one),
+            let otherPairs = right.pairs(of: other),
             !areInStep(onePairs.keys, otherPairs.keys),
             onePairs.keys.isListed == otherPairs.keys.isListed,
             let oneClass = one["$class", in: left.list],
@@ -213,7 +227,7 @@ extension GraphComparison {
         }.sorted { $0.0 < $1.0 }
     }
 
-    /// The order of the keys by their numbers, where all are strings and all are different.
+    /// The order of the keys by their numbers, if all are strings and all are different.
     private mutating func order(of keys: Elements, in side: Side) -> [Int]? {
         budget -= keys.count
         guard budget > 0 else { return nil }

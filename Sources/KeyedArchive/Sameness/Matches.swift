@@ -2,8 +2,8 @@ internal import PropertyList
 
 /// Which objects and strings of two archives were found to belong to each other.
 ///
-/// All is in one array: most archives are so small that each array more would take longer to make
-/// than the objects take to compare.
+/// Everything is in one array, because most archives are small: another array would take longer to
+/// make than the objects to compare.
 struct Matches {
     enum Outcome {
         /// Neither object was matched before.
@@ -41,7 +41,7 @@ struct Matches {
         }
     }
 
-    /// Whether these two strings are those that `noteEqual` was told of last.
+    /// Whether these two strings were the last ones given to `noteEqual`.
     func areEqual(_ left: ObjectIndex, _ right: ObjectIndex) -> Bool {
         partners[stringStart + left.position] == right.position
     }
@@ -49,5 +49,51 @@ struct Matches {
     /// Notes that two strings are equal; a string has one such partner at a time.
     mutating func noteEqual(_ left: ObjectIndex, _ right: ObjectIndex) {
         partners[stringStart + left.position] = right.position
+    }
+}
+
+/// One of the two archives that are compared.
+enum Side {
+    case left, right
+}
+
+/// Numbers for the strings of two property lists: equal strings have equal numbers.
+///
+/// Each string is read once, however many dictionaries have it as a key.
+///
+/// A class, because it is made only when it is needed: a lazy property that is a structure is
+/// copied whole, with all of its tables, at each change.
+final class TextNumbering {
+    private let left: PropertyList
+    private let right: PropertyList
+    private var numbers: [Text: Int] = [:]
+    private var known: (left: [Int?], right: [Int?])
+
+    init(_ left: PropertyList, _ right: PropertyList) {
+        self.left = left
+        self.right = right
+        known.left = Array(repeating: nil, count: left.objectCount)
+        known.right = Array(repeating: nil, count: right.objectCount)
+    }
+
+    /// The number of a string of one side's list.
+    func number(of index: ObjectIndex, in side: Side) -> Int? {
+        let position = index.position
+        switch side {
+        case .left:
+            if let number = known.left[position] { return number }
+            known.left[position] = left.text(at: index).map { number(of: $0) }
+            return known.left[position]
+        case .right:
+            if let number = known.right[position] { return number }
+            known.right[position] = right.text(at: index).map { number(of: $0) }
+            return known.right[position]
+        }
+    }
+
+    func number(of text: Text) -> Int {
+        if let number = numbers[text] { return number }
+        numbers[text] = numbers.count
+        return numbers.count - 1
     }
 }

@@ -2,7 +2,7 @@ internal import PropertyList
 
 /// Hands the value form on to another sink, with the keyed archives inside data opened.
 ///
-/// Where the base64 of data would stand, the value form of the archive in it stands under the key
+/// In the place of the base64 of data is the value form of the archive in it, under the key
 /// `$archive`. The budget is one for all archives together.
 struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
     private static var levelLimit: Int { 16 }
@@ -19,7 +19,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         rest = limits.size
     }
 
-    /// The archive that the bytes are, where they are one and may be opened.
+    /// The archive that the bytes are, if they are one and may be opened.
     private mutating func archive(in bytes: ArraySlice<UInt8>) -> KeyedArchive? {
         guard level < Self.levelLimit, bytes.starts(with: "bplist".utf8), spend(bytes.count) else {
             return nil
@@ -39,7 +39,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         do {
             try archive.render(into: &self, limits: limits)
         } catch let error as ArchiveError {
-            // Its offset is one in the archive inside, which nobody has before them.
+            // Its offset is for the inner archive, which the user does not see.
             throw error.code == .outputTooDeep
                 ? ArchiveError.outputTooDeep(limit: limits.depth, at: offset)
                 : ArchiveError.outputTooLarge(limit: self.limits.size, at: offset)
@@ -49,7 +49,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         try sink.endDictionary()
     }
 
-    /// Takes what a value costs from the budget; false where that is not enough.
+    /// Takes what a value costs from the budget; false if that is not enough.
     @discardableResult
     private mutating func spend(_ size: Int) -> Bool {
         guard size + 8 <= rest else {

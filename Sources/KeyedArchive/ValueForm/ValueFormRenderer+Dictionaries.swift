@@ -20,8 +20,8 @@ extension ValueFormRenderer {
 
     /// A dictionary object: plain if its keys are strings, all different, and pairs if not.
     ///
-    /// This is the one place that says so. Keys that begin with `$` are such strings, too; whether they
-    /// have a plain spelling is the sink's to say.
+    /// This is the one place that says so. Keys that begin with `$` are such strings, too; whether
+    /// they have a plain spelling is the sink's to say.
     mutating func dictionary(
         _ className: Text, _ keys: Elements, _ values: Elements
     ) throws(ArchiveError) -> Item {
@@ -50,7 +50,7 @@ extension ValueFormRenderer {
         return .dictionaryOfAnyKeys(entries, className: className, keys: keys, values: values)
     }
 
-    /// A property list dictionary that stands inline; its keys are strings, all different.
+    /// A property list dictionary that is inline; its keys are strings, all different.
     mutating func inline(
         _ keys: PropertyList.References, _ values: PropertyList.References
     ) throws(ArchiveError) -> Item {

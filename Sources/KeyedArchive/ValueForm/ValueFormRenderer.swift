@@ -1,14 +1,40 @@
 internal import PropertyList
 
+extension KeyedArchive {
+    /// Hands the value form of the archive to a sink.
+    ///
+    /// An object that several places share is shown in each, so the output can be far larger than
+    /// the archive; the limits bound it.
+    ///
+    /// - Throws: ``ArchiveError`` if the output would be larger or deeper than the limits, and
+    ///   what the sink throws. The sink may have taken events before that.
+    public func render(
+        into sink: inout some ValueFormSink, limits: ValueFormLimits = .standard
+    ) throws {
+        var renderer = ValueFormRenderer(of: self, limits: limits)
+        try renderer.render(into: &sink)
+    }
+
+    /// Hands the value form of the archive to a sink that takes a number of values.
+    ///
+    /// - Throws: As above, and ``TooManyValues`` if there are more.
+    package func render(
+        into sink: inout some ValueFormSink, limits: ValueFormLimits = .standard, mostValues: Int
+    ) throws {
+        var renderer = ValueFormRenderer(of: self, limits: limits, mostValues: mostValues)
+        try renderer.render(into: &sink)
+    }
+}
+
 /// The walk over an archive's graph that shows it as values.
 ///
 /// 1. The stack is an array: the depth of the graph costs memory, and is limited.
-/// 2. Whatever is read is paid for from a budget, so that a bomb of shared objects ends in an error.
+/// 2. What is read is paid for from a budget, so a bomb of shared objects ends in an error.
 /// 3. An object is shown inside itself as a reference, so the walk ends for circles too.
-/// 4. Once more has been shown than an archive holds that shares nothing, the whole is counted before
-///    any more is shown: what is too large is refused while little is made of it.
+/// 4. If the output gets larger than an archive without sharing, the whole is counted first. So
+///    what is too large is refused early.
 struct ValueFormRenderer {
-    /// Archivers keep what stands inline in an object apart from what a field refers to; elements of
+    /// Archivers keep what is inline in an object apart from what a field refers to; elements of
     /// collections are always objects, and shown without that difference.
     enum Position {
         case element
@@ -59,7 +85,7 @@ struct ValueFormRenderer {
     private var stack: [Frame] = []
     /// For each object, whether it is on the stack.
     private var isOpen: [Bool]
-    /// Where the object begins that was met last, for errors.
+    /// The offset of the last object, for errors.
     private(set) var byteOffset = 0
 
     /// - Parameter mostValues: How many values the sink takes at most.
@@ -87,7 +113,7 @@ struct ValueFormRenderer {
         }
     }
 
-    /// What stands under the one key `root`, or the whole `$top`.
+    /// The value of the one key `root`, or the whole `$top`.
     private mutating func rootItem() throws(ArchiveError) -> Item {
         let top = Fields(keys: archive.topKeys, values: archive.topValues)
         if top.count == 1, let root = top["root", in: list], case .uid = list.value(at: root) {
@@ -174,7 +200,7 @@ extension ValueFormRenderer {
         }
     }
 
-    /// Shows what stands at a place of the property list: a reference or an inline value.
+    /// Shows an object of the property list: a reference or an inline value.
     private mutating func show(
         _ index: ObjectIndex, at position: Position, into sink: inout some ValueFormSink
     ) throws {
@@ -215,7 +241,7 @@ extension ValueFormRenderer {
         switch value {
         case .boolean, .integer, .real, .singleReal:
             guard position == .field else { return try show(value, of: uid, into: &sink) }
-            // A number behind a field is an object; a plain number there would be inline.
+            // A number that a field refers to is an object; a plain number would be inline.
             let number = Item.value(index, .element)
             let entries = [
                 Entry(key: "$class", item: .text("NSNumber")), Entry(key: "$value", item: number),
@@ -258,7 +284,7 @@ extension ValueFormRenderer {
         }
     }
 
-    /// Shows an object, or the class record that stands for one.
+    /// Shows an object, or a class record in the place of one.
     private mutating func show(
         _ fields: Fields, of uid: UInt64, into sink: inout some ValueFormSink
     ) throws {
@@ -276,7 +302,7 @@ extension ValueFormRenderer {
             try sink.data(data)
         case .array(let elements):
             try show(.array(elements), of: uid, into: &sink)
-        case .set(let elements):
+        case .set(let elements, _):
             try show(set(name, elements), of: uid, into: &sink)
         case .dictionary(let keys, let values):
             try show(try dictionary(name, keys, values), of: uid, into: &sink)
@@ -294,7 +320,7 @@ private struct ShowingCost {
     var values = 0
 }
 
-/// What is known of the costs of objects while a whole archive is counted.
+/// The known costs of objects while a whole archive is counted.
 private struct ShowingCosts {
     /// The costs of objects, which are the same wherever they are shown.
     var known: [UInt64: ShowingCost] = [:]
@@ -327,8 +353,8 @@ private struct Nothing: ValueFormSink {
 extension ValueFormRenderer {
     private var cost: ShowingCost { ShowingCost(size: limits.size - budget, values: values) }
 
-    /// Counts what the whole archive costs, once it is worth it: an object that many places share is
-    /// counted once, and added for each.
+    /// Counts what the whole archive costs, once it is worth it: an object that many places share
+    /// is counted once, and added for each.
     ///
     /// - Throws: What showing the whole would throw in the end, because it is too large.
     private mutating func countWhole() throws {
@@ -354,7 +380,8 @@ extension ValueFormRenderer {
         guard values <= mostValues else { throw TooManyValues() }
     }
 
-    /// Notes that objects that are open refer to one around them: what they cost depends on the place.
+    /// Notes that objects that are open refer to one around them: what they cost depends on the
+    /// place.
     private mutating func noteReference(to uid: UInt64) {
         // The root is open wherever an object is shown.
         guard let frame = costs?.frames[uid], frame > 0, let last = stack.indices.last else {

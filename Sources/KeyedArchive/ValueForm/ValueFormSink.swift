@@ -1,12 +1,13 @@
 public import PropertyList
 
-/// What takes the value form of an archive, event by event: a writer of JSON or of D-Bus variants.
+/// A receiver of the value form of an archive, event by event, such as a writer of JSON or of D-Bus
+/// variants.
 ///
 /// A value is one scalar event; or an array, which is its elements between `beginArray` and
 /// `endArray`; or a dictionary, which is a `key` and a value for each entry between
 /// `beginDictionary` and `endDictionary`. The keys of a dictionary are all different, and in order
-/// of their code points. What a sink cannot express, it refuses by throwing; the error reaches the
-/// caller of ``KeyedArchive/render(into:limits:)``.
+/// of their code points. A sink throws if it cannot express a value. The error reaches the caller
+/// of ``KeyedArchive/render(into:limits:)``.
 ///
 /// ``ValueFormBuilder`` is a sink too: it makes an archive of the events.
 public protocol ValueFormSink {
@@ -22,7 +23,7 @@ public protocol ValueFormSink {
     mutating func string(_ value: Text) throws
     /// A data object.
     mutating func data(_ value: ArraySlice<UInt8>) throws
-    /// Bytes that stand inline in an object: the dictionary with the one key `$bytes`.
+    /// Bytes that are inline in an object: the dictionary with the one key `$bytes`.
     mutating func bytes(_ value: ArraySlice<UInt8>) throws
     /// A date of the property list, in seconds since 2001-01-01 00:00:00 UTC; a date object comes
     /// as a dictionary.
@@ -35,11 +36,11 @@ public protocol ValueFormSink {
     mutating func endArray() throws
     /// The beginning of a dictionary.
     mutating func beginDictionary() throws
-    /// The beginning of a dictionary, some of whose keys begin with `$` without a meaning: it is not an
-    /// object.
+    /// The beginning of a dictionary, some of whose keys begin with `$` without a meaning: it is
+    /// not an object.
     ///
-    /// - Returns: Whether the sink takes it with its keys as they are. If it does not, as a sink of which
-    ///   nothing is said, the dictionary comes as the object that NSDictionary is.
+    /// - Returns: Whether the sink takes it with its keys as they are. If it does not, which is the
+    ///   default, the dictionary comes as an NSDictionary object.
     mutating func beginDictionaryOfAnyKeys() throws -> Bool
     /// The key of the value that comes next.
     mutating func key(_ key: Text) throws
@@ -58,7 +59,9 @@ public struct ValueFormLimits: Hashable, Sendable {
     public var size: Int
     /// The most levels of arrays and dictionaries in each other.
     public var depth: Int
-    /// The most values, small and large, that are read; each takes some hundred bytes meanwhile.
+    /// The most values that are read.
+    ///
+    /// Each needs some hundred bytes for a while.
     public var count: Int
 
     /// Makes limits of your own.
@@ -70,4 +73,49 @@ public struct ValueFormLimits: Hashable, Sendable {
 
     /// 64 MiB, 10 000 levels, 4 194 304 values.
     public static let standard = ValueFormLimits(size: 64 << 20, depth: 10_000)
+}
+
+/// Objects that are spelled as dictionaries.
+extension ValueFormSink {
+    /// Takes a date as an NSDate object.
+    package mutating func dateObject(_ secondsSince2001: Double) throws {
+        try beginDictionary()
+        try key("$class")
+        try string("NSDate")
+        try key("NS.time")
+        try real(secondsSince2001)
+        try endDictionary()
+    }
+
+    /// Takes a dictionary with any keys.
+    ///
+    /// If some begin with `$`, it is taken as an NSDictionary object.
+    package mutating func dictionary(
+        keys: [Text], value: (Int, inout Self) throws -> Void
+    ) throws {
+        try beginDictionary()
+        guard keys.contains(where: { $0.hasPrefix("$") }) else {
+            for (position, name) in keys.enumerated() {
+                try key(name)
+                try value(position, &self)
+            }
+            return try endDictionary()
+        }
+        try beginPairs(keys)
+        for position in keys.indices { try value(position, &self) }
+        try endArray()
+        try endDictionary()
+    }
+
+    /// Takes the keys of a dictionary as the fields of the object; its values come next.
+    package mutating func beginPairs(_ keys: [Text]) throws {
+        try key("$class")
+        try string("NSDictionary")
+        try key("NS.keys")
+        try beginArray()
+        for name in keys { try string(name) }
+        try endArray()
+        try key("NS.objects")
+        try beginArray()
+    }
 }

@@ -1,7 +1,8 @@
 internal import PropertyList
 
-/// A value, whole, in flat storage: nodes refer to each other by number, so that neither walking it
-/// nor freeing it recurses.
+/// A whole value in flat storage.
+///
+/// Nodes refer to each other by number, so neither walking it nor freeing it recurses.
 struct ValueTree {
     typealias NodeIndex = Int
 
@@ -9,7 +10,7 @@ struct ValueTree {
         case scalar(Scalar)
         /// A number that is an object even as a field.
         case numberObject(Scalar)
-        /// Bytes that stand inline in an object.
+        /// Bytes that are inline in an object.
         case inlineBytes(ArraySlice<UInt8>)
         /// Its elements are fields without a name.
         case array(Range<Int>)
@@ -39,10 +40,65 @@ struct ValueTree {
         nodes[index] = node
     }
 
-    /// Stores fields side by side, and says where.
+    /// Stores fields next to each other, and returns where.
     mutating func add(_ new: some Collection<Field>) -> Range<Int> {
         let start = fields.count
         fields += new
         return start..<fields.count
+    }
+}
+
+// MARK: Writing
+
+extension ValueTree {
+    /// The archive of the value that a node is.
+    func archive(root: NodeIndex) -> KeyedArchive {
+        let writer = ArchiveWriter(nodeCount: nodes.count, content: content)
+        guard case .top(let range) = nodes[root] else { return writer.archive(root: root) }
+        return writer.archive(top: fields[range].map(written))
+    }
+
+    private func content(of node: NodeIndex) -> ArchiveWriter.Content {
+        switch nodes[node] {
+        case .scalar(let scalar), .numberObject(let scalar):
+            return .scalar(scalar)
+        case .array(let range):
+            let elements = ArchiveWriter.Field(name: "NS.objects", value: elements(range))
+            return .object(chain: ClassChain.of("NSArray"), fields: [elements])
+        case .dictionary(let range):
+            let keys = ArchiveWriter.Value.strings(fields[range].map(\.name))
+            return .object(
+                chain: ClassChain.of("NSDictionary"),
+                fields: [
+                    ArchiveWriter.Field(name: "NS.keys", value: keys),
+                    ArchiveWriter.Field(name: "NS.objects", value: elements(range)),
+                ])
+        case .object(let className, let range):
+            return .object(chain: ClassChain.of(className), fields: fields[range].map(written))
+        case .inlineBytes, .top:
+            preconditionFailure("What only a field or the root can be stands elsewhere.")
+        }
+    }
+
+    /// A field as it is written.
+    ///
+    /// The lists of a collection's elements, and the text of a string, are inline in an object of
+    /// any class, because every archiver writes them so.
+    private func written(_ field: Field) -> ArchiveWriter.Field {
+        let value: ArchiveWriter.Value =
+            switch (field.name, nodes[field.node]) {
+            case ("NS.objects", .array(let range)), ("NS.keys", .array(let range)):
+                elements(range)
+            case ("NS.string", .scalar(.string(let text))): .inlineString(text)
+            case (_, .scalar(let scalar)): .scalar(scalar)
+            case (_, .inlineBytes(let bytes)): .inlineBytes(bytes)
+            case (_, .numberObject), (_, .array), (_, .dictionary), (_, .object), (_, .top):
+                .reference(field.node)
+            }
+        return ArchiveWriter.Field(name: field.name, value: value)
+    }
+
+    private func elements(_ range: Range<Int>) -> ArchiveWriter.Value {
+        .elements(fields[range].map(\.node))
     }
 }

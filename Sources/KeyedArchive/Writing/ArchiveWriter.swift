@@ -1,47 +1,85 @@
-internal import PropertyList
+package import PropertyList
 
-/// Writes the archive of a value, in the order in which Foundation's archiver does.
+/// Writes the archive of a graph, in the order in which Foundation's archiver does.
 ///
 /// 1. An object comes before what its fields refer to, and its class record after that. So the root
 ///    is UID 1.
-/// 2. Collections and objects are never shared.
-/// 3. The bytes follow from the tree alone; the work is a stack in an array.
-struct ArchiveWriter {
-    private enum Position {
-        case element
-        case field
+/// 2. An object has one UID, however many refer to it.
+/// 3. The bytes depend on the graph alone, not on the numbers of its nodes. The stack is an array.
+///
+/// Values of JSON and D-Bus, and objects of NSSecureCoding, are written by this type.
+/// ``EncodingWriter`` writes Codable values in the same order, but without an array for each
+/// object.
+package struct ArchiveWriter {
+    /// The number of a node.
+    package typealias Node = Int
+
+    /// What a node is.
+    package enum Content {
+        /// A reference to it is nil.
+        case absent
+        case scalar(Scalar)
+        /// An object; the chain is its class and its superclasses.
+        case object(chain: [Text], fields: [Field])
     }
 
-    /// Something left to do, which leaves one property list object on `results` when it is done.
+    package struct Field {
+        package let name: Text
+        package let value: Value
+
+        package init(name: Text, value: Value) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// What is in a field.
+    package enum Value {
+        /// A number or a boolean itself; a reference to any other scalar.
+        case scalar(Scalar)
+        case inlineString(Text)
+        case inlineBytes(ArraySlice<UInt8>)
+        case reference(Node?)
+        /// The list of a collection's elements, which is inline.
+        case elements([Node])
+        /// The same of elements that are strings.
+        case strings([Text])
+    }
+
+    /// Something left to do.
+    ///
+    /// When it is done, one property list object is added to `results`.
     private enum Step {
-        case value(ValueTree.NodeIndex, Position)
-        case field(ValueTree.Field)
-        case names(Range<Int>)
-        case elements(Range<Int>)
+        case value(Value)
         case endElements(count: Int)
-        case endObject(uid: UInt64, className: Text, names: [Text])
+        case endObject(uid: UInt64, chain: [Text], fields: [Field])
     }
 
-    private let tree: ValueTree
+    private let content: (Node) -> Content
     private var table = ObjectTable()
+    /// The UIDs of the objects that were begun, by node; 0 for all others.
+    private var uids: [UInt32]
     private var steps: [Step] = []
     private var results: [ObjectIndex] = []
 
-    init(of tree: ValueTree) {
-        self.tree = tree
+    /// - Parameters:
+    ///   - nodeCount: How many nodes there are.
+    ///   - content: Says what a node is. It is asked once for an object.
+    package init(nodeCount: Int, content: @escaping (Node) -> Content) {
+        self.content = content
+        uids = Array(repeating: 0, count: nodeCount)
     }
 
-    mutating func write(_ root: ValueTree.NodeIndex) -> KeyedArchive {
-        let names: [Text]
-        if case .top(let range) = tree.nodes[root] {
-            names = tree.fields[range].map(\.name)
-            steps = tree.fields[range].reversed().map(Step.field)
-        } else {
-            names = ["root"]
-            steps = [.value(root, .element)]
-        }
+    /// The archive whose root is a node; nil is nil.
+    package consuming func archive(root: Node?) -> KeyedArchive {
+        archive(top: [Field(name: "root", value: .reference(root))])
+    }
+
+    /// The archive whose `$top` has these entries.
+    package consuming func archive(top: [Field]) -> KeyedArchive {
+        steps = top.reversed().map { .value($0.value) }
         while let step = steps.popLast() { perform(step) }
-        return table.finish(top: names, results)
+        return table.finish(top: top.map(\.name), results)
     }
 }
 
@@ -50,70 +88,56 @@ struct ArchiveWriter {
 extension ArchiveWriter {
     private mutating func perform(_ step: Step) {
         switch step {
-        case .value(let node, let position):
-            add(tree.nodes[node], at: position)
-        case .field(let field):
-            add(field)
-        case .names(let range):
-            let names = tree.fields[range].map { table.reference(to: .string($0.name)) }
-            results.append(table.elements(names))
-        case .elements(let range):
-            steps.append(.endElements(count: range.count))
-            steps += tree.fields[range].reversed().map { .value($0.node, .element) }
+        case .value(let value):
+            add(value)
         case .endElements(let count):
-            results.append(table.elements(popResults(count)))
-        case .endObject(let uid, let className, let names):
-            let values = popResults(names.count)
-            table.define(uid, chain: ClassChain.of(className), names: names, values: values)
+            let elements = table.elements(results.suffix(count))
+            results.removeLast(count)
+            results.append(elements)
+        case .endObject(let uid, let chain, let fields):
+            let values = Array(results.suffix(fields.count))
+            results.removeLast(fields.count)
+            table.define(uid, chain: chain, names: fields.map(\.name), values: values)
             results.append(table.reference(to: uid))
         }
     }
 
-    /// Adds a field's value.
-    ///
-    /// The lists of a collection's elements, and the text of a string, stand inline, whatever the
-    /// class, for that is how every archiver writes them.
-    private mutating func add(_ field: ValueTree.Field) {
-        switch (field.name, tree.nodes[field.node]) {
-        case ("NS.objects", .array(let range)), ("NS.keys", .array(let range)):
-            steps.append(.elements(range))
-        case ("NS.string", .scalar(.string(let text))):
-            results.append(table.inlineString(text))
-        case (_, let node):
-            add(node, at: .field)
-        }
-    }
-
-    private mutating func add(_ node: ValueTree.Node, at position: Position) {
-        switch node {
+    private mutating func add(_ value: Value) {
+        switch value {
         case .scalar(let scalar):
-            results.append(
-                position == .field ? table.field(scalar) : table.reference(to: scalar))
-        case .numberObject(let scalar):
-            results.append(table.reference(to: scalar))
+            results.append(table.field(scalar))
+        case .inlineString(let text):
+            results.append(table.inlineString(text))
         case .inlineBytes(let bytes):
             results.append(table.inlineBytes(bytes))
-        case .array(let range):
-            begin("NSArray", ["NS.objects"], [.elements(range)])
-        case .dictionary(let range):
-            begin("NSDictionary", ["NS.keys", "NS.objects"], [.names(range), .elements(range)])
-        case .object(let className, let range):
-            let fields = tree.fields[range]
-            begin(className, fields.map(\.name), fields.map(Step.field))
-        case .top:
-            preconditionFailure("$top stands inside a value.")
+        case .reference(let node):
+            refer(to: node)
+        case .elements(let nodes):
+            steps.append(.endElements(count: nodes.count))
+            steps += nodes.reversed().lazy.map { .value(.reference($0)) }
+        case .strings(let texts):
+            let references = texts.map { table.reference(to: .string($0)) }
+            results.append(table.elements(references))
         }
     }
 
-    /// Takes the next UID for an object, and leaves its fields to be done.
-    private mutating func begin(_ className: Text, _ names: [Text], _ fields: [Step]) {
-        steps.append(.endObject(uid: table.reserve(), className: className, names: names))
-        steps += fields.reversed()
-    }
-
-    private mutating func popResults(_ count: Int) -> [ObjectIndex] {
-        let popped = Array(results.suffix(count))
-        results.removeLast(count)
-        return popped
+    /// Refers to a node, which is written now if it was not before.
+    private mutating func refer(to node: Node?) {
+        guard let node else { return results.append(table.reference(to: .null)) }
+        guard uids[node] == 0 else {
+            return results.append(table.reference(to: UInt64(uids[node])))
+        }
+        switch content(node) {
+        case .absent:
+            results.append(table.reference(to: .null))
+        case .scalar(let scalar):
+            results.append(table.reference(to: scalar))
+        case .object(let chain, let fields):
+            // It takes its UID before its fields are done.
+            let uid = table.reserve()
+            uids[node] = UInt32(uid)
+            steps.append(.endObject(uid: uid, chain: chain, fields: fields))
+            steps += fields.reversed().lazy.map { .value($0.value) }
+        }
     }
 }

@@ -1,11 +1,22 @@
 package import PropertyList
 
+/// A value that is neither a collection nor an object of a class.
+package enum Scalar {
+    case null
+    case boolean(Bool)
+    case integer(Int128)
+    case real(Double)
+    case string(Text)
+    case data(ArraySlice<UInt8>)
+    case date(Double)
+}
+
 /// The `$objects` of an archive that is being written, and the property list around it.
 ///
 /// 1. `$objects` begins with `$null`, so that UID 0 is nil.
 /// 2. Equal strings, numbers, data and dates are one object, and so are the records of one class.
-///    Objects of classes are shared only by who reserves one UID and refers to it twice.
-/// 3. The UIDs, and so the bytes, follow from the order of the calls alone.
+///    An object of a class is shared only if the caller refers to its UID twice.
+/// 3. The UIDs, and so the bytes, depend on the order of the calls alone.
 /// 4. What is written has the invariants of ``KeyedArchive``: every UID that is referred to was
 ///    reserved or given here, every dictionary in `$objects` comes from `define` or is a class
 ///    record, and no scalar is a UID. Callers give different names to the fields of an object.
@@ -19,14 +30,14 @@ package struct ObjectTable {
         var reference: ObjectIndex?
     }
 
-    /// Up to how many classes are searched one by one.
+    /// Up to this number, classes are searched one by one.
     private static let searchLimit = 8
 
     private(set) var list = PropertyListWriter()
     /// The entries of `$objects`.
     private var objects: [ObjectIndex]
-    /// For each object of the property list the property list object that refers to it, where it is
-    /// a scalar of `$objects`.
+    /// For each scalar of `$objects`, by its object of the property list: the object that refers to
+    /// it.
     private var references: [ObjectIndex?] = []
     private var classes: [ClassRecord] = []
     private var classNumbers: [[Text]: ClassNumber] = [:]
@@ -36,7 +47,7 @@ package struct ObjectTable {
         objects = [list.add(string: "$null")]
     }
 
-    /// Makes room for so many objects of the property list.
+    /// Reserves memory for a number of objects.
     mutating func reserveCapacity(_ count: Int) {
         list.reserveCapacity(count)
     }
@@ -47,10 +58,10 @@ package struct ObjectTable {
         return UInt64(objects.count - 1)
     }
 
-    /// Says what the object is whose UID was reserved: its class with the superclasses, and its
-    /// fields, which come from the functions below.
+    /// Defines the object of a reserved UID: its class with the superclasses, and its fields, which
+    /// come from the functions below.
     ///
-    /// The record of the class takes a UID here where it is new.
+    /// A new class gets a UID for its record here.
     package mutating func define(
         _ uid: UInt64, chain: [Text], names: [Text], values: [ObjectIndex]
     ) {
@@ -82,7 +93,7 @@ package struct ObjectTable {
 
     /// A field's name, for an object that is about to be defined.
     mutating func key(_ name: Text) -> ObjectIndex {
-        // The name that all objects have comes first.
+        // The name that all objects have is written first.
         _ = keyOfClass()
         return list.add(string: name)
     }
@@ -115,17 +126,17 @@ extension ObjectTable {
         }
     }
 
-    /// A string that stands inline.
+    /// A string that is inline.
     package mutating func inlineString(_ string: Text) -> ObjectIndex {
         list.add(string: string)
     }
 
-    /// Bytes that stand inline.
+    /// Bytes that are inline.
     package mutating func inlineBytes(_ bytes: ArraySlice<UInt8>) -> ObjectIndex {
         list.add(bytes: bytes)
     }
 
-    /// The list of a collection's elements, which stands inline.
+    /// The list of a collection's elements, which is inline.
     package mutating func elements(_ elements: [ObjectIndex]) -> ObjectIndex {
         list.add(elements: elements[...])
     }
@@ -141,7 +152,7 @@ extension ObjectTable {
 extension ObjectTable {
     /// The archive whose `$top` has these entries.
     package consuming func finish(top names: [Text], _ values: [ObjectIndex]) -> KeyedArchive {
-        // The order in which they are added is that of the bytes.
+        // The bytes have the order of these calls.
         let topKeys = names.map { list.add(string: $0) }
         let version = list.add(integer: KeyedArchive.version)
         let archiver = list.add(string: "NSKeyedArchiver")
@@ -227,5 +238,62 @@ extension ObjectTable {
         let reference = list.add(uid: UInt64(objects.count - 1))
         classes[number].reference = reference
         return reference
+    }
+}
+
+/// The class and its superclasses, as a class record has them in `$classes`.
+package enum ClassChain {
+    /// The classes between a known class and NSObject.
+    ///
+    /// All other classes are taken for direct subclasses of NSObject.
+    private static let superclasses: [Text: [Text]] = [
+        "NSMutableArray": ["NSArray"],
+        "NSMutableAttributedString": ["NSAttributedString"],
+        "NSMutableCharacterSet": ["NSCharacterSet"],
+        "NSMutableData": ["NSData"],
+        "NSMutableDictionary": ["NSDictionary"],
+        "NSMutableIndexSet": ["NSIndexSet"],
+        "NSMutableOrderedSet": ["NSOrderedSet"],
+        "NSMutableSet": ["NSSet"],
+        "NSCountedSet": ["NSMutableSet", "NSSet"],
+        "NSMutableString": ["NSString"],
+        "NSMutableURLRequest": ["NSURLRequest"],
+        "NSHTTPURLResponse": ["NSURLResponse"],
+        "NSNumber": ["NSValue"],
+        "NSDecimalNumber": ["NSNumber", "NSValue"],
+    ]
+
+    package static func of(_ className: Text) -> [Text] {
+        guard className.hasPrefix("NS") else { return [className, "NSObject"] }
+        guard className != "NSObject" else { return [className] }
+        return [className] + (superclasses[className] ?? []) + ["NSObject"]
+    }
+}
+
+extension KeyedArchive {
+    /// The archive that one of this module's writers made.
+    ///
+    /// Nothing is checked again: ``PropertyListWriter`` keeps the invariants of ``PropertyList``,
+    /// and ``ObjectTable`` those of an archive. Debug builds check this. A broken invariant would
+    /// not break memory safety.
+    init(written list: PropertyList) {
+        do {
+            let root = try RootEntries(of: list)
+            self.init(list: list, root: root)
+        } catch {
+            preconditionFailure("The archive that was written has no root: \(error)")
+        }
+        assert(isValid, "The archive that was written is not valid.")
+    }
+
+    private var isValid: Bool {
+        let limits = Limits(
+            byteCount: .max, objectCount: .max, depth: Limits.standard.depth)
+        do {
+            _ = try KeyedArchive(validating: bytes, limits: limits)
+            return true
+        } catch {
+            return false
+        }
     }
 }

@@ -1,19 +1,19 @@
 /// The check that no collection contains itself or is nested too deep, and that the keys of each
 /// dictionary are strings, all different (invariants 4 and 5 of ``PropertyList``).
 ///
-/// Each collection is entered once, however many refer to it, so that a short list whose collections
-/// share each other is no work; the stack is an array.
+/// Each collection is entered once, however many refer to it, so a short list whose collections
+/// share each other costs little. The stack is an array.
 struct ContainmentCheck {
     /// What is known of an object: nothing yet, that it is on the stack, or its height.
     struct Mark: Equatable {
-        /// How many levels of collections the object is, where it is known.
+        /// How many levels of collections the object is, if it is known.
         let height: UInt32
 
-        /// What is no collection.
+        /// What is not a collection.
         static let scalar = Mark(height: 0)
         /// A collection that was not entered.
         ///
-        /// There are never so many objects as this and `open` say.
+        /// No list has so many objects that its height could be this value or `open`.
         static let unvisited = Mark(height: .max - 1)
         /// A collection that holds the one at hand.
         static let open = Mark(height: .max)

@@ -2,10 +2,10 @@
 ///
 /// Keys differ nearly always in their length or their last character, which is seen at once. Of
 /// those that do not, each is hashed once, however many dictionaries share it, and only keys of the
-/// same hash are read against each other. The hash is seeded anew in each process, so nobody can
+/// same hash are read against each other. The hash has a new seed in each process, so nobody can
 /// make keys that collide.
 struct KeyCheck {
-    /// Up to how many keys are compared each with each, which needs no sorting.
+    /// Up to this number, all keys are compared with each other, which needs no sorting.
     private static let pairwiseLimit = 16
 
     private struct Key {

@@ -4,10 +4,11 @@ extension PropertyList {
         value(of: layout(of: index))
     }
 
-    /// What stands at an index: the object itself, or where that is a reference of a keyed archive,
-    /// the object that it refers to in `objects`.
+    /// The object at an index.
     ///
-    /// - Precondition: The reference is in range, which whoever reads archives has checked.
+    /// A reference of a keyed archive is resolved to the object that it refers to in `objects`.
+    ///
+    /// - Precondition: The reference is in range. Readers of archives check that first.
     package func resolve(
         _ index: ObjectIndex, in objects: References
     ) -> (index: ObjectIndex, uid: UInt64?, value: Value) {
@@ -20,7 +21,8 @@ extension PropertyList {
 
     /// What an object of this property list is, and where its content is.
     ///
-    /// Every object was looked at once when the property list was read, so nothing is checked again.
+    /// Every object was looked at once when the property list was read, so nothing is checked
+    /// again.
     @inline(__always)
     func layout(of index: ObjectIndex) -> Layout {
         let offset = byteOffset(of: index)
@@ -115,18 +117,18 @@ extension PropertyList {
             start: range.start, count: min(count, range.count), isUTF16: range.isUTF16)
     }
 
-    /// The string, or nil where an unpaired surrogate stands in it.
+    /// The string, or nil if it has an unpaired surrogate.
     package func wellFormedString(of range: StringRange) -> String? {
         guard !range.isUTF16 else { return text(of: range).string }
         return String(decoding: bytes[range.start..<range.start + range.count], as: UTF8.self)
     }
 
-    /// The text of the object where it is a string, else nil.
+    /// The text of the object if it is a string, else nil.
     public func text(at index: ObjectIndex) -> Text? {
         string(at: index).map(text(of:))
     }
 
-    /// Where the code units of the object are, where it is a string, else nil.
+    /// Where the code units of the object are, if it is a string, else nil.
     public func string(at index: ObjectIndex) -> StringRange? {
         let layout = layout(of: index)
         guard layout.kind == .ascii || layout.kind == .utf16 else { return nil }
@@ -134,7 +136,7 @@ extension PropertyList {
             start: layout.start, count: layout.count, isUTF16: layout.kind == .utf16)
     }
 
-    /// The value of a dictionary's key, where it has that; nothing is allocated.
+    /// The value of a dictionary's key, if it has that; nothing is allocated.
     public func value(
         ofKey name: StaticString, keys: References, values: References
     ) -> ObjectIndex? {
@@ -148,7 +150,7 @@ extension PropertyList {
 }
 
 extension PropertyList {
-    /// Where among the references of a collection an object is, where it is one of them.
+    /// The position of an object in the references of a collection, if it is one of them.
     package func position(of index: ObjectIndex, in references: References) -> Int? {
         let width = trailer.referenceWidth
         for position in 0..<references.count

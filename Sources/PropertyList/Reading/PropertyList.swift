@@ -7,11 +7,12 @@
 /// 2. Every reference is below the number of objects.
 /// 3. All objects together are no larger than the bytes that hold them. So what is linear in the
 ///    objects' sizes is linear in the file, however its offsets overlap.
-/// 4. No collection that the root reaches contains itself, and none is nested deeper than the limit.
+/// 4. No collection that the root reaches contains itself, and none is nested deeper than the
+///    limit.
 /// 5. The keys of a dictionary are strings, all different.
 ///
-/// Reading allocates nothing for an object, and uses no recursion, so that neither the size nor the
-/// depth of foreign bytes can exhaust the stack.
+/// Reading allocates nothing for an object and does not recurse, so foreign bytes cannot exhaust
+/// the stack.
 ///
 /// ```swift
 /// let list = try PropertyList(bytes)
@@ -23,12 +24,14 @@ public struct PropertyList: Sendable {
     /// The bytes that were read, unchanged.
     public let bytes: [UInt8]
     let trailer: Trailer
-    /// The largest UID among the objects, where there is one; whoever reads UIDs checks it once.
+    /// The largest UID among the objects, if there is one.
+    ///
+    /// Readers of UIDs check it once.
     public private(set) var largestUID: UInt64?
 
     /// Reads a binary property list and checks all of it.
     ///
-    /// - Throws: ``PropertyListError`` with the offset of the first thing found wrong.
+    /// - Throws: ``PropertyListError`` with the offset of the first fault.
     public init(_ bytes: [UInt8], limits: Limits = .standard) throws(PropertyListError) {
         let trailer = try Trailer(of: bytes, limits: limits)
         self.bytes = bytes
@@ -36,12 +39,12 @@ public struct PropertyList: Sendable {
         var table = TableCheck(of: self)
         try table.run()
         largestUID = table.largestUID
-        // The table is given away, so that its marks are changed where they are, not in a copy.
+        // The table is given away, so its marks are changed in place, not in a copy.
         var containment = ContainmentCheck(after: consume table, depthLimit: limits.depth)
         try containment.run()
     }
 
-    /// The list that ``PropertyListWriter`` wrote, which has the invariants by itself.
+    /// Makes the list that ``PropertyListWriter`` wrote, which has the invariants.
     init(written bytes: [UInt8], trailer: Trailer, largestUID: UInt64?) {
         self.bytes = bytes
         self.trailer = trailer
@@ -57,5 +60,100 @@ public struct PropertyList: Sendable {
     /// The objects of the table in its order.
     public var indices: some Sequence<ObjectIndex> {
         (0..<UInt32(objectCount)).lazy.map(ObjectIndex.init(number:))
+    }
+}
+
+/// The number of an object of a property list, in its table of objects.
+public struct ObjectIndex: Hashable, Sendable {
+    let number: UInt32
+
+    /// The number as an integer, from 0.
+    public var position: Int { Int(number) }
+}
+
+extension PropertyList {
+    /// The object of this number; it is one below ``objectCount``.
+    package func index(at position: Int) -> ObjectIndex {
+        precondition((0..<objectCount).contains(position), "There is no such object.")
+        return ObjectIndex(number: UInt32(position))
+    }
+}
+
+extension PropertyList {
+    /// One value of a property list.
+    ///
+    /// Strings, data and collections are ranges of its bytes; nothing is copied before `text(of:)`
+    /// or `elements(of:)` asks for it.
+    public enum Value: Hashable, Sendable {
+        /// A boolean.
+        case boolean(Bool)
+        /// An integer of 8 to 128 bits.
+        case integer(Int128)
+        /// A real of 64 bits.
+        case real(Double)
+        /// A real of 32 bits.
+        case singleReal(Float)
+        /// A date, in seconds since 2001-01-01 00:00:00 UTC.
+        case date(Double)
+        /// Bytes.
+        case data(DataRange)
+        /// A string.
+        case string(StringRange)
+        /// A reference of a keyed archive: the number of an object in its `$objects`.
+        case uid(UInt64)
+        /// An array.
+        case array(References)
+        /// A set whose elements have an order.
+        case orderedSet(References)
+        /// A set.
+        case set(References)
+        /// A dictionary, in the order of the file. Its keys are strings, all different.
+        case dictionary(keys: References, values: References)
+    }
+
+    /// Where the bytes of a data value are.
+    public struct DataRange: Hashable, Sendable {
+        let start: Int
+        /// How many bytes there are.
+        public let count: Int
+    }
+
+    /// Where the code units of a string are.
+    public struct StringRange: Hashable, Sendable {
+        let start: Int
+        /// How many UTF-16 code units the string has.
+        public let count: Int
+        /// Whether each takes two bytes; else all are ASCII and take one.
+        let isUTF16: Bool
+    }
+
+    /// Where the references of a collection to its elements are.
+    public struct References: Hashable, Sendable {
+        let start: Int
+        /// How many elements there are.
+        public let count: Int
+    }
+}
+
+extension PropertyList {
+    /// How large a property list may be that is read.
+    public struct Limits: Hashable, Sendable {
+        /// The most bytes.
+        public var byteCount: Int
+        /// The most objects: values, and the keys among them.
+        public var objectCount: Int
+        /// The most levels of collections in collections.
+        public var depth: Int
+
+        /// Makes limits of your own.
+        public init(byteCount: Int, objectCount: Int, depth: Int) {
+            self.byteCount = byteCount
+            self.objectCount = objectCount
+            self.depth = depth
+        }
+
+        /// 16 MiB, 4 194 304 objects, 512 levels.
+        public static let standard = Limits(
+            byteCount: 16 << 20, objectCount: 4 << 20, depth: 512)
     }
 }

@@ -1,8 +1,11 @@
 /// The last 32 bytes of a binary property list: where everything is.
 ///
 /// The layout is that of `CFBinaryPlistTrailer` in
+///
+///
+///
 /// [ForFoundationOnly.h](https://github.com/apple-oss-distributions/CF/blob/main/ForFoundationOnly.h):
-/// six bytes that nobody reads, the two widths, then three big-endian 64-bit numbers.
+/// six unused bytes, the two widths, then three big-endian 64-bit numbers.
 struct Trailer: Sendable {
     /// "bplist00".
     static let header: [UInt8] = Array("bplist00".utf8)
@@ -30,7 +33,7 @@ struct Trailer: Sendable {
         let offsetTable = bytes.unsigned(at: start + 24, width: 8)
 
         guard offsetTable > Self.header.count, offsetTable < start else {
-            throw .badTrailer(at: start + 24, "the offset table is said to be outside of the file")
+            throw .badTrailer(at: start + 24, "the offset table is outside the file")
         }
         guard objectCount > 0, objectCount <= offsetTable - UInt64(Self.header.count) else {
             throw .badTrailer(at: start + 8, "the file has no room for \(objectCount) objects")
@@ -39,7 +42,7 @@ struct Trailer: Sendable {
             throw .tooManyObjects(objectCount, limit: limits.objectCount, at: start + 8)
         }
         guard UInt64(start) - offsetTable >= objectCount * UInt64(offsetWidth) else {
-            throw .badTrailer(at: start + 24, "the offset table reaches over the trailer")
+            throw .badTrailer(at: start + 24, "the offset table overlaps the trailer")
         }
         guard root < objectCount else {
             throw .badTrailer(at: start + 16, "the root is object \(root) of \(objectCount)")
@@ -56,7 +59,7 @@ struct Trailer: Sendable {
         self.offsetTable = Int(offsetTable)
     }
 
-    /// The trailer of a list whose root stands first.
+    /// Makes the trailer of a list whose root comes first.
     init(offsetWidth: Int, referenceWidth: Int, objectCount: Int, offsetTable: Int) {
         self.offsetWidth = offsetWidth
         self.referenceWidth = referenceWidth

@@ -21,7 +21,7 @@ package enum Base64 {
         }
     }
 
-    /// The bytes that `string` spells, or nil where it is no base64: another character, a wrong
+    /// The bytes that `string` spells, or nil if it is not base64: another character, a wrong
     /// length, or bits left over that are not zero.
     package static func decode(_ string: String) -> [UInt8]? {
         let digits = Array(string.utf8)

@@ -21,16 +21,16 @@ package struct CalendarDate: Hashable, Sendable {
     private static let daysPerEra = 146_097
     private static let secondsLimit = 2_840_000_000_000_000
 
-    /// The second that a moment is in, from the moment's seconds since 2001-01-01 00:00:00 UTC.
-    ///
-    /// Nil if that is not a number, or farther away than 90 million years: no double has seconds there.
+    /// The second that contains a moment, which is given in seconds after 2001-01-01 00:00:00 UTC;
+    /// nil if it is not a number, or farther away than 90 million years, as no double keeps
+    /// seconds.
     package init?(secondsSince2001 seconds: Double) {
         let whole = seconds.rounded(.down)
         guard let total = Int(exactly: whole), total.magnitude < Self.secondsLimit else {
             return nil
         }
         let (dayNumber, secondOfDay) = total.floored(dividingBy: Self.secondsPerDay)
-        // Years begin in March here, so that the additional day of leap years is their last.
+        // Years begin in March here, so the leap day is their last day.
         let (era, dayOfEra) = (dayNumber + Self.referenceDay).floored(dividingBy: Self.daysPerEra)
         let leapDays = dayOfEra / 1_460 - dayOfEra / 36_524 + dayOfEra / (Self.daysPerEra - 1)
         let yearOfEra = (dayOfEra - leapDays) / 365
@@ -45,8 +45,8 @@ package struct CalendarDate: Hashable, Sendable {
         second = secondOfDay % 60
     }
 
-    /// Reads a date that is written as `2024-02-29T12:00:00Z`; nil if it is written in another way, or if
-    /// there is no such date.
+    /// Takes a date apart that is written as `2024-02-29T12:00:00Z`; nil if it is written
+    /// otherwise, or if there is no such date.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -83,7 +83,7 @@ package struct CalendarDate: Hashable, Sendable {
 }
 
 extension CalendarDate: CustomStringConvertible {
-    /// The date as ISO 8601 has it, such as `2024-02-29T12:00:00Z`.
+    /// The date in ISO 8601, such as `2024-02-29T12:00:00Z`.
     package var description: String {
         let yearDigits = (year < 0 ? "-" : "") + Self.digits(abs(year), 4)
         let date = [month, day].map { "-" + Self.digits($0, 2) }.joined()

@@ -1,7 +1,8 @@
 /// Moments as ISO 8601 spells them, such as `2024-02-29T12:00:01.5Z`, without a loss of digits.
 ///
-/// A moment is a number of seconds since 2001-01-01 00:00:00 UTC, as property lists have it. Its fraction
-/// is never computed as a double, which could round it. The decimal digits are taken as they are.
+/// A moment is a number of seconds since 2001-01-01 00:00:00 UTC, as in property lists. Its
+/// fraction is never computed as a double, which could round it. The decimal digits are taken as
+/// they are.
 package enum ISODate {
     /// The years that four digits can spell.
     private static let years = 1...9_999
@@ -14,8 +15,8 @@ package enum ISODate {
 
     /// The shortest spelling in UTC that reads back as the same double.
     ///
-    /// - Returns: Nil for a moment that has no such spelling: a year outside 1 to 9999, negative zero,
-    ///   an infinity, or a value that is not a number.
+    /// - Returns: Nil for a moment that has no such spelling: a year outside 1 to 9999, negative
+    ///   zero, an infinity, or a value that is not a number.
     package static func text(secondsSince2001 seconds: Double) -> String? {
         guard let date = CalendarDate(secondsSince2001: seconds), years.contains(date.year),
             seconds != 0 || seconds.sign == .plus
@@ -28,8 +29,8 @@ package enum ISODate {
 
     /// The double that is nearest to a moment.
     ///
-    /// - Parameter text: A date of a year from 0001 to 9999, `T`, a time with seconds, up to 324 digits
-    ///   of a fraction or none, and `Z` or an offset (`+01:00`, `+0100` or `+01`).
+    /// - Parameter text: A date of a year from 0001 to 9999, `T`, a time with seconds, up to 324
+    ///   digits of a fraction or none, and `Z` or an offset (`+01:00`, `+0100` or `+01`).
     /// - Returns: Nil if the text has another form, or no calendar has the date.
     package static func seconds(of text: String) -> Double? {
         guard text.utf8.count <= longest else { return nil }
@@ -53,7 +54,8 @@ package enum ISODate {
 // MARK: Fractions
 
 extension ISODate {
-    /// The shortest decimal digits of the fraction of a double that is not negative; none if it is whole.
+    /// The shortest decimal digits of the fraction of a double that is not negative; none if it is
+    /// whole.
     private static func fraction(of magnitude: Double) -> [UInt8] {
         let parts = magnitude.description.split(separator: "e")
         let digits = parts[0].split(separator: ".")

@@ -12,13 +12,13 @@
 /// if let string = title.string { print(string) }
 /// ```
 public struct Text: Sendable {
-    enum Storage {
+    private enum Storage {
         case wellFormed(String)
         /// Holds one unpaired surrogate or more, so never equals a well-formed text.
         case illFormed([UInt16])
     }
 
-    let storage: Storage
+    private let storage: Storage
 
     /// Makes the text that `string` is.
     public init(_ string: String) {
@@ -34,7 +34,7 @@ public struct Text: Sendable {
         }
     }
 
-    /// The text as a string, or nil where an unpaired surrogate stands in it.
+    /// The text as a string, or nil if it has an unpaired surrogate.
     public var string: String? {
         switch storage {
         case .wellFormed(let string): string
@@ -50,7 +50,9 @@ public struct Text: Sendable {
         }
     }
 
-    /// How many bytes the text takes up in memory, about; what limits on output count.
+    /// About how many bytes of memory the text needs.
+    ///
+    /// Limits on output count this.
     public var byteCount: Int {
         switch storage {
         case .wellFormed(let string): string.utf8.count
@@ -75,11 +77,70 @@ extension Text: ExpressibleByStringLiteral {
 }
 
 extension Text: CustomStringConvertible {
-    /// The text for people to read: U+FFFD stands for each unpaired surrogate.
+    /// The text for people to read, with U+FFFD for each unpaired surrogate.
     public var description: String {
         switch storage {
         case .wellFormed(let string): string
         case .illFormed(let codeUnits): String(decoding: codeUnits, as: UTF16.self)
         }
+    }
+}
+
+extension Text: Hashable {
+    /// Whether both are the same code units; canonical equivalence does not count.
+    public static func == (left: Text, right: Text) -> Bool {
+        switch (left.storage, right.storage) {
+        case (.wellFormed(let left), .wellFormed(let right)):
+            // Strings that are not even equivalent, which is quick to see, have other code units.
+            left == right && left.utf8.elementsEqual(right.utf8)
+        case (.illFormed(let left), .illFormed(let right)):
+            left == right
+        default:
+            false
+        }
+    }
+
+    /// Feeds the code units of the text to `hasher`.
+    public func hash(into hasher: inout Hasher) {
+        switch storage {
+        case .wellFormed(let string):
+            // Not the string itself: equivalent strings hash alike, and there can be very many.
+            // All bytes go in at once; the pointer does not leave the closure.
+            let isHashed: Void? = string.utf8.withContiguousStorageIfAvailable { bytes in
+                hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+            }
+            if isHashed == nil {
+                for byte in string.utf8 { hasher.combine(byte) }
+            }
+            hasher.combine(UInt8.max)
+        case .illFormed(let codeUnits):
+            hasher.combine(codeUnits)
+        }
+    }
+}
+
+extension Text: Comparable {
+    /// Whether `left` is before `right` by code points.
+    ///
+    /// An unpaired surrogate counts as a code point.
+    public static func < (left: Text, right: Text) -> Bool {
+        if case .wellFormed(let left) = left.storage, case .wellFormed(let right) = right.storage {
+            // The bytes of UTF-8 are ordered as its code points are.
+            return left.utf8.lexicographicallyPrecedes(right.utf8)
+        }
+        return left.codePoints.lexicographicallyPrecedes(right.codePoints)
+    }
+
+    /// The code points of the text, unpaired surrogates among them.
+    private var codePoints: [UInt32] {
+        var points: [UInt32] = []
+        for unit in codeUnits {
+            if UTF16.isTrailSurrogate(unit), let last = points.last, last & ~0x3FF == 0xD800 {
+                points[points.count - 1] = 0x10000 + (last & 0x3FF) << 10 + UInt32(unit) & 0x3FF
+            } else {
+                points.append(UInt32(unit))
+            }
+        }
+        return points
     }
 }

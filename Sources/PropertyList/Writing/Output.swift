@@ -1,4 +1,4 @@
-/// The bytes of a property list, which are as many as was said at first.
+/// The bytes of a property list, whose number is known from the start.
 struct Output {
     private var bytes: [UInt8]
     private let offsetWidth: Int
@@ -28,7 +28,7 @@ struct Output {
         for offset in 0..<range.count { bytes[start + offset] = content[range.lowerBound + offset] }
     }
 
-    /// Appends the marker of a collection, and the count in it or behind it.
+    /// Appends the marker of a collection, and the count in it or after it.
     mutating func append(type: UInt8, count: Int) {
         append(UInt32(type << 4 | UInt8(min(count, 15))), width: 1)
         guard count >= 15 else { return }
@@ -53,7 +53,7 @@ struct Output {
         end += width
     }
 
-    /// Writes the trailer behind the offset table, which is full by now.
+    /// Writes the trailer after the offset table, which is complete.
     consuming func finish(_ trailer: Trailer) -> [UInt8] {
         precondition(end == trailer.offsetTable, "The objects have another size than was said.")
         bytes[tableEnd + 6] = UInt8(trailer.offsetWidth)

@@ -1,7 +1,7 @@
 /// Builds a binary property list, object by object: elements first, then what holds them.
 ///
 /// The bytes follow from the calls alone. Scalars are written once however often they are added,
-/// every number takes the fewest bytes, and the root stands first.
+/// every number takes the fewest bytes, and the root comes first.
 ///
 /// ```swift
 /// var writer = PropertyListWriter()
@@ -11,7 +11,7 @@
 /// ```
 public struct PropertyListWriter {
     /// An object, its content a range of `content` or of `references`.
-    struct Entry {
+    private struct Entry {
         /// What an object is; of collections, the type in its marker.
         enum Kind: UInt8 {
             case scalar = 0
@@ -26,20 +26,20 @@ public struct PropertyListWriter {
     }
 
     /// A place of the hash table.
-    struct Slot {
+    private struct Slot {
         var hash: UInt32 = 0
-        /// The number of the scalar, and 1 more; 0 where there is none.
+        /// The number of the scalar, and 1 more; 0 if there is none.
         var number: UInt32 = 0
     }
 
-    var entries: [Entry] = []
+    private var entries: [Entry] = []
     /// The scalars, spelled as they will be written.
     var content: [UInt8] = []
     private var references: [ObjectIndex] = []
     /// The scalars by their spelling: a hash table with a power of two of slots, at most half full.
-    var slots = [Slot](repeating: Slot(), count: 64)
-    var scalarCount = 0
-    var largestUID: UInt64?
+    private var slots = [Slot](repeating: Slot(), count: 64)
+    private var scalarCount = 0
+    private var largestUID: UInt64?
     /// How many bytes the markers and counts of the collections take.
     private var markerSize = 0
 
@@ -49,7 +49,7 @@ public struct PropertyListWriter {
         content.reserveCapacity(256)
     }
 
-    /// Makes room for so many objects.
+    /// Reserves memory for a number of objects.
     package mutating func reserveCapacity(_ count: Int) {
         entries.reserveCapacity(count)
         while slots.count < 2 * count { growSlots() }
@@ -85,7 +85,7 @@ public struct PropertyListWriter {
         return add(Entry(kind: .dictionary, start: start, count: keys.count))
     }
 
-    /// Adds a dictionary whose first key and value stand apart from the others.
+    /// Adds a dictionary whose first key and value are given separately.
     package mutating func add(
         firstKey: ObjectIndex, _ keys: ArraySlice<ObjectIndex>,
         firstValue: ObjectIndex, _ values: ArraySlice<ObjectIndex>
@@ -107,7 +107,9 @@ public struct PropertyListWriter {
         return add(Entry(kind: kind, start: start, count: elements.count))
     }
 
-    /// Appends references; an object can only hold those before it, so that none holds itself.
+    /// Appends references.
+    ///
+    /// An object can only hold earlier ones, so none holds itself.
     private mutating func append(_ elements: ArraySlice<ObjectIndex>) {
         for element in elements {
             precondition(element.position < entries.count, "The element is of another writer.")
@@ -115,7 +117,7 @@ public struct PropertyListWriter {
         }
     }
 
-    mutating func add(_ entry: Entry) -> ObjectIndex {
+    private mutating func add(_ entry: Entry) -> ObjectIndex {
         if entry.kind != .scalar { markerSize += Output.markerSize(count: entry.count) }
         entries.append(entry)
         return ObjectIndex(number: UInt32(entries.count - 1))
@@ -169,6 +171,155 @@ extension PropertyListWriter {
             output.append(
                 number == root.number ? 0 : number + (number < root.number ? 1 : 0),
                 width: referenceWidth)
+        }
+    }
+}
+
+/// Scalars, which are spelled as they will be written, and found again by their spelling.
+extension PropertyListWriter {
+    /// Adds a boolean.
+    public mutating func add(boolean: Bool) -> ObjectIndex {
+        let start = content.count
+        content.append(boolean ? 0x09 : 0x08)
+        return addScalar(from: start)
+    }
+
+    /// Adds an integer.
+    public mutating func add(integer: Int128) -> ObjectIndex {
+        let start = content.count
+        content.append(integer: integer)
+        return addScalar(from: start)
+    }
+
+    /// Adds a real of 64 bits.
+    public mutating func add(real: Double) -> ObjectIndex {
+        let start = content.count
+        content.append(marker: 0x23, bits: real.bitPattern)
+        return addScalar(from: start)
+    }
+
+    /// Adds a real of 32 bits.
+    package mutating func add(singleReal: Float) -> ObjectIndex {
+        let start = content.count
+        content.append(0x22)
+        content.append(bigEndian: singleReal.bitPattern, width: 4)
+        return addScalar(from: start)
+    }
+
+    /// Adds a date, in seconds since 2001-01-01 00:00:00 UTC.
+    public mutating func add(date: Double) -> ObjectIndex {
+        let start = content.count
+        content.append(marker: 0x33, bits: date.bitPattern)
+        return addScalar(from: start)
+    }
+
+    /// Adds bytes.
+    public mutating func add(data: some Sequence<UInt8>) -> ObjectIndex {
+        add(bytes: Array(data)[...])
+    }
+
+    /// Adds bytes of an array.
+    package mutating func add(bytes: ArraySlice<UInt8>) -> ObjectIndex {
+        let start = content.count
+        content.append(type: 0x4, count: bytes.count)
+        content += bytes
+        return addScalar(from: start)
+    }
+
+    /// Adds a string: as ASCII if it is that, else as UTF-16.
+    public mutating func add(string: Text) -> ObjectIndex {
+        let start = content.count
+        content.append(text: string)
+        return addScalar(from: start)
+    }
+
+    /// Adds a string that is given in UTF-8, and well-formed.
+    package mutating func add(utf8: ArraySlice<UInt8>) -> ObjectIndex {
+        let start = content.count
+        content.append(utf8: utf8)
+        return addScalar(from: start)
+    }
+
+    /// Adds a reference of a keyed archive.
+    public mutating func add(uid: UInt64) -> ObjectIndex {
+        let start = content.count
+        let width = uid.byteWidth
+        content.append(0x80 | UInt8(width - 1))
+        content.append(bigEndian: uid, width: width)
+        largestUID = max(uid, largestUID ?? 0)
+        return addScalar(from: start)
+    }
+}
+
+// MARK: The hash table
+
+extension PropertyListWriter {
+    /// Adds the scalar that was just spelled at the end of `content`, or finds the same one.
+    private mutating func addScalar(from start: Int) -> ObjectIndex {
+        let count = content.count - start
+        let hash = hash(from: start)
+        var position = Int(hash) & (slots.count - 1)
+        while slots[position].number != 0 {
+            let slot = slots[position]
+            if slot.hash == hash, isSpelled(Int(slot.number - 1), from: start, count: count) {
+                content.removeLast(count)
+                return ObjectIndex(number: slot.number - 1)
+            }
+            position = (position + 1) & (slots.count - 1)
+        }
+        let index = add(Entry(kind: .scalar, start: start, count: count))
+        slots[position] = Slot(hash: hash, number: index.number + 1)
+        scalarCount += 1
+        if scalarCount * 2 > slots.count { growSlots() }
+        return index
+    }
+
+    /// A hash with a new seed in each process, so nobody can make strings that collide.
+    private func hash(from start: Int) -> UInt32 {
+        var hasher = Hasher()
+        // All bytes go in at once; the pointer stays in the closure and within the content.
+        content.withUnsafeBytes {
+            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[start...]))
+        }
+        return UInt32(truncatingIfNeeded: hasher.finalize())
+    }
+
+    /// Whether a scalar is spelled as the `count` bytes from `start` are.
+    private func isSpelled(_ number: Int, from start: Int, count: Int) -> Bool {
+        let entry = entries[number]
+        guard entry.count == count else { return false }
+        let content = content.span
+        for offset in 0..<count where content[entry.start + offset] != content[start + offset] {
+            return false
+        }
+        return true
+    }
+
+    private mutating func growSlots() {
+        var grown = [Slot](repeating: Slot(), count: slots.count * 2)
+        for slot in slots where slot.number != 0 {
+            var position = Int(slot.hash) & (grown.count - 1)
+            while grown[position].number != 0 { position = (position + 1) & (grown.count - 1) }
+            grown[position] = slot
+        }
+        slots = grown
+    }
+}
+
+/// What a writer takes from a property list that was read.
+extension PropertyListWriter {
+    /// Adds a scalar of another list: the same type and content, a 32-bit real as that.
+    package mutating func add(copyOf index: ObjectIndex, in list: PropertyList) -> ObjectIndex {
+        switch list.value(at: index) {
+        case .boolean(let value): add(boolean: value)
+        case .integer(let value): add(integer: value)
+        case .real(let value): add(real: value)
+        case .singleReal(let value): add(singleReal: value)
+        case .date(let value): add(date: value)
+        case .data(let range): add(data: list.data(of: range))
+        case .string(let range): add(string: list.text(of: range))
+        case .uid, .array, .orderedSet, .set, .dictionary:
+            preconditionFailure("Only a scalar is copied by itself.")
         }
     }
 }

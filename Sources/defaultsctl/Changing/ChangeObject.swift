@@ -1,5 +1,6 @@
 import KeyedArchive
 import PropertyList
+import ValuePaths
 
 /// An edit as a JSON object: `domain`, `key`, and `value` or `"remove": true`; with `path` of a part
 /// of the value, with `ifGeneration` only while the key has that generation.

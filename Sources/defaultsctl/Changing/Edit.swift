@@ -1,4 +1,5 @@
 import KeyedArchive
+import ValuePaths
 
 /// What becomes of the value of one key.
 enum Edit {

@@ -2,6 +2,7 @@ import ArgumentParser
 import DefaultsClient
 import DefaultsProtocol
 import KeyedArchive
+import ValuePaths
 
 struct Delete: ServiceCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import DefaultsClient
-import DefaultsFiles
+import DomainForms
 @preconcurrency import Glibc
 import XMLPropertyList
 

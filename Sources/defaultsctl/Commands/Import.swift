@@ -1,6 +1,6 @@
 import ArgumentParser
 import DefaultsClient
-import DefaultsFiles
+import DomainForms
 
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

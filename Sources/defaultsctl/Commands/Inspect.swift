@@ -1,7 +1,9 @@
+import ArchiveInspection
 import ArgumentParser
 import DefaultsClient
 @preconcurrency import Glibc
 import KeyedArchive
+import ValuePaths
 import XMLPropertyList
 
 struct Inspect: AsyncParsableCommand {

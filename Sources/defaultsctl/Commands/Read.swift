@@ -2,6 +2,7 @@ import ArgumentParser
 import DefaultsClient
 @preconcurrency import Glibc
 import KeyedArchive
+import ValuePaths
 
 struct Read: ServiceCommand {
     static let configuration = CommandConfiguration(

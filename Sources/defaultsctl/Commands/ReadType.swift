@@ -1,6 +1,7 @@
 import ArgumentParser
 import DefaultsClient
 import KeyedArchive
+import ValuePaths
 
 struct ReadType: ServiceCommand {
     static let configuration = CommandConfiguration(

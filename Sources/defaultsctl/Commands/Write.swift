@@ -1,8 +1,9 @@
 import ArgumentParser
 import DefaultsClient
-import DefaultsFiles
+import DomainForms
 import KeyedArchive
 import PropertyList
+import ValuePaths
 
 struct Write: ServiceCommand {
     static let configuration = CommandConfiguration(

@@ -177,7 +177,7 @@ struct StorageCheck {
     private func lock() -> Finding? {
         let path = "\(directory)/lock"
         guard let status = SystemFile.status(of: path) else { return nil }
-        guard let held = LockTable.holder(of: status.st_ino) else {
+        guard let held = SystemLocks.holder(of: status.st_ino) else {
             return service == nil
                 ? .ok("lock", "Nobody has the database.")
                 : .warning(
@@ -231,7 +231,7 @@ struct StorageCheck {
 /// The locks that the kernel lists.
 ///
 /// Trying the lock would tell the same, and could keep a daemon from starting at that moment.
-enum LockTable {
+enum SystemLocks {
     /// The process that has a flock(2) on a file; nil where none has, or the kernel does not tell.
     ///
     /// See [proc(5)](https://man7.org/linux/man-pages/man5/proc_locks.5.html).

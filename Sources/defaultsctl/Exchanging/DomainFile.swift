@@ -1,5 +1,5 @@
 import DefaultsClient
-import DefaultsFiles
+import DomainForms
 @preconcurrency import Glibc
 import KeyedArchive
 import OpenStepPropertyList

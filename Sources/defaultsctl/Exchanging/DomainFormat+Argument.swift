@@ -1,4 +1,4 @@
-public import ArgumentParser
-public import DefaultsFiles
+import ArgumentParser
+import DomainForms
 
 extension DomainFormat: ExpressibleByArgument {}

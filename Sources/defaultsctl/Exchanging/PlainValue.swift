@@ -1,4 +1,4 @@
-import DefaultsFiles
+import DomainForms
 import KeyedArchive
 import PropertyList
 import XMLPropertyList

@@ -1,5 +1,5 @@
 import DefaultsClient
-import DefaultsFiles
+import DomainForms
 import KeyedArchive
 
 extension PropertyListEntries {

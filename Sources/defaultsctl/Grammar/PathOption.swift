@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeyedArchive
+import ValuePaths
 
 /// The way to a part of a key's value.
 struct PathOption: ParsableArguments {

@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import DefaultsFiles
+import ArgumentParser
+import DefaultsFiles
 @preconcurrency import Glibc
 
 extension LayerPlace: ExpressibleByArgument {}

@@ -1,3 +1,4 @@
+import ArchiveInspection
 @preconcurrency import Glibc
 import KeyedArchive
 

@@ -1,4 +1,5 @@
 import KeyedArchive
+import ValuePaths
 
 /// What `-array-add` and `-dict-add` do to the value that is there.
 extension KeyedArchive {

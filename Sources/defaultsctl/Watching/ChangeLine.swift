@@ -2,6 +2,7 @@ import DefaultsClient
 import DefaultsTerms
 import KeyedArchive
 import PropertyList
+import ValuePaths
 
 /// How a change is printed.
 enum ChangeForm {

@@ -1,5 +1,6 @@
 import DefaultsClient
 import KeyedArchive
+import ValuePaths
 
 /// One key, or one part of its value, that is not as it was.
 struct WatchedChange {

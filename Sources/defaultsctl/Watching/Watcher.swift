@@ -3,6 +3,7 @@ import DefaultsClient
 import DefaultsProtocol
 import DefaultsTerms
 import KeyedArchive
+import ValuePaths
 
 /// Follows what is watched, and finds what has become of it.
 ///

@@ -182,8 +182,8 @@ import Testing
         #"{"$class":"ScaryBugData","Rating":3.0}"#: "It has no title.",
         #"{"$class":"ScaryBugData","Title":"New","Rating":3.0,"Version":3}"#:
             "It was written by version 3 of the program, and this is version 2.",
-        #"{"$class":"Wasp"}"#: "An object is of class 'Wasp', which this program does not have.",
-        "7": "An object is of class 'NSNumber', which is not allowed here.",
+        #"{"$class":"Wasp"}"#: "An object has the class 'Wasp', which this program does not have.",
+        "7": "An object has the class 'NSNumber', which is not allowed here.",
     ]
 
     @Test(arguments: broken.keys.sorted())

@@ -1,5 +1,6 @@
 import KeyedArchive
 import PropertyList
+import ValuePaths
 
 extension Part {
     /// Paths into a value: what is shown somewhere is found there, and a change there changes that.

@@ -1,5 +1,6 @@
 import KeyedArchive
 import PropertyList
+import ValuePaths
 
 /// A sink that notes where in a value each part of it was shown, and as what.
 struct ShownParts: ValueFormSink {

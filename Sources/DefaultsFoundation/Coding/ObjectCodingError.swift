@@ -1,0 +1,228 @@
+public import DefaultsClient
+public import Foundation
+
+/// Why objects could not be archived or decoded, and where.
+public struct ObjectCodingError: Error {
+    /// The kind of the error, for programs.
+    public struct Code: Hashable, Sendable {
+        /// The code's name, for messages and tests.
+        public let name: String
+
+        /// The caller does not allow the class of an object at that place.
+        public static let classNotAllowed = Code(name: "classNotAllowed")
+        /// The program has no class of the name that the archive gives.
+        public static let classNotFound = Code(name: "classNotFound")
+        /// The class does not support secure coding.
+        public static let notSecure = Code(name: "notSecure")
+        /// The class is one of Foundation's that cannot be coded without risk, or inherits of one.
+        public static let unsupportedClass = Code(name: "unsupportedClass")
+        /// A field is of another kind than was asked for, or a number does not fit.
+        public static let wrongType = Code(name: "wrongType")
+        /// A field is missing, and the options make that an error.
+        public static let missingField = Code(name: "missingField")
+        /// An object is needed to make itself.
+        public static let cycle = Code(name: "cycle")
+        /// An object of a known class has fields that no such object has.
+        public static let badObject = Code(name: "badObject")
+        /// The objects are larger, more or deeper nested than the limits allow.
+        public static let limitExceeded = Code(name: "limitExceeded")
+        /// The `init(coder:)` of a class returned nil.
+        public static let initializerFailed = Code(name: "initializerFailed")
+        /// An object called `failWithError(_:)` of its coder; `cause` is what it gave.
+        public static let failed = Code(name: "failed")
+        /// An object wrote the same field twice.
+        public static let duplicateField = Code(name: "duplicateField")
+        /// A value is not an object that can be archived.
+        public static let notEncodable = Code(name: "notEncodable")
+        /// An object called a function of its coder that has no meaning there.
+        public static let unsupportedCall = Code(name: "unsupportedCall")
+    }
+
+    /// The kind of the error.
+    public let code: Code
+    /// The way from the root to the object: names of fields, and numbers of elements.
+    ///
+    /// A dictionary's elements have numbers too, since its keys are values.
+    public let path: [String]
+    /// Where in the bytes the object or field begins that is wrong; nil if an archive is being
+    /// written.
+    public let byteOffset: Int?
+    /// A sentence that says what is wrong; it never contains a stored value.
+    public let message: String
+    /// The error that an object reported, if there was one.
+    public let cause: (any Error)?
+
+    init(
+        _ code: Code, path: [String] = [], at byteOffset: Int? = nil, _ message: String,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.path = path
+        self.byteOffset = byteOffset
+        self.message = message
+        self.cause = cause
+    }
+
+    func located(path: [String], at byteOffset: Int?) -> ObjectCodingError {
+        ObjectCodingError(code, path: path, at: byteOffset, message, cause: cause)
+    }
+}
+
+// Messages name classes and fields, never values: the elements of a path are names and numbers.
+extension ObjectCodingError: LoggableError {
+    /// The message and the place.
+    public var description: String {
+        var places: [String] = []
+        if !path.isEmpty { places.append("at \(path.joined(separator: "."))") }
+        if let byteOffset { places.append("byte \(byteOffset)") }
+        return places.isEmpty ? message : "\(message) (\(places.joined(separator: ", ")))"
+    }
+}
+
+extension ObjectCodingError: LocalizedError {
+    /// The message and the place.
+    public var errorDescription: String? { description }
+}
+
+/// The messages of these errors.
+extension ObjectCodingError {
+    static func classNotAllowed(_ name: String) -> ObjectCodingError {
+        ObjectCodingError(
+            .classNotAllowed,
+            "An object has the class \(name.quoted), which is not allowed here. Name the class, or a "
+                + "superclass of it, in the call that decodes this field.")
+    }
+
+    static func classNotFound(_ name: String) -> ObjectCodingError {
+        ObjectCodingError(
+            .classNotFound,
+            "An object has the class \(name.quoted), which this program does not have. If the class "
+                + "has another name here, set it with setClass(_:forName:).")
+    }
+
+    static func notSecure(_ name: String) -> ObjectCodingError {
+        ObjectCodingError(
+            .notSecure,
+            "Class \(name.quoted) cannot be coded: it must inherit from NSObject, conform to "
+                + "NSSecureCoding and support secure coding.")
+    }
+
+    static func unsupportedClass(_ name: String, ancestor: String) -> ObjectCodingError {
+        let which =
+            name == ancestor
+            ? "\(name.quoted) is"
+            : "\(name.quoted) inherits from \(ancestor.quoted), which is"
+        return ObjectCodingError(
+            .unsupportedClass,
+            "Class \(which) a class of Foundation that cannot be coded safely.")
+    }
+
+    static func wrongType(_ found: String, needs need: String) -> ObjectCodingError {
+        ObjectCodingError(.wrongType, "Expected \(need), found \(found).")
+    }
+
+    static func outOfRange(_ need: String) -> ObjectCodingError {
+        ObjectCodingError(.wrongType, "The number in the field does not fit in \(need).")
+    }
+
+    static let missingField = ObjectCodingError(
+        .missingField, "The object has no field with this name.")
+
+    static let missingTop = ObjectCodingError(
+        .missingField, "The archive has no object with this name in its $top.")
+
+    static let noObject = ObjectCodingError(
+        .missingField, "The archive is nil where an object is needed.")
+
+    static let cycle = ObjectCodingError(
+        .cycle,
+        "The object contains itself. To allow that, its class calls resolveReferences(to:) of the "
+            + "coder before it decodes what refers back to it.")
+
+    static func badObject(_ name: String, needs need: StaticString) -> ObjectCodingError {
+        ObjectCodingError(.badObject, "An object of class \(name.quoted) is wrong: \(need).")
+    }
+
+    static let classRecordAsObject = ObjectCodingError(
+        .badObject, "Expected an object, found a class record.")
+
+    static let nilElement = ObjectCodingError(
+        .badObject,
+        "An element of a collection is nil, which collections of Foundation cannot hold.")
+
+    static func tooDeep(limit: Int) -> ObjectCodingError {
+        ObjectCodingError(.limitExceeded, "The objects are nested deeper than \(limit) levels.")
+    }
+
+    static let noStackLeft = ObjectCodingError(
+        .limitExceeded,
+        "The objects are nested too deep for the stack of this thread.")
+
+    static func tooMany(limit: Int) -> ObjectCodingError {
+        ObjectCodingError(
+            .limitExceeded, "The objects have more than \(limit) fields and elements in all.")
+    }
+
+    static func tooLarge(limit: Int) -> ObjectCodingError {
+        ObjectCodingError(
+            .limitExceeded, "The strings and data are larger than \(limit) bytes in all.")
+    }
+
+    static func tooManyClasses(limit: Int) -> ObjectCodingError {
+        ObjectCodingError(
+            .limitExceeded,
+            "The archive names more than \(limit) classes that are not allowed.")
+    }
+
+    static let tooManyComparisons = ObjectCodingError(
+        .limitExceeded,
+        "Too many elements of sets, or keys, have the same hash, or are large collections.")
+
+    static func initializerFailed(_ name: String, missing: [String]) -> ObjectCodingError {
+        let fields = missing.map(\.quoted).joined(separator: ", ")
+        let reason = missing.isEmpty ? "" : " It asked for missing fields: \(fields)."
+        return ObjectCodingError(
+            .initializerFailed,
+            "The init(coder:) of class \(name.quoted) returned nil.\(reason)")
+    }
+
+    static func failed(_ cause: any Error) -> ObjectCodingError {
+        ObjectCodingError(.failed, "An object reported an error while it was coded.", cause: cause)
+    }
+
+    static let duplicateField = ObjectCodingError(
+        .duplicateField,
+        "The object writes a field with this name twice; its class and superclass may both use it.")
+
+    static func notEncodable(_ type: String) -> ObjectCodingError {
+        ObjectCodingError(.notEncodable, "A value of type \(type.quoted) cannot be archived.")
+    }
+
+    static func unsupportedCall(_ call: String, _ reason: StaticString) -> ObjectCodingError {
+        ObjectCodingError(.unsupportedCall, "The coder does not support \(call): \(reason).")
+    }
+}
+
+extension String {
+    /// The text in quotation marks, shortened and without characters that change how what follows
+    /// is shown: it may come from an archive.
+    fileprivate var quoted: String {
+        let limit = 100
+        let plain = unicodeScalars.prefix(limit).map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: Character("\u{FFFD}")
+            default: Character(scalar)
+            }
+        }
+        return "'\(String(plain))\(unicodeScalars.count > limit ? "…" : "")'"
+    }
+}
+
+/// The first error of an archive's coders.
+final class FailureLog {
+    private(set) var first: ObjectCodingError?
+
+    func note(_ error: ObjectCodingError) {
+        first = first ?? error
+    }
+}

@@ -1,0 +1,62 @@
+package import PropertyList
+
+/// Copies objects of a property list into another, each once, however many places share it.
+package struct PropertyListCopy {
+    private let list: PropertyList
+    private var copies: [ObjectIndex: ObjectIndex] = [:]
+
+    /// Makes copies of objects of one list.
+    package init(of list: PropertyList) {
+        self.list = list
+    }
+
+    /// Adds an object and all that it holds, and gives its number in the other list.
+    package mutating func add(_ root: ObjectIndex, to writer: inout PropertyListWriter)
+        -> ObjectIndex
+    {
+        // What a collection holds is copied before it; a list has no circles.
+        var waiting = [root]
+        while let index = waiting.last {
+            let missing = copies[index] == nil ? parts(of: index).filter { copies[$0] == nil } : []
+            guard missing.isEmpty else {
+                waiting += missing
+                continue
+            }
+            waiting.removeLast()
+            if copies[index] == nil { copies[index] = copy(index, to: &writer) }
+        }
+        return self[root]
+    }
+
+    private subscript(index: ObjectIndex) -> ObjectIndex {
+        guard let copy = copies[index] else { preconditionFailure("A part was not copied.") }
+        return copy
+    }
+
+    private func parts(of index: ObjectIndex) -> [ObjectIndex] {
+        switch list.value(at: index) {
+        case .array(let elements), .set(let elements), .orderedSet(let elements):
+            list.elements(of: elements)
+        case .dictionary(let keys, let values):
+            list.elements(of: keys) + list.elements(of: values)
+        default: []
+        }
+    }
+
+    private func copy(
+        _ index: ObjectIndex, to writer: inout PropertyListWriter
+    ) -> ObjectIndex {
+        func copies(of references: PropertyList.References) -> [ObjectIndex] {
+            list.elements(of: references).map { self[$0] }
+        }
+        switch list.value(at: index) {
+        case .uid(let uid): return writer.add(uid: uid)
+        case .array(let elements): return writer.add(array: copies(of: elements))
+        case .set(let elements): return writer.add(set: copies(of: elements))
+        case .orderedSet(let elements): return writer.add(orderedSet: copies(of: elements))
+        case .dictionary(let keys, let values):
+            return writer.add(keys: copies(of: keys), values: copies(of: values))
+        default: return writer.add(copyOf: index, in: list)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package import KeyedArchive
+package import PropertyList
+
+/// The entries of a property list that is a dictionary, as keys of a domain.
+///
+/// The property list of a keyed archive in the place of a value, as `export` writes objects, is
+/// that archive. A dictionary of an application that has such keys, and is not a valid archive, is
+/// a dictionary.
+package struct PropertyListEntries {
+    /// The key of a dictionary with an archive that XML cannot hold as a property list.
+    package static let archiveKey: Text = "$archive"
+
+    private let list: PropertyList
+    private let keys: PropertyList.References
+    private let values: PropertyList.References
+
+    /// How many there are.
+    package var count: Int { keys.count }
+
+    /// - Returns: nil if the list is not a dictionary.
+    package init?(of list: PropertyList) {
+        guard case .dictionary(let keys, let values) = list.value(at: list.root) else { return nil }
+        self.list = list
+        self.keys = keys
+        self.values = values
+    }
+
+    /// The key of an entry; nil if it holds half a character, an unpaired surrogate, which no key
+    /// can.
+    ///
+    /// - Parameter position: A number from 0 up to ``count``.
+    package func key(at position: Int) -> String? {
+        list.text(at: list.element(position, of: keys))?.string
+    }
+
+    /// The object in the list that an entry's value is.
+    package func value(at position: Int) -> ObjectIndex {
+        list.element(position, of: values)
+    }
+
+    /// The archive of an entry's value.
+    ///
+    /// - Parameter limits: How large the value may be, if it is not an archive already.
+    /// - Throws: Why the value cannot be an archive: `ArchiveError`, `ValueFormError` or
+    ///   ``ReferenceOutsideArchive``.
+    package func archive(
+        at position: Int, limits: ValueFormLimits = .standard
+    ) throws -> KeyedArchive {
+        let index = value(at: position)
+        if let archive = archive(inDataOf: index) { return archive }
+        guard isArchive(index) else { return try plainValue(at: index, limits) }
+        do {
+            return try archive(copiedFrom: index)
+        } catch {
+            // A damaged archive has references, which no plain value has; report its own fault.
+            guard let value = try? plainValue(at: index, limits) else { throw error }
+            return value
+        }
+    }
+
+    /// Whether a dictionary with this key may be taken for an archive.
+    package static func mayBeKeyOfArchive(_ key: Text) -> Bool {
+        key == "$archiver" || key == archiveKey
+    }
+
+    private func plainValue(
+        at index: ObjectIndex, _ limits: ValueFormLimits
+    ) throws -> KeyedArchive {
+        var builder = ValueFormBuilder(limits: limits)
+        try PropertyListForm(of: list).render(index, into: &builder)
+        return builder.finish()
+    }
+
+    /// The archive that a dictionary holds as data, as `export` to XML writes it.
+    private func archive(inDataOf index: ObjectIndex) -> KeyedArchive? {
+        guard case .dictionary(let keys, let values) = list.value(at: index), keys.count == 1,
+            list.text(at: list.element(0, of: keys)) == Self.archiveKey,
+            case .data(let range) = list.value(at: list.element(0, of: values))
+        else { return nil }
+        return try? KeyedArchive(validating: Array(list.data(of: range)))
+    }
+
+    /// Whether a whole list is a keyed archive, and so no domain.
+    package static func isArchive(_ list: PropertyList) -> Bool {
+        PropertyListEntries(of: list)?.isArchive(list.root) ?? false
+    }
+
+    private func isArchive(_ index: ObjectIndex) -> Bool {
+        guard case .dictionary(let keys, let values) = list.value(at: index) else { return false }
+        let names: [StaticString] = ["$archiver", "$objects", "$top", "$version"]
+        return keys.count >= names.count
+            && names.allSatisfy { list.value(ofKey: $0, keys: keys, values: values) != nil }
+    }
+
+    private func archive(copiedFrom index: ObjectIndex) throws -> KeyedArchive {
+        var writer = PropertyListWriter()
+        var copy = PropertyListCopy(of: list)
+        let root = copy.add(index, to: &writer)
+        return try KeyedArchive(validating: writer.finish(root: root))
+    }
+}

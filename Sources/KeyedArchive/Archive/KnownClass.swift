@@ -1,0 +1,55 @@
+package import PropertyList
+
+/// A class of Foundation that values are read from.
+///
+/// This is the only list of these classes. A mutable class counts as the class that it extends.
+/// ``ObjectForm`` asks for the class of the object itself, and the decoder for the first known
+/// class of the object's chain, because it takes subclasses, too.
+package enum KnownClass {
+    case array
+    case set
+    case orderedSet
+    case dictionary
+    case string
+    case data
+    case date
+    case url
+    case uuid
+    case null
+
+    private static let names: [(name: StaticString, known: KnownClass)] = [
+        ("NSArray", .array), ("NSMutableArray", .array),
+        ("NSSet", .set), ("NSMutableSet", .set),
+        ("NSOrderedSet", .orderedSet), ("NSMutableOrderedSet", .orderedSet),
+        ("NSDictionary", .dictionary), ("NSMutableDictionary", .dictionary),
+        ("NSString", .string), ("NSMutableString", .string),
+        ("NSData", .data), ("NSMutableData", .data),
+        ("NSDate", .date), ("NSURL", .url), ("NSUUID", .uuid), ("NSNull", .null),
+    ]
+
+    /// The class of this name; nil if the name is another.
+    package init?(named name: PropertyList.StringRange, in list: PropertyList) {
+        // The lengths are compared first, which spares most names the rest.
+        for entry in Self.names
+        where entry.name.utf8CodeUnitCount == name.count && list.isEqual(name, to: entry.name) {
+            self = entry.known
+            return
+        }
+        return nil
+    }
+
+    /// Whether its objects consist of elements: arrays and sets.
+    package var hasElements: Bool {
+        switch self {
+        case .array, .set, .orderedSet: true
+        case .dictionary, .string, .data, .date, .url, .uuid, .null: false
+        }
+    }
+}
+
+extension KeyedArchive {
+    /// The known class of the object with these fields, if its own class is one.
+    package func knownClass(of fields: Fields) -> KnownClass? {
+        KnownClass(named: className(of: fields), in: list)
+    }
+}

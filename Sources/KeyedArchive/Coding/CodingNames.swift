@@ -1,0 +1,96 @@
+/// The name of a type as the name of a class: that of the runtime, without what differs from build
+/// to build.
+///
+/// Types of a type keep its name (`Outer.Inner`), generic arguments theirs (`Box<Int>`). The places
+/// that the runtime puts around private and local types are left out.
+struct TypeName {
+    /// With its module, and arguments with theirs: `Module.Outer.Inner<Module.Argument>`.
+    let qualified: String
+    /// Without any module: `Outer.Inner<Argument>`.
+    let unqualified: String
+
+    init(of type: Any.Type) {
+        let name = Array(_typeName(type, qualified: true).utf8)
+        qualified = Self.spell(name, keepsModules: true)
+        unqualified = Self.spell(name, keepsModules: false)
+    }
+
+    /// Writes a name with or without the first part of each path in it.
+    private static func spell(_ name: [UInt8], keepsModules: Bool) -> String {
+        var result: [UInt8] = []
+        var part: [UInt8] = []
+        var isModule = true
+        var position = 0
+        while position < name.count {
+            let byte = name[position]
+            switch byte {
+            case UInt8(ascii: "."):
+                if !isModule || keepsModules { result += part + [byte] }
+                part = []
+                isModule = false
+                while position + 1 < name.count, name[position + 1] == UInt8(ascii: "(") {
+                    position = end(ofContextAt: position + 1, in: name)
+                }
+            case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: ","), UInt8(ascii: " "),
+                UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "&"):
+                result += part + [byte]
+                part = []
+                // The argument's path begins again; what follows a bracket is still inside.
+                isModule = byte != UInt8(ascii: ">")
+            default:
+                part.append(byte)
+            }
+            position += 1
+        }
+        return String(decoding: result + part, as: UTF8.self)
+    }
+
+    /// The position of the dot after "(unknown context at …)" or "(function …)", which may have
+    /// nested brackets.
+    private static func end(ofContextAt start: Int, in name: [UInt8]) -> Int {
+        var depth = 0
+        for position in start..<name.count {
+            if name[position] == UInt8(ascii: "(") { depth += 1 }
+            if name[position] == UInt8(ascii: ")") { depth -= 1 }
+            if depth == 0 { return position + 1 }
+        }
+        return name.count - 1
+    }
+}
+
+/// The name of a field, quick to be compared.
+struct FieldName {
+    let string: String
+    private let isASCII: Bool
+
+    init(_ string: String) {
+        self.string = string
+        isASCII = string.utf8.allSatisfy { $0 < 0x80 }
+    }
+
+    /// Whether the code units are the same; strings are equal for less.
+    func isSame(as other: String) -> Bool {
+        guard string.utf8.count == other.utf8.count, string == other else { return false }
+        // No other string of as many bytes is equivalent to an ASCII string.
+        return isASCII || string.utf8.elementsEqual(other.utf8)
+    }
+}
+
+/// A step of a coding path: the name of a field, or the position of an element.
+struct PathKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(intValue: Int) {
+        stringValue = "Index \(intValue)"
+        self.intValue = intValue
+    }
+
+    /// The key `super`, under which the superclass of an object is encoded separately.
+    static let superclass = PathKey(stringValue: "super")
+}

@@ -1,0 +1,286 @@
+internal import PropertyList
+
+/// Writes the archive of what was encoded.
+///
+/// Its order is that of ``ArchiveWriter``, so the same value gives the same bytes either way. It is
+/// separate for speed: it sorts fields as it goes, remembers the keys and classes that it has
+/// written, and makes no array for an object.
+///
+/// 1. An object takes its UID before what it refers to does, and its class record after that.
+/// 2. Fields come by name; members of all else in the order in which the graph has them.
+/// 3. An object that several nodes refer to is written where the walk finds it first.
+struct EncodingWriter {
+    typealias Node = EncodingGraph.Node
+
+    private enum Position {
+        case element
+        case field
+    }
+
+    /// A collection or an object that was begun.
+    private struct Frame {
+        let node: Node
+        let uid: UInt64
+        /// Where its members begin in `members`, and its values in `values`.
+        let membersStart: Int
+        let valuesStart: Int
+        let memberPosition: Position
+        /// Before which member the keys of pairs end.
+        let keysEnd: Int
+        /// The member that comes next.
+        var next: Int
+    }
+
+    /// Up to this number, fields are sorted by insertion, which needs no closure.
+    private static let insertionLimit = 16
+
+    private let session: EncodingSession
+    private let graph: EncodingGraph
+    /// For each name its place among all when they are sorted.
+    private let ranks: [UInt32]
+    private var table = ObjectTable()
+    private var frames: [Frame] = []
+    /// The members of all frames.
+    private var members: [Node] = []
+    /// The property list objects of the members that are done, of all frames.
+    private var values: [ObjectIndex] = []
+    /// The names of the object that is at its end.
+    private var keys: [ObjectIndex] = []
+    /// The names that were written.
+    private var names: [ObjectIndex?]
+    /// The classes that were written: those of the session, then those of collections.
+    private var classNumbers: [ObjectTable.ClassNumber?]
+    private var listKey: ObjectIndex?
+    private var nullUID: UInt64?
+    /// The UIDs of nodes, if several nodes can be one object.
+    private var uids: [UInt64]
+
+    private init(of session: EncodingSession) {
+        self.session = session
+        graph = session.graph
+        ranks = session.names.ranks()
+        names = Array(repeating: nil, count: ranks.count)
+        classNumbers = Array(repeating: nil, count: session.classes.count + Collection.count)
+        // Each node is two objects or three: itself, the reference to it, a list of its members.
+        table.reserveCapacity(2 * graph.entries.count)
+        uids = session.hasReferences ? Array(repeating: 0, count: graph.entries.count) : []
+    }
+
+    static func archive(of session: EncodingSession) -> KeyedArchive {
+        var writer = EncodingWriter(of: session)
+        writer.visit(0, at: .element)
+        writer.run()
+        return writer.table.finish(top: ["root"], writer.values)
+    }
+
+    private mutating func run() {
+        while var frame = frames.popLast() {
+            if frame.next == frame.keysEnd { values.append(list(from: frame.valuesStart)) }
+            guard frame.next < members.count else {
+                end(frame)
+                continue
+            }
+            let member = members[frame.next]
+            frame.next += 1
+            frames.append(frame)
+            visit(member, at: frame.memberPosition)
+        }
+    }
+}
+
+// MARK: The walk
+
+extension EncodingWriter {
+    /// Writes a scalar, or begins what has members.
+    private mutating func visit(_ node: Node, at position: Position) {
+        switch graph[node].value {
+        case .null:
+            // Foundation's collections hold no nil; in its place they have NSNull.
+            let isInCollection = position == .element && node != 0
+            values.append(isInCollection ? nullObject() : table.reference(to: .null))
+        case .boolean(let value):
+            add(.boolean(value), at: position)
+        case .integer(let value):
+            add(.integer(Int128(value)), at: position)
+        case .wideInteger(let number):
+            add(.integer(graph.wideIntegers[Int(number)]), at: position)
+        case .real(let value):
+            add(.real(value), at: position)
+        case .text(let start, let count):
+            values.append(table.reference(toText: graph.content[start..<start + count]))
+        case .data(let start, let count):
+            add(.data(graph.content[start..<start + count]), at: .element)
+        case .bytes(let start, let count):
+            let bytes = graph.content[start..<start + count]
+            guard position == .field else { return add(.data(bytes), at: .element) }
+            values.append(table.inlineBytes(bytes))
+        case .reference:
+            visit(graph.target(of: node), at: position)
+        case .pending, .array, .set, .pairs, .dictionary, .object:
+            begin(node)
+        }
+    }
+
+    /// A reference to the one NSNull.
+    private mutating func nullObject() -> ObjectIndex {
+        if let nullUID { return table.reference(to: nullUID) }
+        let uid = table.reserve()
+        nullUID = uid
+        table.define(uid, chain: ClassChain.of("NSNull"), names: [], values: [])
+        return table.reference(to: uid)
+    }
+
+    private mutating func add(_ scalar: Scalar, at position: Position) {
+        values.append(position == .field ? table.field(scalar) : table.reference(to: scalar))
+    }
+
+    private mutating func begin(_ node: Node) {
+        if !uids.isEmpty, uids[Int(node)] != 0 {
+            return values.append(table.reference(to: uids[Int(node)]))
+        }
+        let uid = table.reserve()
+        if !uids.isEmpty { uids[Int(node)] = uid }
+        let (membersStart, valuesStart) = (members.count, values.count)
+        var memberPosition = Position.element
+        var keysEnd = Int.max
+        switch graph[node].value {
+        case .object:
+            memberPosition = .field
+            appendSortedMembers(of: node)
+        case .dictionary, .pending:
+            appendSortedMembers(of: node)
+            values.append(nameList(from: membersStart))
+        case .pairs:
+            appendPairs(of: node)
+            keysEnd = membersStart + (members.count - membersStart) / 2
+        default:
+            members += graph.members(of: node)
+        }
+        frames.append(
+            Frame(
+                node: node, uid: uid, membersStart: membersStart, valuesStart: valuesStart,
+                memberPosition: memberPosition, keysEnd: keysEnd, next: membersStart))
+    }
+
+    /// Appends all keys, then all values.
+    private mutating func appendPairs(of node: Node) {
+        let pairs = Array(graph.members(of: node))
+        for position in stride(from: 0, to: pairs.count, by: 2) { members.append(pairs[position]) }
+        for position in stride(from: 1, to: pairs.count, by: 2) { members.append(pairs[position]) }
+    }
+
+    private mutating func appendSortedMembers(of node: Node) {
+        let start = members.count
+        members += graph.members(of: node)
+        guard members.count - start <= Self.insertionLimit else {
+            let (ranks, graph) = (ranks, graph)
+            members[start...].sort { ranks[Int(graph[$0].name)] < ranks[Int(graph[$1].name)] }
+            return
+        }
+        for position in start..<members.count {
+            let member = members[position]
+            let memberRank = rank(of: member)
+            var hole = position
+            while hole > start, rank(of: members[hole - 1]) > memberRank {
+                members[hole] = members[hole - 1]
+                hole -= 1
+            }
+            members[hole] = member
+        }
+    }
+
+    private func rank(of node: Node) -> UInt32 { ranks[Int(graph[node].name)] }
+
+    /// The list of the names of the members from `start` on, which are a dictionary's keys.
+    private mutating func nameList(from start: Int) -> ObjectIndex {
+        let valuesStart = values.count
+        for position in start..<members.count {
+            let name = session.names[graph[members[position]].name]
+            values.append(table.reference(to: .string(Text(name))))
+        }
+        return list(from: valuesStart)
+    }
+
+    /// Takes the values from `start` on together in a list.
+    private mutating func list(from start: Int) -> ObjectIndex {
+        let list = table.elements(values[start...])
+        values.removeLast(values.count - start)
+        return list
+    }
+}
+
+// MARK: Ends
+
+extension EncodingWriter {
+    /// The classes of collections.
+    private enum Collection: Int {
+        case array, set, dictionary
+        static let count = 3
+
+        var className: Text {
+            switch self {
+            case .array: "NSArray"
+            case .set: "NSSet"
+            case .dictionary: "NSDictionary"
+            }
+        }
+    }
+
+    private mutating func end(_ frame: Frame) {
+        keys.removeAll(keepingCapacity: true)
+        let number: ObjectTable.ClassNumber
+        switch graph[frame.node].value {
+        case .object(let classNumber):
+            for position in frame.membersStart..<members.count {
+                keys.append(key(of: graph[members[position]].name))
+            }
+            number = self.number(ofClass: Int(classNumber))
+        case .pairs, .dictionary, .pending:
+            values.append(list(from: frame.valuesStart + 1))
+            keys.append(table.key("NS.keys"))
+            keys.append(elementsKey())
+            number = self.number(of: .dictionary)
+        case .set:
+            values.append(list(from: frame.valuesStart))
+            keys.append(elementsKey())
+            number = self.number(of: .set)
+        default:
+            values.append(list(from: frame.valuesStart))
+            keys.append(elementsKey())
+            number = self.number(of: .array)
+        }
+        table.define(frame.uid, number, keys: keys[...], values: values[frame.valuesStart...])
+        values.removeLast(values.count - frame.valuesStart)
+        members.removeLast(members.count - frame.membersStart)
+        values.append(table.reference(to: frame.uid))
+    }
+
+    private mutating func key(of name: UInt32) -> ObjectIndex {
+        if let key = names[Int(name)] { return key }
+        let key = table.key(Text(session.names[name]))
+        names[Int(name)] = key
+        return key
+    }
+
+    private mutating func elementsKey() -> ObjectIndex {
+        if let listKey { return listKey }
+        let key = table.key("NS.objects")
+        listKey = key
+        return key
+    }
+
+    private mutating func number(ofClass number: Int) -> ObjectTable.ClassNumber {
+        if let known = classNumbers[number] { return known }
+        let new = table.classNumber(of: session.classes[number].chain)
+        classNumbers[number] = new
+        return new
+    }
+
+    private mutating func number(of collection: Collection) -> ObjectTable.ClassNumber {
+        let position = session.classes.count + collection.rawValue
+        if let known = classNumbers[position] { return known }
+        let new = table.classNumber(of: ClassChain.of(collection.className))
+        classNumbers[position] = new
+        return new
+    }
+}

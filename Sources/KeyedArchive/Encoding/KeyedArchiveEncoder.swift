@@ -1,0 +1,117 @@
+/// Encodes Codable values as keyed archives.
+///
+/// What has fields becomes an object of its class, its fields under their own names, as an
+/// `encode(with:)` of NSCoding writes them: booleans and numbers inline, all else as objects.
+///
+/// ```swift
+/// struct Account: Codable {
+///     var username: String
+///     var isAdmin: Bool
+/// }
+/// let archive = try KeyedArchiveEncoder().encode(Account(username: "ada", isAdmin: true))
+/// ```
+///
+/// - The class is named like the type, without the module: `Account`, `Outer.Inner`, `Box<Int>`.
+/// - Array, Set and Dictionary, Date, Data, URL and UUID become objects of their NS classes; a
+///   dictionary's keys are any values. `[UInt8]` in a field is inline bytes, as `encodeBytes:`
+///   writes them.
+/// - Nil is nil in a field, as `encodeObject:` writes it, also where `encodeIfPresent` would leave
+///   the field out; in a collection it is NSNull, as Foundation's collections hold no nil.
+/// - A nested keyed container is an NSDictionary, a nested unkeyed one an NSArray. `superEncoder()`
+///   of a keyed container writes into the same object, as `[super encodeWithCoder:]` does.
+/// - An instance of a class is one object, however often it is met. An instance inside itself is an
+///   error, because no decoder can give it: `init(from:)` would need the instance that it makes.
+///   Objects of NSSecureCoding can refer to each other in cycles; DefaultsFoundation archives
+///   these.
+/// - The same value gives the same bytes: fields, dictionaries with string keys and sets are
+///   sorted.
+///
+/// The encoder is a value: copies are independent, and one may be used by many threads at once.
+public struct KeyedArchiveEncoder: Sendable {
+    /// What the values that are encoded find as their encoder's `userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// Whether classes are named with their module: `Bank.Account`, as Swift classes on Linux are.
+    public var usesModuleNames = false
+    /// How deep values may be nested in each other; each level takes some of the stack.
+    public var depthLimit = 512
+
+    /// The names that were set, which hold before all others.
+    private(set) var classNames: [ObjectIdentifier: String] = [:]
+
+    /// Makes an encoder that names classes like their types.
+    public init() {}
+
+    /// Sets the name of the class that values of a type are objects of.
+    ///
+    /// A name that Foundation knows, such as `NSMutableArray`, gets the superclasses of that class.
+    ///
+    /// - Precondition: The name is not empty and does not begin with `$`.
+    public mutating func setClassName(_ name: String, for type: Any.Type) {
+        precondition(!name.isEmpty && !name.utf8.starts(with: "$".utf8), "This is no class's name.")
+        classNames[ObjectIdentifier(type)] = name
+    }
+
+    /// Makes the archive whose root is `value`.
+    ///
+    /// - Throws: `EncodingError` with the path to what cannot be encoded, and whatever a value's
+    ///   own `encode(to:)` throws.
+    public func encode<Value: Encodable>(_ value: Value) throws -> KeyedArchive {
+        let session = EncodingSession(self)
+        let root = session.graph.addRoot()
+        try session.encode(value, at: root)
+        if let failure = session.failure { throw failure }
+        session.sortCollections()
+        return EncodingWriter.archive(of: session)
+    }
+}
+
+/// The messages of the encoder's errors. They never contain a value, only its type or its key.
+extension EncodingError {
+    private static func refusal(
+        of stand: Any, at path: [any CodingKey], _ message: String
+    ) -> EncodingError {
+        .invalidValue(stand, Context(codingPath: path, debugDescription: message))
+    }
+
+    static func tooDeep(limit: Int, at path: [any CodingKey]) -> EncodingError {
+        refusal(
+            of: path.last?.stringValue ?? "", at: path,
+            "The value is nested deeper than \(limit) levels.")
+    }
+
+    static func cycle(_ type: Any.Type, at path: [any CodingKey]) -> EncodingError {
+        refusal(
+            of: type, at: path,
+            "The instance of \(type) refers to itself, directly or through others, and no Codable type "
+                + "can be decoded from such a cycle. Leave the reference back out of the coding keys, "
+                + "and set it after decoding; or use NSSecureCoding with DefaultsFoundation, which "
+                + "archives cycles.")
+    }
+
+    static func secondContainer(at path: [any CodingKey]) -> EncodingError {
+        refusal(
+            of: path.last?.stringValue ?? "", at: path,
+            "The value asked its encoder for more than one of these: fields, elements, a single value."
+        )
+    }
+
+    static func duplicateField(at path: [any CodingKey]) -> EncodingError {
+        let name = path.last?.stringValue ?? ""
+        return refusal(
+            of: name, at: path,
+            "The field \"\(name)\" was written twice; a class and its superclass share their names."
+        )
+    }
+
+    static func integerTooLarge(at path: [any CodingKey]) -> EncodingError {
+        refusal(
+            of: path.last?.stringValue ?? "", at: path,
+            "The integer is too large: archives have integers of up to 128 bits with a sign.")
+    }
+
+    static func sameKeys(at path: [any CodingKey]) -> EncodingError {
+        refusal(
+            of: path.last?.stringValue ?? "", at: path,
+            "Two different keys of the dictionary have the same encoding.")
+    }
+}
