@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// A name that breaks the rules.
 public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Which rule it breaks.
@@ -19,4 +21,120 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     public let offset: Int
     /// The whole of it in a sentence or two.
     public let description: String
+}
+
+/// The words of every error of this module.
+extension ModelError {
+    static func emptyDomain(_ text: String) -> ModelError {
+        domain(
+            text, offset: 0,
+            "it has no name. Give NSGlobalDomain or an application ID such as org.example.Editor")
+    }
+
+    static func overlongDomain(_ text: String, length: Int) -> ModelError {
+        domain(
+            text, offset: Domain.maximumLength,
+            "its name has \(length) bytes, and \(Domain.maximumLength) are allowed")
+    }
+
+    static func emptyElement(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "the element that ends at byte \(offset) is empty. Elements are joined by single dots")
+    }
+
+    static func strayCharacter(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "\(character(at: offset, of: text)) at byte \(offset) is not allowed. "
+                + "A name is made of A-Z, a-z, 0-9, '_', '-' and '.'")
+    }
+
+    static func unknownLayer(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "the suffix at byte \(offset) names no layer. "
+                + "There are @host, @host:NAME, @managed and @system")
+    }
+
+    static func layerOfSearch(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "the suffix at byte \(offset) picks a layer, and all of them are looked through here. "
+                + "Leave it out, or call Get")
+    }
+
+    static func invalidHost(in text: String, offset: Int) -> ModelError {
+        domain(
+            text, offset: offset,
+            "what stands from byte \(offset) on names no host. A host's name is 1 to "
+                + "\(HostID.maximumLength) of A-Z, a-z, 0-9, '.', '_' and '-'")
+    }
+
+    static func ambiguousHost(
+        in text: String, offset: Int, _ hosts: [HostID]
+    ) -> ModelError {
+        let shown = hosts.sorted().prefix(8).map(\.name).joined(separator: ", ")
+        return domain(
+            text, offset: offset,
+            "\(hosts.count) machines have the name that stands from byte \(offset) on. Say by its ID "
+                + "which you mean: \(shown)\(hosts.count > 8 ? ", …" : "")")
+    }
+
+    static var emptyKey: ModelError {
+        key("", offset: 0, "it is empty. A key has 1 to \(KeyRule.maximumLength) bytes")
+    }
+
+    static func overlongKey(_ text: String) -> ModelError {
+        key(
+            text, offset: KeyRule.maximumLength,
+            "it has \(text.utf8.count) bytes, and \(KeyRule.maximumLength) are allowed")
+    }
+
+    static func nulInKey(_ text: String, offset: Int) -> ModelError {
+        key(text, offset: offset, "there is a NUL at byte \(offset)")
+    }
+
+    static func invalidToken(_ text: String) -> ModelError {
+        transaction(
+            "Invalid token \(text.quotedForMessage): it has \(text.utf8.count) bytes. A token has 1 to "
+                + "\(Token.maximumLength), none of them NUL")
+    }
+
+    static func keyTwice(_ key: Key, _ list: String) -> ModelError {
+        transaction(
+            "The key \(key.name.quotedForMessage) stands twice in '\(list)'. Name each key once")
+    }
+
+    static func keySetAndRemoved(_ key: Key) -> ModelError {
+        transaction(
+            "The key \(key.name.quotedForMessage) is to be set and to be removed. Choose one")
+    }
+
+    static func expectedTwice(_ key: Key?) -> ModelError {
+        let subject = key.map { "The key \($0.name.quotedForMessage)" } ?? "The whole domain, ''"
+        return transaction("\(subject) stands twice in 'expected'. Expect one generation of it")
+    }
+
+    private static func transaction(_ sentence: String) -> ModelError {
+        ModelError(code: .invalidTransaction, offset: 0, description: "\(sentence).")
+    }
+
+    private static func domain(_ text: String, offset: Int, _ reason: String) -> ModelError {
+        ModelError(
+            code: .invalidDomain, offset: offset,
+            description: "Invalid domain \(text.quotedForMessage): \(reason).")
+    }
+
+    private static func key(_ text: String, offset: Int, _ reason: String) -> ModelError {
+        ModelError(
+            code: .invalidKey, offset: offset,
+            description: "Invalid key \(text.quotedForMessage): \(reason).")
+    }
+
+    /// The character that the byte begins, in quotes.
+    private static func character(at offset: Int, of text: String) -> String {
+        let index = text.utf8.index(text.startIndex, offsetBy: offset)
+        return String(text.unicodeScalars[index]).quotedForMessage
+    }
 }

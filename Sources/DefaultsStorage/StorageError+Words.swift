@@ -59,7 +59,14 @@ extension StorageError {
     }
 
     static func cannotOpen(_ path: String, _ cause: SystemError) -> StorageError {
-        StorageError(.cannotOpen, "\(path) cannot be opened: \(cause).", cause: cause)
+        guard cause.call == File.openingRegular else {
+            return StorageError(.cannotOpen, "\(path) cannot be opened: \(cause).", cause: cause)
+        }
+        return StorageError(
+            .cannotOpen,
+            "\(cause.path) is not a regular file, so the database was not opened. Move it away and "
+                + "start again. The new database takes what the other files and the newest backup have.",
+            cause: cause)
     }
 
     /// What SQLite would say of a file without its header.

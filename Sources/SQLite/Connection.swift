@@ -119,3 +119,52 @@ public final class Connection {
         SQLiteError(ofLastCallOn: handle, code: code, sql: sql)
     }
 }
+
+extension Connection {
+    /// Runs `body` as one transaction: all that it wrote is kept, or nothing.
+    ///
+    /// The transaction takes the right to write at once, so that it cannot fail half-way because
+    /// another connection wrote in between. Transactions do not nest.
+    ///
+    /// - Returns: What `body` returns, after the commit. With `synchronous = FULL` it is then on
+    ///   disk.
+    /// - Throws: What `body` throws, or SQLite's refusal to begin or to commit. Nothing is kept.
+    public func transaction<Result>(
+        _ body: () throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
+        precondition(!isInTransaction, "a transaction is open already, and they do not nest")
+        try execute("BEGIN IMMEDIATE")
+        do {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            // Some errors have rolled back already. Where this one fails, too, the first error is
+            // the one that tells the cause.
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+}
+
+/// How a database file is opened.
+///
+/// See [Flags For File Open Operations](https://www.sqlite.org/c3ref/c_open_autoproxy.html).
+public struct OpenFlags: OptionSet, Sendable {
+    /// The bits as SQLite's C API takes them.
+    public let rawValue: Int32
+
+    /// Wraps bits of SQLite's C API.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// Open for reading alone.
+    public static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
+    /// Take the path for a URI, which may have parameters.
+    public static let uri = OpenFlags(rawValue: SQLITE_OPEN_URI)
+    /// Open for reading and writing.
+    public static let readWrite = OpenFlags(rawValue: SQLITE_OPEN_READWRITE)
+    /// Make the file where there is none.
+    public static let create = OpenFlags(rawValue: SQLITE_OPEN_CREATE)
+}

@@ -105,6 +105,29 @@ import Testing
                 == ["config", "run", "victim"])
     }
 
+    @Test(
+        "A directory or a pipe in place of the store or its log is refused, with advice that helps",
+        arguments: ["", "-wal"], [S_IFDIR, S_IFIFO])
+    func noFile(suffix: String, kind: mode_t) async throws {
+        let scratch = try await makeScratch()
+        let database = try scratch.open()
+        let writer = try database.makeWriter()
+        _ = try await writer.backUp(.manual)
+        await writer.close()
+        database.close()
+        let path = scratch.store + suffix
+        try? FileManager.default.removeItem(atPath: path)
+        try #require(kind == S_IFDIR ? mkdir(path, 0o700) == 0 : mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
+        #expect(error?.code == .cannotOpen)
+        #expect(error?.description.hasPrefix("\(path) is not a regular file") == true)
+        #expect(error?.description.contains("Move it away and start again") == true)
+        try FileManager.default.removeItem(atPath: path)
+        let next = try scratch.open()
+        #expect(try next.keys() == ["key"])
+        next.close()
+    }
+
     @Test("A link of the write-ahead log's name is not followed")
     func linkedLog() async throws {
         let (scratch, victim) = try await makeScratchAndVictim()

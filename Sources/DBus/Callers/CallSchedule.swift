@@ -106,3 +106,179 @@ struct CallSchedule<Call> {
             }
     }
 }
+
+/// The turns of those whose calls wait, and the rests of those who have had much of the loop.
+extension CallSchedule {
+    /// Gives a caller a turn after all those that have one, where calls of it wait.
+    mutating func giveTurn(to caller: Caller<Call>) {
+        guard caller.place.hasCalls, !caller.place.hasTurn else { return }
+        caller.place.hasTurn = true
+        caller.process.turns.append(caller)
+        giveTurn(to: caller.process)
+    }
+
+    private mutating func giveTurn(to process: CallerProcess<Call>) {
+        guard !process.hasTurn, !process.turns.isEmpty else { return }
+        process.hasTurn = true
+        turns.append(process)
+    }
+
+    /// The caller whose turn has come; it is given another one when this one is over.
+    mutating func takeTurn(at now: Instant) -> Caller<Call>? {
+        while !isHeld, let process = turns.popFirst() {
+            if rests(process, at: now) {
+                resting.append(process)
+                continue
+            }
+            process.hasTurn = false
+            guard let caller = process.turns.popFirst() else { continue }
+            giveTurn(to: process)
+            caller.place.hasTurn = false
+            return caller
+        }
+        return nil
+    }
+
+    /// Has those go on who have rested.
+    ///
+    /// - Parameter time: What time it is; nil where all are to go on, whatever the time.
+    /// - Returns: Whether there were any.
+    @discardableResult
+    mutating func endRests(at time: Instant?) -> Bool {
+        let before = resting.count
+        for process in resting where time.map({ !rests(process, at: $0) }) ?? true {
+            process.restEnd = nil
+            turns.append(process)
+        }
+        resting.removeAll { $0.restEnd == nil }
+        return resting.count < before
+    }
+
+    /// Takes all turns back, where calls are carried out no more.
+    mutating func dropTurns() {
+        while let process = turns.popFirst() { resting.append(process) }
+        for process in resting { (process.turns, process.hasTurn) = (Queue(), false) }
+        resting = []
+    }
+
+    /// Notes how long a call has kept the loop.
+    ///
+    /// - Parameters:
+    ///   - inTurn: Whether it had waited.
+    ///   - now: When it was over.
+    mutating func note(_ time: Duration, of caller: Caller<Call>, inTurn: Bool, at now: Instant) {
+        let process = caller.process
+        process.note(time, in: period)
+        if time > CallerProcess<Call>.longCall {
+            process.noteLongCall(time, at: now)
+        } else {
+            noteShortCall(of: ObjectIdentifier(process), at: now)
+        }
+        guard inTurn else { return }
+        usedByTurns += time
+        if usedByTurns > Self.allowance { beginPeriod() }
+    }
+
+    private mutating func noteShortCall(of process: ObjectIdentifier, at now: Instant) {
+        if shortCalls.first?.process != process {
+            shortCalls.insert((process, now), at: 0)
+            if shortCalls.count > 2 { shortCalls.removeLast() }
+        } else {
+            shortCalls[0].time = now
+        }
+    }
+
+    /// Notes that all that came has been carried out or waits.
+    mutating func noteDrained() {
+        if turns.isEmpty { beginPeriod() }
+    }
+
+    private mutating func beginPeriod() {
+        period &+= 1
+        usedByTurns = .zero
+    }
+}
+
+/// The calls that wait, which are counted.
+extension CallSchedule {
+    /// Has a call wait.
+    mutating func add(_ call: Call, _ load: Load, of caller: Caller<Call>) {
+        caller.place.calls.append((call, load))
+        noteAdded(load, to: caller)
+    }
+
+    /// Has a call wait that was taken out, before all others of its caller.
+    mutating func putBack(_ call: Call, _ load: Load, of caller: Caller<Call>) {
+        caller.place.calls.prepend((call, load))
+        noteAdded(load, to: caller)
+    }
+
+    private mutating func noteAdded(_ load: Load, to caller: Caller<Call>) {
+        if caller.place.calls.count == 1 { waiting[ObjectIdentifier(caller)] = caller }
+        caller.place.size += load.size
+        caller.process.waiting += 1
+        caller.process.waitingSize += load.size
+        (count, size) = (count + 1, size + load.size)
+        if load.hasDescriptors { withDescriptors += 1 }
+    }
+
+    /// Takes out the first call of a caller.
+    mutating func takeFirst(of caller: Caller<Call>) -> Call? {
+        note(caller.place.calls.popFirst(), takenFrom: caller)
+    }
+
+    /// Takes out the last call of a caller.
+    mutating func takeLast(of caller: Caller<Call>) -> Call? {
+        note(caller.place.calls.popLast(), takenFrom: caller)
+    }
+
+    private mutating func note(
+        _ taken: (call: Call, load: Load)?, takenFrom caller: Caller<Call>
+    ) -> Call? {
+        guard let (call, load) = taken else { return nil }
+        caller.place.size -= load.size
+        caller.process.waiting -= 1
+        caller.process.waitingSize -= load.size
+        (count, size) = (count - 1, size - load.size)
+        if load.hasDescriptors { withDescriptors -= 1 }
+        if !caller.place.hasCalls { waiting[ObjectIdentifier(caller)] = nil }
+        return call
+    }
+
+    /// Notes whose connection a caller is, which is known only after calls of it wait.
+    mutating func note(_ process: CallerProcess<Call>, of caller: Caller<Call>) {
+        precondition(!caller.place.hasTurn, "A caller has a turn, and nobody knows who it is.")
+        for (process, sign) in [(caller.process, -1), (process, 1)] {
+            process.waiting += sign * caller.place.calls.count
+            process.waitingSize += sign * caller.place.size
+        }
+        caller.process = process
+    }
+
+    /// Whose calls take up most of what may wait, a call that is yet to be added among them: of the
+    /// process that takes up most the caller that does.
+    ///
+    /// Who fills the room pays for it, not the one that comes last.
+    func greediest(adding load: Load, of newcomer: Caller<Call>) -> Caller<Call> {
+        func portions(_ caller: Caller<Call>) -> (Double, Double) {
+            let (place, process) = (caller.place, caller.process)
+            let more = process === newcomer.process ? (1, load.size) : (0, 0)
+            let own = caller === newcomer ? (1, load.size) : (0, 0)
+            return (
+                portion(process.waiting + more.0, process.waitingSize + more.1),
+                portion(place.calls.count + own.0, place.size + own.1)
+            )
+        }
+        var greediest = newcomer
+        var largest = portions(newcomer)
+        for caller in waiting.values {
+            let portions = portions(caller)
+            if portions > largest { (greediest, largest) = (caller, portions) }
+        }
+        return greediest
+    }
+
+    private func portion(_ count: Int, _ size: Int) -> Double {
+        max(Double(count) / Double(bounds.calls), Double(size) / Double(bounds.size))
+    }
+}

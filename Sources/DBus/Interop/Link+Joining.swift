@@ -2,6 +2,82 @@ import CDBus
 import CLinux
 import Glibc
 
+/// Where a bus is, or a peer without one.
+public enum Address: Sendable, Hashable {
+    /// The bus of the user's session, by `DBUS_SESSION_BUS_ADDRESS` or its standard place.
+    case session
+    /// The bus of the machine.
+    case system
+    /// A bus by its address, such as `unix:path=/run/user/1000/bus`.
+    case address(String)
+    /// A peer without a bus between, by its address, such as
+    /// `unixexec:path=/usr/bin/defaultsd,argv1=--peer,argv2=0`, which starts a program with one end
+    /// of a socket pair as its standard input.
+    case peer(String)
+
+    var isPeer: Bool {
+        if case .peer = self { true } else { false }
+    }
+
+    /// The address of the bus of the machine: by `DBUS_SYSTEM_BUS_ADDRESS`, or the well-known one.
+    ///
+    /// https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-types-system
+    public static var systemBus: String {
+        getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
+            ?? "unix:path=/var/run/dbus/system_bus_socket"
+    }
+}
+
+/// How the connection comes to be.
+extension Link {
+    static func open(_ address: Address) throws(DBusError) -> OpaquePointer {
+        // Sockets are written to with MSG_NOSIGNAL. libdbus would also ignore SIGPIPE for the whole
+        // process, and for its children, which is for the program to decide.
+        dbus_connection_set_change_sigpipe(0)
+        let opened =
+            switch address {
+            case .session: try checkError { dbus_bus_get_private(DBUS_BUS_SESSION, $0) }
+            case .system: try checkError { dbus_bus_get_private(DBUS_BUS_SYSTEM, $0) }
+            case .address(let text): try register(open(at: text))
+            case .peer(let text): try open(at: text)
+            }
+        guard let opened else { throw .noMemory }
+        // dbus_bus_get_private makes the process exit with the bus. That is not a library's to do.
+        dbus_connection_set_exit_on_disconnect(opened, 0)
+        return opened
+    }
+
+    private static func open(at address: String) throws(DBusError) -> OpaquePointer {
+        // libdbus would read up to the NUL and connect to somewhere else than was asked for.
+        guard !address.utf8.contains(0) else { throw .nulInString }
+        let opened = try checkError { dbus_connection_open_private(address, $0) }
+        guard let opened else { throw .noMemory }
+        return opened
+    }
+
+    /// Greets the bus; where that fails the connection is closed.
+    private static func register(_ opened: OpaquePointer) throws(DBusError) -> OpaquePointer {
+        do {
+            _ = try checkError { dbus_bus_register(opened, $0) }
+            return opened
+        } catch {
+            dbus_connection_close(opened)
+            dbus_connection_unref(opened)
+            throw error
+        }
+    }
+
+    /// The name that the bus has given the connection in answer to libdbus's own greeting.
+    var uniqueName: BusName? {
+        dbus_bus_get_unique_name(connection).map { BusName(checked: String(cString: $0)) }
+    }
+
+    /// Whether the other end has authenticated; also true when the connection has ended since.
+    var isAuthenticated: Bool { dbus_connection_get_is_authenticated(connection) != 0 }
+
+    var isConnected: Bool { !isLost && dbus_connection_get_is_connected(connection) != 0 }
+}
+
 /// A connection to a bus that may be slow, or stopped, and keeps nobody waiting.
 extension Link {
     // libdbus connects a socket by waiting until the other end has room for it. So it is given one
@@ -84,5 +160,17 @@ private struct UnixSocketAddress {
         withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
         }
+    }
+}
+
+/// The machine that the process runs on.
+enum Machine {
+    /// What D-Bus calls the machine's identifier: 32 hexadecimal digits.
+    static func identifier() throws(DBusError) -> String {
+        guard let text = try checkError({ dbus_try_get_local_machine_id($0) }) else {
+            throw .noMemory
+        }
+        defer { dbus_free(text) }
+        return String(cString: text)
     }
 }

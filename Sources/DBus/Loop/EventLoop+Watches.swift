@@ -104,3 +104,53 @@ struct WatchTable {
         isOutdated = false
     }
 }
+
+/// What a descriptor is ready for.
+public struct Events: OptionSet, Sendable {
+    /// The bits of poll(2).
+    public let rawValue: Int16
+
+    /// Makes events of the bits of poll(2).
+    public init(rawValue: Int16) {
+        self.rawValue = rawValue
+    }
+
+    /// Reading would not block.
+    public static let readable = Events(rawValue: Int16(POLLIN))
+    /// Writing would not block.
+    public static let writable = Events(rawValue: Int16(POLLOUT))
+    /// The descriptor has failed; reported unasked.
+    public static let error = Events(rawValue: Int16(POLLERR) | Int16(POLLNVAL))
+    /// The application has closed the descriptor; reported unasked.
+    ///
+    /// Nothing may be done by its number, which may be another file's.
+    public static let lost = Events(rawValue: Int16(POLLNVAL))
+    /// The other end has hung up; reported unasked.
+    public static let hangUp = Events(rawValue: Int16(POLLHUP))
+}
+
+/// Which open file a number stands for.
+///
+/// A program may close descriptors that it has not opened, as daemons do when they begin, and open files
+/// of its own under the same numbers. We must not read from these files, write to them, or close them. Each
+/// socket and each pipe has an inode of its own, so the inode shows which one it is.
+struct DescriptorIdentity: Sendable, Equatable {
+    private let device: dev_t
+    private let node: ino_t
+
+    /// Nil if no file is open under the number.
+    init?(of descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        (device, node) = (status.st_dev, status.st_ino)
+    }
+
+    /// Whether the number still stands for the same file.
+    ///
+    /// True also if the system does not say.
+    func isHeld(by descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return errno != EBADF }
+        return (status.st_dev, status.st_ino) == (device, node)
+    }
+}

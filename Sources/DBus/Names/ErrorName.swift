@@ -20,3 +20,39 @@ public struct ErrorName: DBusName {
         self.string = string
     }
 }
+
+/// The names that the bus itself and every peer use.
+extension ErrorName {
+    /// Something failed and no other name fits.
+    public static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
+    /// There is no memory for it.
+    public static let noMemory: ErrorName = "org.freedesktop.DBus.Error.NoMemory"
+    /// Nobody owns the name, and nobody can be started for it.
+    public static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"
+    /// A unique name that has left the bus, or a name without an owner.
+    public static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
+    /// The one who was called has left before it answered.
+    public static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
+    /// We waited in vain for the reply of the peer.
+    public static let timeout: ErrorName = "org.freedesktop.DBus.Error.Timeout"
+    /// The connection to the bus is gone.
+    public static let disconnected: ErrorName = "org.freedesktop.DBus.Error.Disconnected"
+    /// Reading or writing failed, or a resource of the system ran out.
+    public static let ioError: ErrorName = "org.freedesktop.DBus.Error.IOError"
+    /// A quota or a size of the protocol is exceeded.
+    public static let limitsExceeded: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
+    /// The arguments are of the wrong types, or say something impossible.
+    public static let invalidArguments: ErrorName = "org.freedesktop.DBus.Error.InvalidArgs"
+    /// A signature is not one.
+    public static let invalidSignature: ErrorName = "org.freedesktop.DBus.Error.InvalidSignature"
+    /// The interface has no such method.
+    public static let unknownMethod: ErrorName = "org.freedesktop.DBus.Error.UnknownMethod"
+    /// There is no object at the path.
+    public static let unknownObject: ErrorName = "org.freedesktop.DBus.Error.UnknownObject"
+    /// The object has no such interface.
+    public static let unknownInterface: ErrorName = "org.freedesktop.DBus.Error.UnknownInterface"
+    /// The interface has no such property.
+    public static let unknownProperty: ErrorName = "org.freedesktop.DBus.Error.UnknownProperty"
+    /// The property cannot be set.
+    public static let propertyReadOnly: ErrorName = "org.freedesktop.DBus.Error.PropertyReadOnly"
+}

@@ -41,3 +41,122 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible, Expressibl
 
     static let maximumLength = 255
 }
+
+/// A signature as the sequence of its complete types.
+extension Signature {
+    /// The complete types, one signature for each.
+    public var types: [Signature] {
+        var types: [Signature] = []
+        var rest = string.utf8[...]
+        while !rest.isEmpty {
+            let type = Self.firstType(of: rest)
+            types.append(Signature(checked: String(Substring(type))))
+            rest = rest[type.endIndex...]
+        }
+        return types
+    }
+
+    /// Whether it is exactly one complete type, as an array's element and a variant's content are.
+    public var isSingleType: Bool {
+        !string.isEmpty && Self.firstType(of: string.utf8[...]).count == string.utf8.count
+    }
+
+    /// The code of the first type; nil where there is none.
+    var firstCode: TypeCode? {
+        switch string.utf8.first {
+        case nil: nil
+        case UInt8(ascii: "("): .structure
+        case UInt8(ascii: "{"): .dictionaryEntry
+        case let byte?: TypeCode(rawValue: byte)
+        }
+    }
+
+    /// The signature of an array of these.
+    var asArray: Signature { Signature(checked: "a" + string) }
+
+    /// The element of a dictionary; it stands in no other place than an array.
+    ///
+    /// - Throws: ``DBusError`` where the key is a container or one of them is not a single type.
+    static func entry(key: Signature, value: Signature) throws(DBusError) -> Signature {
+        let element = "{\(key)\(value)}"
+        _ = try Signature("a" + element)
+        return Signature(checked: element)
+    }
+
+    /// The first complete type of a valid, non-empty sequence.
+    private static func firstType(of rest: Substring.UTF8View) -> Substring.UTF8View.SubSequence {
+        var depth = 0
+        for index in rest.indices {
+            switch rest[index] {
+            case UInt8(ascii: "a"): continue
+            case UInt8(ascii: "("), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: ")"), UInt8(ascii: "}"): depth -= 1
+            default: break
+            }
+            if depth == 0 { return rest[...index] }
+        }
+        return rest
+    }
+}
+
+/// The character that stands for a type in a signature and in libdbus's interface.
+///
+/// See the [specification](https://dbus.freedesktop.org/doc/dbus-specification.html#idm487).
+public enum TypeCode: UInt8, Sendable {
+    case byte = 0x79  // y
+    case boolean = 0x62  // b
+    case int16 = 0x6E  // n
+    case uint16 = 0x71  // q
+    case int32 = 0x69  // i
+    case uint32 = 0x75  // u
+    case int64 = 0x78  // x
+    case uint64 = 0x74  // t
+    case double = 0x64  // d
+    case string = 0x73  // s
+    case objectPath = 0x6F  // o
+    case signature = 0x67  // g
+    case unixFD = 0x68  // h
+    case array = 0x61  // a
+    case variant = 0x76  // v
+    case structure = 0x72  // r in libdbus; ( and ) in a signature
+    case dictionaryEntry = 0x65  // e in libdbus; { and } in a signature
+
+    /// Takes the code that libdbus reports; nil where it reports the end of the values.
+    init?(libdbus code: Int32) {
+        guard let code = UInt8(exactly: code), let type = TypeCode(rawValue: code) else {
+            return nil
+        }
+        self = type
+    }
+
+    /// The bytes that a value begins on a multiple of.
+    var alignment: Int {
+        switch self {
+        case .byte, .signature, .variant: 1
+        case .int16, .uint16: 2
+        case .boolean, .int32, .uint32, .string, .objectPath, .unixFD, .array: 4
+        case .int64, .uint64, .double, .structure, .dictionaryEntry: 8
+        }
+    }
+
+    /// Whether every value has the same size, so that an array of them is one block to libdbus.
+    ///
+    /// A descriptor is an index of fixed size on the wire, and libdbus counts it here too.
+    var isFixed: Bool {
+        switch self {
+        case .byte, .boolean, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .unixFD:
+            true
+        case .string, .objectPath, .signature, .array, .variant, .structure, .dictionaryEntry:
+            false
+        }
+    }
+
+    /// The character of the type in a signature, for a message to people.
+    public var character: Character {
+        switch self {
+        case .structure: "("
+        case .dictionaryEntry: "{"
+        default: Character(Unicode.Scalar(rawValue))
+        }
+    }
+}

@@ -59,3 +59,85 @@ public struct ChangeProposal: Sendable, Equatable {
     /// Whether the values of keys are as they were: all that is left is a token to remember.
     public var changesNothing: Bool { self.set.isEmpty && removed.isEmpty && !clearsDomain }
 }
+
+/// One change with its generation: what was set and removed in one domain, whole or not at all.
+///
+/// One that changes nothing brings a token alone, and the generation that was replied to it, which
+/// is that of an earlier change.
+///
+/// Journal record, pending overlay, rows, page, signal and reply all derive from this one value.
+public struct ChangeSet: Sendable, Equatable {
+    /// The number of the change, which every key in it has; of a token alone, what was replied.
+    public let generation: Generation
+    /// What changed.
+    public let proposal: ChangeProposal
+
+    /// Gives a proposal its generation.
+    public init(generation: Generation, proposal: ChangeProposal) {
+        self.generation = generation
+        self.proposal = proposal
+    }
+
+    /// The domain that changed.
+    public var domain: Domain { proposal.domain }
+    /// What was set.
+    public var set: [ChangeProposal.Assignment] { proposal.set }
+    /// The keys that were removed.
+    public var removed: [Key] { proposal.removed }
+    /// Whether every key that the domain had was removed, without naming them.
+    public var clearsDomain: Bool { proposal.clearsDomain }
+    /// The name by which its caller may ask for the outcome again.
+    public var token: Token? { proposal.token }
+    /// The unique bus name of the writer; empty where the change came from a file.
+    public var origin: String { proposal.origin }
+
+    /// The token and what was replied, without the change; nil where there is no token.
+    public var tokenAlone: ChangeSet? {
+        guard let token else { return nil }
+        return ChangeSet(
+            generation: generation,
+            proposal: ChangeProposal(domain: domain, token: token, origin: origin))
+    }
+}
+
+/// The number of a change: a counter of the whole database, strictly increasing.
+///
+/// It may jump, and it is never handed out twice. A new database begins at 1, so 0 is no
+/// generation and is free to mean "none".
+public struct Generation: RawRepresentable, Hashable, Comparable, Sendable,
+    CustomStringConvertible
+{
+    /// The number.
+    public let rawValue: UInt64
+
+    /// Takes a number as a generation; nil for 0, which is none.
+    public init?(rawValue: UInt64) {
+        guard rawValue != 0 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    private init(unchecked rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// The generation of a new database.
+    public static let first = Generation(unchecked: 1)
+
+    /// The generation that many changes later.
+    ///
+    /// A counter at the end of its range is a bug of the caller, who checks what comes from a file
+    /// against a bound far below it.
+    public func advanced(by changes: UInt64) -> Generation {
+        let (sum, overflow) = rawValue.addingReportingOverflow(changes)
+        precondition(!overflow, "a generation was advanced past the end of 64 bits")
+        return Generation(unchecked: sum)
+    }
+
+    /// Whether one change came before another.
+    public static func < (earlier: Generation, later: Generation) -> Bool {
+        earlier.rawValue < later.rawValue
+    }
+
+    /// The number in decimal digits.
+    public var description: String { String(rawValue) }
+}

@@ -135,3 +135,96 @@ public struct PendingOverlay: Sendable {
         flushing = nil
     }
 }
+
+extension PendingOverlay {
+    /// What is pending as changes again, in the order of their generations, without what later
+    /// changes have replaced.
+    ///
+    /// The tokens follow as changes of their own, which change nothing, those of a domain in the
+    /// order in which they were remembered. The writers' bus names are not kept.
+    public var changeSets: [ChangeSet] {
+        var parts: [Generation: Parts] = [:]
+        var tokens: [ChangeSet] = []
+        for domain in domains {
+            for (key, entry) in entries(of: domain) {
+                parts[entry.generation, default: Parts(domain: domain)].add(key, entry.archive)
+            }
+            if let cleared = cleared(domain) {
+                parts[cleared, default: Parts(domain: domain)].clearsDomain = true
+            }
+            tokens += self.tokens(of: domain).map { token, generation in
+                ChangeSet(
+                    generation: generation,
+                    proposal: ChangeProposal(domain: domain, token: token, origin: ""))
+            }
+        }
+        return parts.sorted { $0.key < $1.key }
+            .map { ChangeSet(generation: $0.key, proposal: $0.value.proposal) } + tokens
+    }
+
+    /// What is left of one change; a change is one domain's.
+    private struct Parts {
+        let domain: Domain
+        var set: [ChangeProposal.Assignment] = []
+        var removed: [Key] = []
+        var clearsDomain = false
+
+        mutating func add(_ key: Key, _ archive: [UInt8]?) {
+            if let archive {
+                set.append(.init(key: key, archive: archive))
+            } else {
+                removed.append(key)
+            }
+        }
+
+        var proposal: ChangeProposal {
+            clearsDomain
+                ? ChangeProposal(clearing: domain, origin: "")
+                : ChangeProposal(domain: domain, set: set, removed: removed, origin: "")
+        }
+    }
+}
+
+/// Changes on their way to disk, coalesced: of several to one key only the last is left.
+///
+/// ```swift
+/// for (domain, pending) in changes.domains {
+///     for (key, entry) in pending.entries { write(domain, key, entry) }
+/// }
+/// ```
+public struct PendingChanges: Sendable {
+    /// The domains that changed.
+    public private(set) var domains: [Domain: PendingDomain] = [:]
+    /// The changes that went in, each counted once however many keys it has.
+    public private(set) var count = 0
+    /// The memory of it all: keys, archives, tokens, and a fixed amount for each.
+    public private(set) var bytes = 0
+    /// The newest change that went in; nil where there is none.
+    public private(set) var newest: Generation?
+
+    /// No changes.
+    public init() {}
+
+    /// Whether there is nothing: no changes and no tokens.
+    ///
+    /// A domain that was cleared is a change and takes no memory; a token is none and takes some.
+    var isEmpty: Bool { count == 0 && bytes == 0 }
+
+    /// Takes in a change that came after these.
+    mutating func add(_ change: ChangeSet, totals: KeyTotals) {
+        bytes += domains[change.domain, default: PendingDomain(totals: totals)]
+            .add(change, totals: totals)
+        guard !change.proposal.changesNothing else { return }
+        count += 1
+        newest = change.generation
+    }
+
+    /// Takes in changes that all came after these.
+    mutating func add(_ later: PendingChanges) {
+        for (domain, pending) in later.domains {
+            bytes += domains[domain, default: PendingDomain(totals: pending.totals)].add(pending)
+        }
+        count += later.count
+        newest = later.newest ?? newest
+    }
+}

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What keeps the secrets: the Secret Service, or the memory of a test.
 ///
 /// Every method throws ``SecretsError``, `KeyringProblem` or `DBusError`, and `CancellationError`
@@ -15,4 +17,23 @@ protocol SecretVault: Sendable {
     func unlock() async throws
     /// Whether that keyring is locked.
     func isLocked() async throws -> Bool
+}
+
+/// Secrets for as long as the store lives, for the tests of apps.
+final class MemoryVault: SecretVault {
+    private let secrets = Mutex<[SecretName: StoredSecret]>([:])
+
+    func read(_ name: SecretName) -> StoredSecret? { secrets.withLock { $0[name] } }
+
+    func contains(_ name: SecretName) -> Bool { read(name) != nil }
+
+    func store(_ secret: StoredSecret, as name: SecretName) {
+        secrets.withLock { $0[name] = secret }
+    }
+
+    func remove(_ name: SecretName) { secrets.withLock { $0[name] = nil } }
+
+    func unlock() {}
+
+    func isLocked() -> Bool { false }
 }

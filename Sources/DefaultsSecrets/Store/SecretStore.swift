@@ -1,3 +1,4 @@
+internal import DBus
 internal import Synchronization
 
 // Invariants
@@ -140,6 +141,147 @@ final class SecretStore: Sendable {
         state.withLock { state in
             defer { state.entries[key]?.failure = nil }
             return state.entries[key]?.failure
+        }
+    }
+}
+
+/// The way of changes to the keyring, one at a time.
+extension SecretStore {
+    func add(_ change: SecretChange, for key: String, to state: inout State) {
+        state.entries[key, default: SecretEntry()].add(change)
+        if !state.queue.contains(key) { state.queue.append(key) }
+        sendNext(&state)
+    }
+
+    /// Begins with the oldest change that waits, where none is on its way.
+    private func sendNext(_ state: inout State) {
+        guard state.current == nil, !state.queue.isEmpty else { return }
+        let key = state.queue.removeFirst()
+        guard let change = state.entries[key]?.waiting else { return }
+        state.entries[key]?.waiting = nil
+        state.entries[key]?.sent = change
+        let (domain, vault, secret) = (domain, vault, change.secret)
+        let work = Task {
+            let name = try SecretName(domain: domain, key: key)
+            if let secret {
+                try await vault.store(secret, as: name)
+            } else {
+                try await vault.remove(name)
+            }
+        }
+        state.current = (key, work)
+        // Keeps the store alive as well.
+        Task { end(key, await work.result) }
+    }
+
+    private func end(_ key: String, _ result: Result<Void, any Error>) {
+        var failure: (any Error)?
+        if case .failure(let error) = result { failure = wrapped(error, key) }
+        let ended: SecretChange? = state.withLock { state in
+            let change = state.entries[key]?.end(stored: failure == nil)
+            // Where a newer one waits, it is that one that counts.
+            if change?.isBackground == true, state.entries[key]?.waiting == nil {
+                state.entries[key]?.failure = failure as? SecretsError
+            }
+            state.current = nil
+            sendNext(&state)
+            return change
+        }
+        guard let ended else { return }
+        if ended.isBackground, let error = failure as? SecretsError { errors.report(error) }
+        for waiter in ended.waiters {
+            if waiter.isOwner, let failure {
+                waiter.continuation.resume(throwing: failure)
+            } else {
+                waiter.continuation.resume()
+            }
+        }
+    }
+
+    private func wrapped(_ error: any Error, _ key: String) -> any Error {
+        if error is CancellationError { return error }
+        return SecretsError(error, domain: domain, name: try? SecretName(domain: domain, key: key))
+    }
+}
+
+/// Waiting for changes.
+extension SecretStore {
+    /// Suspends the task until somebody resumes the continuation, or it is cancelled.
+    func wait(
+        _ body: (inout State, _ number: UInt64, CheckedContinuation<Void, any Error>) -> Void
+    ) async throws {
+        let number = state.withLock { $0.makeNumber() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation {
+                (continuation: CheckedContinuation<Void, any Error>) in
+                state.withLock { state in
+                    // The handler below comes after this, or has come before and said so.
+                    guard !Task.isCancelled else {
+                        return continuation.resume(throwing: CancellationError())
+                    }
+                    body(&state, number, continuation)
+                }
+            }
+        } onCancel: {
+            leave(number)
+        }
+    }
+
+    /// Ends the waiting of one task, and the change that was its alone.
+    private func leave(_ number: UInt64) {
+        let resumed: [SecretChange.Waiter] = state.withLock { state in
+            for key in Array(state.entries.keys) {
+                guard let waiter = state.entries[key]?.takeWaiter(number) else { continue }
+                if state.current?.key == key, state.entries[key]?.sent?.isWanted == false {
+                    state.current?.work.cancel()
+                }
+                let others = state.entries[key]?.dropUnwanted() ?? []
+                if state.entries[key]?.waiting == nil { state.queue.removeAll { $0 == key } }
+                for other in others { other.continuation.resume() }
+                return [waiter]
+            }
+            return []
+        }
+        for waiter in resumed { waiter.continuation.resume(throwing: CancellationError()) }
+    }
+}
+
+extension SecretEntry {
+    fileprivate mutating func takeWaiter(_ number: UInt64) -> SecretChange.Waiter? {
+        if let index = waiting?.waiters.firstIndex(where: { $0.number == number }) {
+            return waiting?.waiters.remove(at: index)
+        }
+        if let index = sent?.waiters.firstIndex(where: { $0.number == number }) {
+            return sent?.waiters.remove(at: index)
+        }
+        return nil
+    }
+}
+
+extension SecretStore {
+    /// Where secrets are, and how long that is waited for.
+    struct Place: Hashable, Sendable {
+        let domain: String
+        let bus: Address
+        let timeout: Duration
+    }
+
+    /// Secrets stay in memory no longer than somebody uses them.
+    private struct Used {
+        weak var store: SecretStore?
+    }
+
+    private static let used = Mutex<[Place: Used]>([:])
+
+    /// The store of a place, which is made where there is none.
+    static func shared(_ place: Place) -> SecretStore {
+        used.withLock { used in
+            if let store = used[place]?.store { return store }
+            let store = SecretStore(
+                domain: place.domain, vault: KeyringVault(on: place.bus, timeout: place.timeout))
+            used = used.filter { $0.value.store != nil }
+            used[place] = Used(store: store)
+            return store
         }
     }
 }

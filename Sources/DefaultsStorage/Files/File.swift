@@ -51,12 +51,21 @@ struct File: ~Copyable {
     /// Somebody may have given its name to something else; a pipe that nobody writes to would be
     /// waited for without an end.
     static func regular(_ path: String, _ flags: Int32) throws(SystemError) -> File {
-        let file = try File(path, flags | O_NONBLOCK)
+        let file: File
+        do {
+            file = try File(path, flags | O_NONBLOCK)
+        } catch {
+            guard error.number == EISDIR else { throw error }
+            throw SystemError(call: openingRegular, path: path, number: EISDIR)
+        }
         guard try file.status().st_mode & S_IFMT == S_IFREG else {
-            throw SystemError(call: "open as a regular file", path: path, number: EINVAL)
+            throw SystemError(call: openingRegular, path: path, number: EINVAL)
         }
         return file
     }
+
+    /// What failed, in errors of ``regular(_:_:)`` about a directory, a pipe and the like.
+    static let openingRegular = "open as a regular file"
 
     deinit {
         close(descriptor)

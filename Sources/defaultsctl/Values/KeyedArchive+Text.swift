@@ -1,6 +1,8 @@
 import DefaultsClient
 import KeyedArchive
+import OpenStepPropertyList
 import PropertyList
+import XMLPropertyList
 
 /// How the tool prints a value.
 extension KeyedArchive {
@@ -42,4 +44,76 @@ extension String {
     var onOneLine: String {
         unicodeScalars.map { $0.isUnseen ? $0.escape : String($0) }.joined()
     }
+}
+
+/// A value without a type, which macOS's `defaults` takes for a property list.
+enum BareValue {
+    /// Words without any of these are strings, white space and all, and their backslashes escape.
+    private static let structure = Set("\"()[]{}<>")
+
+    private static let elements: Set<Substring> = [
+        "plist", "dict", "array", "string", "integer", "real", "true", "false", "date", "data",
+    ]
+
+    /// Whether a word spells more than a string.
+    static func isList(_ word: String) -> Bool { word.contains(where: structure.contains) }
+
+    /// Reads a property list in the old style or in XML, with or without its `<plist>`.
+    static func read(_ word: String) throws(ToolError) -> PropertyList {
+        do {
+            guard isList(word) else {
+                return try PropertyList(openStep: Array("\"\(word)\"".utf8))
+            }
+            guard isXML(word) else { return try PropertyList(openStep: Array(word.utf8)) }
+            return try PropertyList(XMLPropertyList(Array(word.utf8)).binary)
+        } catch {
+            throw .cannotParse(word, because: "\(error)")
+        }
+    }
+
+    /// Whether a word begins with an XML element of a property list, or with what may stand before
+    /// one; `<dada>` is data.
+    private static func isXML(_ word: String) -> Bool {
+        let text = word.drop(while: \.isWhitespace)
+        guard text.first == "<" else { return false }
+        let name = text.dropFirst().prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" }
+        return name.hasPrefix("?xml") || name.hasPrefix("!") || elements.contains(name)
+    }
+}
+
+/// A scalar as a program takes it: text without quotes, data as its bytes.
+struct RawValue: ChoosySink {
+    enum Content {
+        case text(String)
+        case data([UInt8])
+    }
+
+    private var content: Content?
+
+    /// What the scalar is.
+    ///
+    /// - Throws: `RefusedValue` where the value is no scalar, or a string that no text can hold.
+    static func content(of archive: KeyedArchive) throws -> Content {
+        var sink = RawValue()
+        try archive.render(into: &sink)
+        guard let content = sink.content else { throw RefusedValue() }
+        return content
+    }
+
+    mutating func boolean(_ value: Bool) { content = .text("\(value)") }
+    mutating func integer(_ value: Int128) { content = .text("\(value)") }
+    mutating func real(_ value: Double) { content = .text("\(value)") }
+    mutating func data(_ value: ArraySlice<UInt8>) { content = .data(Array(value)) }
+
+    mutating func string(_ value: Text) throws {
+        guard let string = value.string else { throw RefusedValue() }
+        content = .text(string)
+    }
+}
+
+/// Takes a value that is one string, and refuses every other by throwing.
+struct LoneString: ChoosySink {
+    private(set) var text: Text?
+
+    mutating func string(_ value: Text) { text = value }
 }

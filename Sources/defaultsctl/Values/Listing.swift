@@ -89,3 +89,76 @@ struct JSONListing {
         try ShownJSON.object(domains.map { ($0.name, try object(of: $0.entries)) })
     }
 }
+
+/// Takes some kinds of values, and refuses all others by throwing ``RefusedValue``.
+protocol ChoosySink: ValueFormSink {}
+
+/// The value is of none of the kinds that are taken.
+struct RefusedValue: Error {}
+
+extension ChoosySink {
+    func null() throws { throw RefusedValue() }
+    func boolean(_ value: Bool) throws { throw RefusedValue() }
+    func integer(_ value: Int128) throws { throw RefusedValue() }
+    func real(_ value: Double) throws { throw RefusedValue() }
+    func string(_ value: Text) throws { throw RefusedValue() }
+    func data(_ value: ArraySlice<UInt8>) throws { throw RefusedValue() }
+    func bytes(_ value: ArraySlice<UInt8>) throws { throw RefusedValue() }
+    func date(_ secondsSince2001: Double) throws { throw RefusedValue() }
+    func reference(to uid: UInt64) throws { throw RefusedValue() }
+    func beginArray() throws { throw RefusedValue() }
+    func endArray() throws { throw RefusedValue() }
+    func beginDictionary() throws { throw RefusedValue() }
+    func key(_ key: Text) throws { throw RefusedValue() }
+    func endDictionary() throws { throw RefusedValue() }
+}
+
+/// Looks at some kinds of values, and lets all others pass.
+protocol OnlookingSink: ValueFormSink {}
+
+extension OnlookingSink {
+    func null() {}
+    func boolean(_ value: Bool) {}
+    func integer(_ value: Int128) {}
+    func real(_ value: Double) {}
+    func string(_ value: Text) {}
+    func data(_ value: ArraySlice<UInt8>) {}
+    func bytes(_ value: ArraySlice<UInt8>) {}
+    func date(_ secondsSince2001: Double) {}
+    func reference(to uid: UInt64) {}
+    func beginArray() {}
+    func endArray() {}
+    func beginDictionary() {}
+    func key(_ key: Text) {}
+    func endDictionary() {}
+}
+
+/// Counts the elements of the array that a value is, those inside others not counted.
+struct ElementCounter: ValueFormSink {
+    private(set) var count = 0
+    private var depth = 0
+
+    mutating func null() { note() }
+    mutating func boolean(_ value: Bool) { note() }
+    mutating func integer(_ value: Int128) { note() }
+    mutating func real(_ value: Double) { note() }
+    mutating func string(_ value: Text) { note() }
+    mutating func data(_ value: ArraySlice<UInt8>) { note() }
+    mutating func bytes(_ value: ArraySlice<UInt8>) { note() }
+    mutating func date(_ secondsSince2001: Double) { note() }
+    mutating func reference(to uid: UInt64) { note() }
+    mutating func beginArray() { begin() }
+    mutating func endArray() { depth -= 1 }
+    mutating func beginDictionary() { begin() }
+    mutating func key(_ key: Text) {}
+    mutating func endDictionary() { depth -= 1 }
+
+    private mutating func note() {
+        if depth == 1 { count += 1 }
+    }
+
+    private mutating func begin() {
+        note()
+        depth += 1
+    }
+}

@@ -1,3 +1,4 @@
+import KeyedArchive
 import PropertyList
 
 /// The words of a value, behind the key of a `write`.
@@ -138,4 +139,87 @@ extension ValueWords {
         guard let seconds = DateWords.read(word) else { throw .noDate(word) }
         return seconds
     }
+}
+
+/// The words that name the type of the value behind them, as macOS's `defaults` has them.
+enum TypeFlag: String, CaseIterable {
+    case string = "-string"
+    case data = "-data"
+    case int = "-int"
+    case integer = "-integer"
+    case float = "-float"
+    case bool = "-bool"
+    case boolean = "-boolean"
+    case date = "-date"
+    case array = "-array"
+    case arrayAdd = "-array-add"
+    case dict = "-dict"
+    case dictAdd = "-dict-add"
+
+    /// Whether all words behind it are its elements.
+    var isComposite: Bool {
+        switch self {
+        case .array, .arrayAdd, .dict, .dictAdd: true
+        default: false
+        }
+    }
+
+    /// The flag that a word is in other letters, or joined with its value: `-Int`, `-int=5`.
+    static func spelled(otherwise word: String) -> TypeFlag? {
+        TypeFlag(rawValue: name(in: word).lowercased())
+    }
+
+    /// The flag that the first word of a value is mistyped for, such as `-strng`.
+    ///
+    /// What is as short as `-x` or `-inf` is a value.
+    static func meant(by word: String) -> TypeFlag? {
+        if TypeFlag(rawValue: word) != nil { return nil }
+        if let flag = spelled(otherwise: word) { return flag }
+        let name = name(in: word)
+        guard name.hasPrefix("-"), name.count > 4 else { return nil }
+        return Spelling.nearest(to: name, among: allCases.map(\.rawValue)).flatMap(TypeFlag.init)
+    }
+
+    private static func name(in word: String) -> String { String(word.prefix { $0 != "=" }) }
+}
+
+/// The type of a value in the words of macOS's `read-type`.
+struct ValueTypeName: ValueFormSink {
+    /// The type is known; no more of the value is needed.
+    private struct Known: Error {
+        let name: String
+    }
+
+    private init() {}
+
+    /// The word for the type of a value; `object` for what is none of macOS's types.
+    static func name(of archive: KeyedArchive) throws -> String {
+        var sink = DateFolding(into: ValueTypeName())
+        do {
+            try archive.render(into: &sink)
+        } catch let known as Known {
+            return known.name
+        }
+        preconditionFailure("A value has no beginning.")
+    }
+
+    func null() throws { throw Known(name: "object") }
+    func boolean(_ value: Bool) throws { throw Known(name: "boolean") }
+    func integer(_ value: Int128) throws { throw Known(name: "integer") }
+    func real(_ value: Double) throws { throw Known(name: "float") }
+    func string(_ value: Text) throws { throw Known(name: "string") }
+    func data(_ value: ArraySlice<UInt8>) throws { throw Known(name: "data") }
+    func bytes(_ value: ArraySlice<UInt8>) throws { throw Known(name: "data") }
+    func date(_ secondsSince2001: Double) throws { throw Known(name: "date") }
+    func reference(to uid: UInt64) throws { throw Known(name: "object") }
+    func beginArray() throws { throw Known(name: "array") }
+    func endArray() throws {}
+    func beginDictionary() {}
+    func beginDictionaryOfAnyKeys() throws -> Bool { throw Known(name: "dictionary") }
+
+    func key(_ key: Text) throws {
+        throw Known(name: key.hasPrefix("$") ? "object" : "dictionary")
+    }
+
+    func endDictionary() throws { throw Known(name: "dictionary") }
 }

@@ -1,0 +1,148 @@
+import ArgumentParser
+
+/// From the words of a command line to the command that they ask for.
+extension Defaultsctl {
+    /// The command that these words, which stand behind the program's name, ask for.
+    static func command(_ words: [String]) throws -> any ParsableCommand {
+        if let word = words.first, !word.hasPrefix("-"), macVerb(word) == nil,
+            !verbs.contains(word)
+        {
+            throw ValidationError(noVerb(word, among: verbs))
+        }
+        try refuseOtherHyphens(words)
+        try refuseVerbAlone(words)
+        let words = try CommandWords.arranged(words)
+        guard !words.prefix(while: { $0 != "--" }).contains(where: asksForScript) else {
+            throw ToolError.noCompletionScript
+        }
+        let (head, values) = Self.parted(words)
+        var command = try parsed(head)
+        if var write = command as? Write {
+            write.words = values
+            command = write
+        }
+        return command
+    }
+
+    /// The words of a value apart from all others: the library takes a time for them that grows with
+    /// the square of their number, and they are none of its own.
+    private static func parted(_ words: [String]) -> (head: [String], values: [String]) {
+        guard words.first == Write.verb, let end = words.firstIndex(of: "--"),
+            words.count > end + 3
+        else { return (words, []) }
+        return (Array(words[..<(end + 3)]), Array(words[(end + 3)...]))
+    }
+
+    private static func parsed(_ words: [String]) throws -> any ParsableCommand {
+        // The verb alone is parsed in a part of the time that all of them take; what it does not take
+        // is left to all, for their words.
+        let verb = configuration.subcommands.first { $0._commandName == words.first }
+        let asksForHelp = words.contains { ["help", "-h", "--help"].contains($0) }
+        if !asksForHelp, let command = try? verb?.parseAsRoot(Array(words.dropFirst())) {
+            return command
+        }
+        return try parseAsRoot(words)
+    }
+
+    private static let verbs: [String] =
+        configuration.subcommands.map { $0._commandName } + ["help"]
+
+    /// Refuses a mistyped option before the verb, in which the library may see several of one letter.
+    private static func refuseOtherHyphens(_ words: [String]) throws {
+        guard let word = words.first, word.hasPrefix("-"), !word.hasPrefix("--"), word != "-h",
+            !HostWords.spellings.contains(word)
+        else { return }
+        let meant = Spelling.nearest(to: word, among: HostWords.spellings)
+        throw ValidationError(
+            "There is no option '\(word.onOneLine)'."
+                + (meant.map { " Did you mean '\($0)'?" } ?? ""))
+    }
+
+    /// Refuses words that the library answers with a page of help, as if nothing were wrong.
+    private static func refuseVerbAlone(_ words: [String]) throws {
+        let backupVerbs = BackupCommands.configuration.subcommands.map { $0._commandName }
+        if words == ["backup"] {
+            throw ValidationError("backup needs a verb of its own: list, now or restore.")
+        }
+        if words.first == "backup", let verb = words.dropFirst().first, !verb.hasPrefix("-"),
+            !backupVerbs.contains(verb)
+        {
+            throw ValidationError(
+                "backup has no verb '\(verb.inBrief)'." + suggestion(verb, among: backupVerbs)
+                    + " Its verbs are list, now and restore.")
+        }
+        guard words.first == "help", let verb = words.dropFirst().first else { return }
+        if verb.hasPrefix("-") { return }
+        guard verbs.contains(verb) else { throw ValidationError(noVerb(verb, among: verbs)) }
+        if verb == "backup", let verb = words.dropFirst(2).first, !backupVerbs.contains(verb) {
+            throw ValidationError(noVerb(verb, among: backupVerbs))
+        }
+    }
+
+    /// Whether a word is the library's own option for a script, which would know no domains and keys.
+    private static func asksForScript(_ word: String) -> Bool {
+        word == "--generate-completion-script" || word.hasPrefix("--generate-completion-script=")
+    }
+
+    private static func noVerb(_ word: String, among verbs: [String]) -> String {
+        if let answer = ForeignVerb.answer(to: word) { return answer }
+        return "There is no verb '\(word.inBrief)'." + suggestion(word, among: verbs)
+    }
+
+    private static func suggestion(_ word: String, among verbs: [String]) -> String {
+        Spelling.nearest(to: word, among: verbs).map { " Did you mean '\($0)'?" } ?? ""
+    }
+}
+
+/// The verbs that other tools have for what this one does: gsettings, dconf, xfconf-query, git.
+enum ForeignVerb {
+    private static let lines: [String: String] = [
+        "get": "read DOMAIN KEY", "show": "read DOMAIN KEY", "print": "read DOMAIN KEY",
+        "cat": "read DOMAIN", "list-recursively": "read DOMAIN", "query": "read DOMAIN KEY",
+        "set": "write DOMAIN KEY VALUE", "put": "write DOMAIN KEY VALUE",
+        "add": "write DOMAIN KEY VALUE", "list": "domains", "ls": "domains",
+        "list-schemas": "domains", "list-keys": "keys DOMAIN", "list-children": "keys DOMAIN",
+        "unset": "delete DOMAIN KEY", "reset": "delete DOMAIN KEY", "rm": "delete DOMAIN KEY",
+        "reset-recursively": "delete DOMAIN", "clear": "delete DOMAIN",
+        "mv": "rename DOMAIN KEY NEW-KEY", "move": "rename DOMAIN KEY NEW-KEY",
+        "dump": "export DOMAIN -", "save": "export DOMAIN FILE", "load": "import DOMAIN FILE",
+        "restore": "backup restore latest", "monitor": "watch DOMAIN", "follow": "watch DOMAIN",
+        "search": "find WORD", "grep": "find WORD", "describe": "explain DOMAIN KEY",
+        "writable": "locked DOMAIN KEY", "is-writable": "locked DOMAIN KEY",
+        "check": "doctor", "validate": "lint", "type": "read-type DOMAIN KEY",
+        "edit": "write DOMAIN KEY VALUE", "wipe": "factory-reset", "reset-all": "factory-reset",
+    ]
+
+    /// The sentence for a word that is a verb elsewhere, with the line that does the same here.
+    static func answer(to word: String) -> String? {
+        guard let line = lines[word.lowercased()] else { return nil }
+        let verb = line.prefix { $0 != " " }
+        return "'\(word.inBrief)' is '\(verb)' here: defaultsctl \(line)"
+    }
+}
+
+/// The usage of a verb, which follows an error in its command line.
+enum Usage {
+    /// The lines; none where the words name no verb.
+    static func lines(of words: [String]) -> [String] {
+        guard let command = command(of: words) else { return [] }
+        let text = Defaultsctl.usageString(for: command)
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// The command of the verb, and of a verb of its own after that.
+    private static func command(of words: [String]) -> (any ParsableCommand.Type)? {
+        var rest = words[...]
+        _ = try? HostWords(&rest)
+        guard let word = rest.popFirst() else { return nil }
+        let name = Defaultsctl.macVerb(word)?.verb ?? word
+        guard let command = find(name, in: Defaultsctl.self) else { return nil }
+        return rest.first.flatMap { find($0, in: command) } ?? command
+    }
+
+    private static func find(
+        _ name: String, in command: any ParsableCommand.Type
+    ) -> (any ParsableCommand.Type)? {
+        command.configuration.subcommands.first { $0._commandName == name }
+    }
+}

@@ -1,0 +1,103 @@
+@preconcurrency import Glibc
+import KeyedArchive
+
+/// Standard output for text that comes from outside: as it is into a pipe or a file, and on a
+/// terminal without anything that would steer it.
+enum SafeOutput {
+    /// Prints a text and ends the line.
+    static func print(_ text: String) throws(ToolError) { try write("\(text)\n".utf8) }
+
+    /// Prints JSON, which stays JSON on a terminal, and ends the line.
+    static func print(json: String) throws(ToolError) { try write(json: "\(json)\n".utf8) }
+
+    /// Writes bytes, which are text where the output is a terminal, and sends them on their way.
+    static func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
+        try write(bytes) { $0.withoutControls }
+    }
+
+    /// Writes the bytes of JSON, and sends them on their way.
+    static func write(json bytes: some Collection<UInt8>) throws(ToolError) {
+        try write(bytes, shownAs: ShownJSON.text)
+    }
+
+    private static func write(
+        _ bytes: some Collection<UInt8>, shownAs shown: (String) -> String
+    ) throws(ToolError) {
+        if isatty(STDOUT_FILENO) == 1 {
+            try StandardOutput.write(shown(String(decoding: bytes, as: UTF8.self)).utf8)
+        } else {
+            try StandardOutput.write(bytes)
+        }
+        try StandardOutput.flush()
+    }
+}
+
+extension String {
+    /// Escapes in the place of control characters; lines and tabs stay.
+    var withoutControls: String {
+        guard unicodeScalars.contains(where: Self.steers) else { return self }
+        return unicodeScalars.map { Self.steers($0) ? $0.escape : String($0) }.joined()
+    }
+
+    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isUnseen && scalar != "\n" && scalar != "\t"
+    }
+}
+
+/// The one way to standard output, by which nothing is lost in silence.
+enum StandardOutput {
+    /// Writes bytes as they are.
+    ///
+    /// - Throws: ``ToolError`` where they cannot be written.
+    static func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
+        let bytes = Array(bytes)
+        guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count else {
+            throw .output(errno)
+        }
+    }
+
+    /// Sends what was written on its way; without that a full disk would go unnoticed.
+    static func flush() throws(ToolError) {
+        guard fflush(stdout) == 0 else { throw .output(errno) }
+    }
+}
+
+/// JSON as it is printed.
+enum ShownJSON {
+    /// On a terminal with escapes for what that would obey, which in JSON stands in strings alone,
+    /// but for line breaks, which stand between its elements alone; elsewhere as it is.
+    static func text(_ json: String) -> String {
+        guard isatty(STDOUT_FILENO) == 1, json.unicodeScalars.contains(where: isEscaped) else {
+            return json
+        }
+        return json.unicodeScalars.map { scalar in
+            guard isEscaped(scalar) else { return String(scalar) }
+            return String(scalar).utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            }.joined()
+        }.joined()
+    }
+
+    private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isUnseen && scalar != "\n"
+    }
+
+    /// An object of members whose values are JSON already.
+    static func object(_ members: [(String, String)]) throws -> String {
+        "{\(try members.map { "\(try $0.0.quoted):\($0.1)" }.joined(separator: ","))}"
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal would obey the character, or not show it.
+    var isUnseen: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    /// What stands for the character where it is not to be printed.
+    var escape: String { "\\u{\(String(value, radix: 16))}" }
+}
