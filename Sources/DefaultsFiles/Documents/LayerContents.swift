@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import DefaultsTerms
 internal import KeyedArchive
 internal import PropertyList
 
@@ -24,8 +25,8 @@ struct LayerContents {
         guard let name = name.string else { throw .keyIsNoText }
         guard name.utf8.first != UInt8(ascii: "$") else { throw .unknownName(name) }
         nameSize += name.utf8.count
-        guard nameSize <= LayerLimits.nameSize else {
-            throw .tooManyNames(limit: LayerLimits.nameSize)
+        guard nameSize <= ContractLimits.maximumNameBytes else {
+            throw .tooManyNames(limit: ContractLimits.maximumNameBytes)
         }
         do throws(ModelError) {
             return try Key(name)
@@ -37,8 +38,8 @@ struct LayerContents {
     /// Takes the value of a key that has none yet.
     mutating func add(_ archive: KeyedArchive, for key: Key) throws(LayerFault) {
         let size = archive.bytes.count
-        guard size <= LayerLimits.valueSize else {
-            throw .valueTooLarge(key, size: size, limit: LayerLimits.valueSize)
+        guard size <= ContractLimits.maximumValueSize else {
+            throw .valueTooLarge(key, size: size, limit: ContractLimits.maximumValueSize)
         }
         totalSize += size
         guard totalSize <= LayerLimits.totalSize else {

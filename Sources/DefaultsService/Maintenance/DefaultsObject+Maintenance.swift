@@ -2,6 +2,7 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 
 /// What only the project's own tool asks for.
 extension DefaultsObject {
@@ -43,7 +44,7 @@ extension DefaultsObject {
     private func listHosts(_ call: MethodCall) throws {
         let hosts = try database.knownHosts()
         try NamesSize.check(
-            hosts.flatMap { [$0.id.name, $0.name] }, room: Limits.maximumReplySize)
+            hosts.flatMap { [$0.id.name, $0.name] }, room: ContractLimits.maximumReplySize)
         noteWork(onEntries: hosts.count)
         try call.reply {
             try Contract.ListHosts.writeReply(

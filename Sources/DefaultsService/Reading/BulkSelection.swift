@@ -1,6 +1,6 @@
 import DefaultsModel
-import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 
 /// Which entries are sent in bulk, and which are only named.
 ///
@@ -18,7 +18,7 @@ struct BulkSelection {
     ///   one did not fit, as that is where the first so many bytes end.
     init(of entries: [EntrySummary], room: inout Int) {
         for entry in entries {
-            if entry.size > Limits.maximumBulkEntrySize {
+            if entry.size > ContractLimits.maximumBulkEntrySize {
                 large.append(entry.key)
             } else if entry.size > room {
                 room = 0

@@ -2,6 +2,7 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 import KeyedArchive
 
 extension DefaultsObject {
@@ -51,7 +52,7 @@ extension DefaultsObject {
 
     func listDomains(_ call: MethodCall) throws {
         let domains = try database.domains().map { $0.spelling(on: hosts) }
-        try NamesSize.check(domains, room: Limits.maximumReplySize)
+        try NamesSize.check(domains, room: ContractLimits.maximumReplySize)
         noteWork(onEntries: domains.count)
         try call.reply { try Contract.ListDomains.writeReply(domains, to: &$0) }
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import DefaultsClient
-import DefaultsProtocol
+import DefaultsTerms
 import KeyedArchive
 
 struct Delete: ServiceCommand {
@@ -139,9 +139,11 @@ extension RemoteDefaults {
         var rest = all.filter { !kept.contains($0) }[...]
         while !rest.isEmpty {
             var transaction = DefaultsTransaction()
-            for key in rest.prefix(Limits.maximumTransactionKeys) { transaction.remove(key) }
+            for key in rest.prefix(ContractLimits.maximumTransactionKeys) {
+                transaction.remove(key)
+            }
             try await apply(transaction, in: domain)
-            rest = rest.dropFirst(Limits.maximumTransactionKeys)
+            rest = rest.dropFirst(ContractLimits.maximumTransactionKeys)
         }
     }
 
