@@ -144,7 +144,9 @@ final class Store: @unchecked Sendable {
             searchList.reduce(into: []) { names, step in
                 switch step {
                 case .copy(let copy, let copyLayer):
-                    guard layer == nil || layerName(of: copyLayer, in: copy) == layer else { return }
+                    guard layer == nil || layerName(of: copyLayer, in: copy) == layer else {
+                        return
+                    }
                     names.formUnion(copy.names(in: copyLayer))
                 case .arguments: if layer == .arguments { names.formUnion(arguments.keys) }
                 case .registered:
