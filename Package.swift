@@ -188,7 +188,10 @@ let package = Package(
             ]),
         tests(
             "DefaultsProtocolTests",
-            ["DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "TestSupport"]),
+            [
+                "DefaultsTerms", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
+                "TestSupport",
+            ]),
         tests(
             "EndToEndTests",
             [

@@ -1,4 +1,5 @@
 package import DBus
+import DefaultsTerms
 
 /// The forms that several calls write.
 extension MessageWriter {
@@ -67,7 +68,7 @@ extension MessageReader {
     /// Reads an archive that is to be stored, its size first: one that is too large is not copied.
     mutating func readStorableArchive() throws -> [UInt8] {
         try withBytes { bytes in
-            guard bytes.count <= Limits.maximumValueSize else {
+            guard bytes.count <= ContractLimits.maximumValueSize else {
                 throw DefaultsError(tooLargeArchive: bytes.count)
             }
             return bytes.withUnsafeBufferPointer { Array($0) }

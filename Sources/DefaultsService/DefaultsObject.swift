@@ -2,6 +2,7 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 import Logging
 
 /// The object `/org/defaultsd/Defaults1`: answers the contract from one database.
@@ -111,7 +112,7 @@ extension DefaultsObject {
                 property(Contract.storageError) { .string($0.trouble.sentence) },
                 property(Contract.databasePath) { .string($0.database.path) },
                 property(Contract.maximumValueSize) { _ in
-                    .uint64(UInt64(Limits.maximumValueSize))
+                    .uint64(UInt64(ContractLimits.maximumValueSize))
                 },
             ])
     }

@@ -224,7 +224,7 @@ extension StorageError {
         StorageError(
             .keyNamesTooLarge,
             "The change of \(domain) was refused: the names of its keys would be longer than "
-                + "\(KeyTotals.maximumNameBytes >> 20) MiB together. Remove keys, or keep many "
+                + "\(ContractLimits.maximumNameBytes >> 20) MiB together. Remove keys, or keep many "
                 + "small values as one object.", domain: domain)
     }
 

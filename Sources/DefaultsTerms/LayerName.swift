@@ -39,7 +39,9 @@ package enum LayerName: String, CaseIterable, Sendable {
     }
 
     /// A domain with the suffix of the layer, as calls take it.
-    package func spelling(of domain: String) -> String { domain + suffix }
+    package func spelling(of domain: String) -> String {
+        self == .domain ? domain : domain + suffix
+    }
 
     /// Whether the suffix of a domain picks a layer that callers may not change.
     package static func isReadOnly(_ domain: String) -> Bool {

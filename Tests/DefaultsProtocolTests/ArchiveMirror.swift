@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 import KeyedArchive
 import TestSupport
 
@@ -17,7 +18,7 @@ final class ArchiveMirror: Sendable {
             "Reflect", in: [Argument("value", "v")], out: [Argument("archive", "ay")]
         ) { call in
             let archive = try call.arguments { arguments in
-                var remaining = Limits.maximumValueCount
+                var remaining = ContractLimits.maximumValueCount
                 return try VariantForm.readArchive(from: &arguments, remaining: &remaining)
             }
             try call.reply { try $0.writeBytes(archive.bytes) }

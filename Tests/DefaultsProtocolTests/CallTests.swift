@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsTerms
 import Glibc
 import Testing
 
@@ -198,7 +199,7 @@ import Testing
     @Test func `A call with a bad domain and too large an archive is refused for the domain`()
         async throws
     {
-        let archive = [UInt8](repeating: 0, count: Limits.maximumValueSize + 1)
+        let archive = [UInt8](repeating: 0, count: ContractLimits.maximumValueSize + 1)
         await #expect(throws: NoNames.refusal) {
             try await exchange.carry(Contract.Set.self, ("d", "k", archive)) {
                 try Contract.Set.readArguments(from: &$0, by: NoNames())
@@ -209,7 +210,7 @@ import Testing
 
     @Test func `An archive that is larger than a value may be is refused`() async throws {
         let names = names
-        let archive = [UInt8](repeating: 0, count: Limits.maximumValueSize + 1)
+        let archive = [UInt8](repeating: 0, count: ContractLimits.maximumValueSize + 1)
         let error = await #expect(throws: DefaultsError.self) {
             try await exchange.carry(Contract.Set.self, ("d", "k", archive)) {
                 try Contract.Set.readArguments(from: &$0, by: names)
@@ -222,7 +223,8 @@ import Testing
     @Test func `The domains of an Attach are counted before one too many is looked at`()
         async throws
     {
-        let domains = [String](repeating: "d", count: Limits.maximumAttachedDomains) + ["bad"]
+        let domains =
+            [String](repeating: "d", count: ContractLimits.maximumAttachedDomains) + ["bad"]
         let error = await #expect(throws: DefaultsError.self) {
             try await exchange.carry(Contract.Attach.self, domains) {
                 try Contract.Attach.readArguments(from: &$0) { name in
@@ -236,7 +238,7 @@ import Testing
 
     @Test func `The keys of a transaction are counted together`() async throws {
         let names = names
-        let half = (0...Limits.maximumTransactionKeys / 2).map { "\($0)" }
+        let half = (0...ContractLimits.maximumTransactionKeys / 2).map { "\($0)" }
         let sent = Contract.Apply.Arguments(
             domain: "d", set: half.map { ($0, []) }, removed: half)
         let error = await #expect(throws: DefaultsError.self) {

@@ -17,10 +17,6 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
         self.init(rawValue: place.rawValue)
     }
 
-    init(_ layer: LayerName, isGlobal: Bool) {
-        self.init(SearchPlace(layer, isGlobal: isGlobal))
-    }
-
     /// What the administrator prescribes for the domain.
     public static let managed = DefaultsLayer(.managed)
     /// What the administrator prescribes for all domains.

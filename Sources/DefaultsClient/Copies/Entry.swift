@@ -1,4 +1,4 @@
-import DefaultsProtocol
+import DefaultsTerms
 
 /// A value that a process has a copy of, or knows to be there.
 ///
@@ -49,7 +49,7 @@ final class Entry: @unchecked Sendable {
     }
 
     /// Whether it is so large that the service only names it, and does not send it with others.
-    var isLarge: Bool { size > Limits.maximumBulkEntrySize }
+    var isLarge: Bool { size > ContractLimits.maximumBulkEntrySize }
 
     /// Whether two are the same value, byte by byte; a large one is like no other.
     func isSame(as other: Entry) -> Bool {

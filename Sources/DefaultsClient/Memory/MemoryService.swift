@@ -1,5 +1,4 @@
 import DBus
-import DefaultsProtocol
 import DefaultsTerms
 
 /// A service in the memory of one process, for the tests of applications.
@@ -91,8 +90,8 @@ final class MemoryService: Service, @unchecked Sendable {
     /// Refuses what the service would.
     private func check(_ name: KeyName, _ entry: Entry?) throws {
         guard KeyRule.allows(name.string) else { throw ClientError.badName(name) }
-        guard (entry?.size ?? 0) <= Limits.maximumValueSize else {
-            throw ClientError.tooLarge(name, limit: Limits.maximumValueSize)
+        guard (entry?.size ?? 0) <= ContractLimits.maximumValueSize else {
+            throw ClientError.tooLarge(name, limit: ContractLimits.maximumValueSize)
         }
     }
 

@@ -1,4 +1,3 @@
-import DefaultsProtocol
 import DefaultsTerms
 
 /// Values that the application could not read, and replaces.

@@ -85,7 +85,7 @@ final class Store: @unchecked Sendable {
             case .copy(let copy, let layer):
                 guard let entry = copy.entry(name, in: layer) else { continue }
                 return Found(
-                    entry: entry, layer: DefaultsLayer(layer, isGlobal: copy === global),
+                    entry: entry, layer: layerName(of: layer, in: copy),
                     spelling: layer.spelling(of: copy.name))
             case .arguments:
                 if let entry = arguments[name] { return Found(entry: entry, layer: .arguments) }
@@ -96,6 +96,11 @@ final class Store: @unchecked Sendable {
             }
         }
         return Found()
+    }
+
+    /// A layer of a copy as the search list calls it.
+    private func layerName(of layer: LayerName, in copy: DomainCopy) -> DefaultsLayer {
+        DefaultsLayer(SearchPlace(layer, isGlobal: copy === global))
     }
 
     /// The copy and the layer that changes of a layer go to; nil for one that cannot be written.
@@ -116,7 +121,7 @@ final class Store: @unchecked Sendable {
             for step in searchList {
                 switch step {
                 case .copy(let copy, let copyLayer)
-                where DefaultsLayer(copyLayer, isGlobal: copy === global) == layer:
+                where layerName(of: copyLayer, in: copy) == layer:
                     let entry = copy.entry(name, in: copyLayer)
                     return Found(
                         entry: entry, layer: entry.map { _ in layer },
@@ -139,11 +144,7 @@ final class Store: @unchecked Sendable {
             searchList.reduce(into: []) { names, step in
                 switch step {
                 case .copy(let copy, let copyLayer):
-                    guard
-                        layer == nil
-                            || DefaultsLayer(copyLayer, isGlobal: copy === global)
-                                == layer
-                    else {
+                    guard layer == nil || layerName(of: copyLayer, in: copy) == layer else {
                         return
                     }
                     names.formUnion(copy.names(in: copyLayer))

@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import DefaultsTerms
 internal import KeyedArchive
 internal import PropertyList
 
@@ -24,8 +25,8 @@ struct LayerContents {
         guard let name = name.string else { throw .keyIsNoText }
         guard name.utf8.first != UInt8(ascii: "$") else { throw .unknownName(name) }
         nameSize += name.utf8.count
-        guard nameSize <= LayerLimits.nameSize else {
-            throw .tooManyNames(limit: LayerLimits.nameSize)
+        guard nameSize <= ContractLimits.maximumNameBytes else {
+            throw .tooManyNames(limit: ContractLimits.maximumNameBytes)
         }
         do throws(ModelError) {
             return try Key(name)
@@ -37,8 +38,8 @@ struct LayerContents {
     /// Adds the value of a key that has none yet.
     mutating func add(_ archive: KeyedArchive, for key: Key) throws(LayerFault) {
         let size = archive.bytes.count
-        guard size <= LayerLimits.valueSize else {
-            throw .valueTooLarge(key, size: size, limit: LayerLimits.valueSize)
+        guard size <= ContractLimits.maximumValueSize else {
+            throw .valueTooLarge(key, size: size, limit: ContractLimits.maximumValueSize)
         }
         totalSize += size
         guard totalSize <= LayerLimits.totalSize else {
@@ -78,19 +79,13 @@ struct LayerContents {
 
 /// How much a file may hold.
 ///
-/// Each limit keeps a file from costing the daemon more than a caller can.
+/// Each limit keeps a file from costing the daemon more than a caller can. A value, and the names of all
+/// keys, may be as large as the contract allows.
 enum LayerLimits {
-    /// The largest archive of a value (16 MiB), as the contract's `MaximumValueSize`: a larger one
-    /// could not be read by anybody.
-    static let valueSize = 16 << 20
-
     /// The most bytes of all archives together (64 MiB), as much as may wait to go to disk.
     ///
     /// A small binary list can show one large value under very many keys.
     static let totalSize = 64 << 20
-
-    /// The most bytes of the names of all keys together (16 MiB), as the contract allows a domain.
-    static let nameSize = 16 << 20
 
     /// The most locks.
     static let lockCount = 1 << 16
@@ -98,7 +93,8 @@ enum LayerLimits {
     /// How large a value may be that is not an archive yet: as many values in it as one call of
     /// `SetValue` may bring.
     static let value = ValueFormLimits(
-        size: totalSize, depth: ValueFormLimits.standard.depth, count: 1 << 18)
+        size: totalSize, depth: ValueFormLimits.standard.depth,
+        count: ContractLimits.maximumValueCount)
 
     /// How large a property list may be: what a value may have, and the dictionary around.
     static let list = PropertyList.Limits(

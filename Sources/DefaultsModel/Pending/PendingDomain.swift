@@ -120,9 +120,6 @@ public struct PendingEntry: Sendable, Equatable {
 /// They are kept up to date with each change, so that the limit on names and the list of domains
 /// need no look at the keys themselves.
 public struct KeyTotals: Hashable, Sendable {
-    /// The most bytes that the names of all keys of a domain may have together: 16 MiB.
-    public static let maximumNameBytes = 16 << 20
-
     /// The number of keys.
     public private(set) var keys: Int
     /// The length of their names together, in bytes.

@@ -1,4 +1,5 @@
 package import DBus
+import DefaultsTerms
 package import KeyedArchive
 
 /// Several changes at once, and waiting for the disk.
@@ -53,7 +54,7 @@ extension Contract {
         package static func readArguments<Names: TransactionNames>(
             from reader: inout MessageReader, by names: Names
         ) throws -> TransactionArguments<Names, KeyedArchive> {
-            var remaining = Limits.maximumValueCount
+            var remaining = ContractLimits.maximumValueCount
             return try TransactionArguments(from: &reader, by: names) { value in
                 try value.readVariant {
                     try VariantForm.readArchive(from: &$0, remaining: &remaining)
@@ -121,7 +122,9 @@ package struct TransactionArguments<Names: TransactionNames, Content: Sendable>:
         var keys = 0
         func key(from reader: inout MessageReader) throws -> String {
             keys += 1
-            guard keys <= Limits.maximumTransactionKeys else { throw DefaultsError.tooManyKeys }
+            guard keys <= ContractLimits.maximumTransactionKeys else {
+                throw DefaultsError.tooManyKeys
+            }
             return try reader.readString()
         }
         domain = try names.domain(reader.readString())

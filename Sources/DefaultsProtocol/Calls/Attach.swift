@@ -1,4 +1,5 @@
 package import DBus
+import DefaultsTerms
 
 /// Clients that read without asking.
 extension Contract {
@@ -44,7 +45,7 @@ extension Contract {
             var count = 0
             return try reader.readArray {
                 count += 1
-                guard count <= Limits.maximumAttachedDomains else {
+                guard count <= ContractLimits.maximumAttachedDomains else {
                     throw DefaultsError.tooManyDomains
                 }
                 return try domain($0.readString())

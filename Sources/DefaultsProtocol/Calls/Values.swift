@@ -1,4 +1,5 @@
 package import DBus
+import DefaultsTerms
 package import KeyedArchive
 
 /// Single values.
@@ -127,7 +128,7 @@ extension Contract {
         ) throws -> (domain: Names.Domain, key: Names.Key, archive: KeyedArchive) {
             let domain = try names.domain(reader.readString())
             let key = try names.key(reader.readString())
-            var remaining = Limits.maximumValueCount
+            var remaining = ContractLimits.maximumValueCount
             let archive = try VariantForm.readArchive(from: &reader, remaining: &remaining)
             try DefaultsError.checkSize(of: archive)
             return (domain, key, archive)

@@ -6,24 +6,26 @@ extension DefaultsError {
     /// Refuses an archive that is larger than a value may be.
     package static func checkSize(of archive: KeyedArchive) throws(DefaultsError) {
         let size = archive.bytes.count
-        guard size <= Limits.maximumValueSize else { throw DefaultsError(tooLargeArchive: size) }
+        guard size <= ContractLimits.maximumValueSize else {
+            throw DefaultsError(tooLargeArchive: size)
+        }
     }
 
     init(tooLargeArchive size: Int) {
         self.init(
             .tooLarge,
-            "The archive is \(size) bytes, and a value is at most \(Limits.maximumValueSize). "
+            "The archive is \(size) bytes, and a value is at most \(ContractLimits.maximumValueSize). "
                 + "Store large data in a file, and its name here.")
     }
 
     static let tooManyKeys = DefaultsError(
         .tooLarge,
-        "One call names at most \(Limits.maximumTransactionKeys) keys, set, removed and expected "
+        "One call names at most \(ContractLimits.maximumTransactionKeys) keys, set, removed and expected "
             + "together. Split it, or use more domains.")
 
     static let tooManyDomains = DefaultsError(
         .tooLarge,
-        "One call names at most \(Limits.maximumAttachedDomains) domains. Attach the rest by another."
+        "One call names at most \(ContractLimits.maximumAttachedDomains) domains. Attach the rest by another."
     )
 
     init(optionTwice name: String) {

@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// How much a call may make of archives while it turns them into values, so that a few bytes which
 /// stand for millions of values keep nobody waiting.
 package struct ValueBudget: Hashable, Sendable {
@@ -8,7 +10,7 @@ package struct ValueBudget: Hashable, Sendable {
 
     /// For one archive: as many values as one call may bring, and what fits into a reply.
     package static let archive = ValueBudget(
-        values: Limits.maximumValueCount, bytes: Limits.maximumReplySize)
+        values: ContractLimits.maximumValueCount, bytes: ContractLimits.maximumReplySize)
 
     /// For a domain: four times the values, and twice the bytes, for what turns out not to fit.
     package static let domain = ValueBudget(

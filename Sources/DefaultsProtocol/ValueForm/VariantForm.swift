@@ -1,4 +1,5 @@
 package import DBus
+import DefaultsTerms
 package import KeyedArchive
 
 /// The value form of an archive, spelled in D-Bus variants.
@@ -72,7 +73,7 @@ package enum VariantForm {
     private static var tooManyValues: DefaultsError {
         DefaultsError(
             .tooLarge,
-            "One call brings at most \(Limits.maximumValueCount) values, those inside others counted. "
+            "One call brings at most \(ContractLimits.maximumValueCount) values, those inside others counted. "
                 + "Set and Apply take them as archives, in one piece.")
     }
 
@@ -80,6 +81,7 @@ package enum VariantForm {
     /// that others do not wait for seconds until they are put together.
     private static func limits(count: Int) -> ValueFormLimits {
         ValueFormLimits(
-            size: Limits.maximumValueSize + 8 * Limits.maximumValueCount, depth: 64, count: count)
+            size: ContractLimits.maximumValueSize + 8 * ContractLimits.maximumValueCount, depth: 64,
+            count: count)
     }
 }

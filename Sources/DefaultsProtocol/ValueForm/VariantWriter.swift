@@ -1,4 +1,5 @@
 import DBus
+import DefaultsTerms
 import KeyedArchive
 import PropertyList
 
@@ -183,7 +184,7 @@ extension VariantWriter {
     static var tooMany: DefaultsError {
         DefaultsError(
             .tooLarge,
-            "The archive shows as more than \(Limits.maximumValueCount) values, those inside others "
+            "The archive shows as more than \(ContractLimits.maximumValueCount) values, those inside others "
                 + "counted. Get gives its bytes.")
     }
 
@@ -191,6 +192,6 @@ extension VariantWriter {
         DefaultsError(
             .tooLarge,
             "As a D-Bus value the archive would be larger than a reply, which is at most "
-                + "\(Limits.maximumReplySize) bytes. Get gives its bytes.")
+                + "\(ContractLimits.maximumReplySize) bytes. Get gives its bytes.")
     }
 }

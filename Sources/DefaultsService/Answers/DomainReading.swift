@@ -2,6 +2,7 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 import KeyedArchive
 
 /// Writes what a database has of whole domains at one moment.
@@ -29,7 +30,7 @@ final class DomainReading {
     func writeAll(of domain: Domain, to reply: inout MessageWriter) throws {
         let entries = try view.summaries(of: domain)
         let size = entries.reduce(0) { $0 + Self.entryOverhead + $1.key.length + $1.size }
-        guard size <= Limits.maximumReplySize else {
+        guard size <= ContractLimits.maximumReplySize else {
             throw DefaultsError(tooLargeDomain: domain, on: hosts)
         }
         try Contract.GetAll.writeReply(at: view.generation.rawValue, to: &reply) {
@@ -40,7 +41,7 @@ final class DomainReading {
     /// Writes the reply of `GetAllValues`.
     func writeAllValues(of domain: Domain, to reply: inout MessageWriter) throws {
         var unrepresentable: [String] = []
-        var room = Limits.maximumReplySize
+        var room = ContractLimits.maximumReplySize
         var budget = ValueBudget.domain
         let keys = try view.keys(of: domain)
         try Contract.GetAllValues.writeReply(at: view.generation.rawValue, to: &reply) { entries in
@@ -63,14 +64,14 @@ final class DomainReading {
     /// Writes the reply of `ListKeys`.
     func writeKeys(of domain: Domain, to reply: inout MessageWriter) throws {
         let names = try view.keys(of: domain).map(\.name)
-        try NamesSize.check(names, room: Limits.maximumReplySize)
+        try NamesSize.check(names, room: ContractLimits.maximumReplySize)
         try Contract.ListKeys.writeReply(names, to: &reply)
     }
 
     /// Writes the reply of `ListDomains`.
     func writeDomains(to reply: inout MessageWriter) throws {
         let names = try view.domains().map { $0.spelling(on: hosts) }
-        try NamesSize.check(names, room: Limits.maximumReplySize)
+        try NamesSize.check(names, room: ContractLimits.maximumReplySize)
         try Contract.ListDomains.writeReply(names, to: &reply)
     }
 
@@ -79,11 +80,11 @@ final class DomainReading {
         of domain: Domain, since generation: Generation?, to reply: inout MessageWriter
     ) throws {
         let changes = try view.changes(of: domain, since: generation)
-        var room = Limits.maximumBulkSize
+        var room = ContractLimits.maximumBulkSize
         let selection = BulkSelection(of: changes.changed, room: &room)
         try NamesSize.check(
             (changes.changed.map(\.key) + changes.removed).map(\.name),
-            room: Limits.maximumReplySize - 2 * Limits.maximumBulkSize)
+            room: ContractLimits.maximumReplySize - 2 * ContractLimits.maximumBulkSize)
         var damaged: [Key] = []
         try Contract.GetChanges.writeReply(
             removed: changes.removed.lazy.map(\.name), generation: view.generation.rawValue,
@@ -123,11 +124,11 @@ final class DomainReading {
     func write(
         _ domains: [Attached], page: FileDescriptor, to reply: inout MessageWriter
     ) throws {
-        var room = Limits.maximumBulkSize
+        var room = ContractLimits.maximumBulkSize
         try Contract.Attach.writeReply(page, at: view.generation.rawValue, to: &reply) { array in
             for attached in domains {
                 try write(attached, to: &array, room: &room)
-                guard array.size <= Limits.maximumReplySize else {
+                guard array.size <= ContractLimits.maximumReplySize else {
                     throw DefaultsError(tooLargeDomains: domains.count)
                 }
             }
@@ -234,7 +235,7 @@ struct BulkSelection {
     ///   one did not fit, as that is where the first so many bytes end.
     init(of entries: [EntrySummary], room: inout Int) {
         for entry in entries {
-            if entry.size > Limits.maximumBulkEntrySize {
+            if entry.size > ContractLimits.maximumBulkEntrySize {
                 large.append(entry.key)
             } else if entry.size > room {
                 room = 0

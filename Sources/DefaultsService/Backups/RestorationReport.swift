@@ -1,6 +1,7 @@
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 import KeyedArchive
 
 /// What is to be restored, and how.
@@ -94,7 +95,7 @@ struct RestorationReport: CustomStringConvertible {
     ///   database may have more of them than the memory should.
     mutating func note(_ part: Part) throws(DefaultsError) {
         namesSize += part.namesSize
-        guard namesSize <= Limits.maximumReplySize else { throw .tooManyRestored }
+        guard namesSize <= ContractLimits.maximumReplySize else { throw .tooManyRestored }
         set += UInt64(part.set.count)
         removed += UInt64(part.removed.count)
         locked += part.locked

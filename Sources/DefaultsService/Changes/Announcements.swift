@@ -42,7 +42,7 @@ struct Announcement {
         self.generation = generation
         self.origin = origin
         let names = (changed + removed).reduce(0) { $0 + $1.length }
-        guard names <= Limits.maximumSignalledNames else {
+        guard names <= ContractLimits.maximumSignalledNames else {
             (self.changed, self.removed) = ([], [])
             return
         }

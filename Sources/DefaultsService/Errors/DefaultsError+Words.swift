@@ -54,7 +54,7 @@ extension DefaultsError {
         self.init(
             .tooLarge,
             "All of \(domain.spelling(on: hosts)) would be larger than a reply, which is at most "
-                + "\(Limits.maximumReplySize >> 20) MiB. Call GetChanges with since 0, which names "
+                + "\(ContractLimits.maximumReplySize >> 20) MiB. Call GetChanges with since 0, which names "
                 + "the large entries, and Get for those.")
     }
 
@@ -79,7 +79,7 @@ extension DefaultsError {
         self.init(
             .tooLarge,
             "What is to be told of the \(count) domains is larger than a reply, which is at most "
-                + "\(Limits.maximumReplySize >> 20) MiB. Attach fewer at a time.")
+                + "\(ContractLimits.maximumReplySize >> 20) MiB. Attach fewer at a time.")
     }
 
     static let otherUser = DefaultsError(
@@ -149,7 +149,7 @@ extension DefaultsError {
     static let tooManyRestored = DefaultsError(
         .tooLarge,
         "The names of what would change are larger than a reply, which is at most "
-            + "\(Limits.maximumReplySize >> 20) MiB. Name some of the domains.")
+            + "\(ContractLimits.maximumReplySize >> 20) MiB. Name some of the domains.")
 
     init(notBackedUp damage: StoreDamage) {
         self.init(

@@ -45,7 +45,7 @@ extension DefaultsObject {
     private func listHosts(_ call: MethodCall) throws {
         let hosts = try database.knownHosts()
         try NamesSize.check(
-            hosts.flatMap { [$0.id.name, $0.name] }, room: Limits.maximumReplySize)
+            hosts.flatMap { [$0.id.name, $0.name] }, room: ContractLimits.maximumReplySize)
         noteWork(onEntries: hosts.count)
         try call.reply {
             try Contract.ListHosts.writeReply(

@@ -3,6 +3,7 @@ import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 import KeyedArchive
 
 extension DefaultsObject {
@@ -94,7 +95,8 @@ extension DefaultsObject {
         let totals = try countedTotals(of: domain)
         if let totals = totals.certain {
             try NamesSize.check(
-                totals.keys, size: NamesSize.size(of: totals), room: Limits.maximumReplySize)
+                totals.keys, size: NamesSize.size(of: totals), room: ContractLimits.maximumReplySize
+            )
         }
         try answer(call, isLong: totals.isLong) { try $0.writeKeys(of: domain, to: &$1) }
     }
@@ -106,7 +108,7 @@ extension DefaultsObject {
         let totals = try countedTotals(of: domain)
         if let totals = totals.certain {
             let perKey = DomainReading.entryOverhead + DomainReading.smallestArchive
-            guard totals.nameBytes + perKey * totals.keys <= Limits.maximumReplySize else {
+            guard totals.nameBytes + perKey * totals.keys <= ContractLimits.maximumReplySize else {
                 throw DefaultsError(tooLargeDomain: domain, on: hosts)
             }
         }
@@ -121,7 +123,7 @@ extension DefaultsObject {
         if let totals = totals.certain {
             // Each key is a value at least, or a name.
             guard totals.keys <= ValueBudget.domain.values,
-                NamesSize.size(of: totals) <= Limits.maximumReplySize
+                NamesSize.size(of: totals) <= ContractLimits.maximumReplySize
             else { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
         }
         let isLong = try totals.isLong || isLarge(domain)
@@ -152,7 +154,7 @@ extension DefaultsObject {
         // that is not listed.
         let isCertain =
             domain.layer.isWritable && totals.keys <= totals.nameBytes
-            && totals.nameBytes <= KeyTotals.maximumNameBytes
+            && totals.nameBytes <= ContractLimits.maximumNameBytes
         return CountedTotals(
             certain: isCertain ? totals : nil, isLong: totals.keys > LongCalls.fewKeys)
     }

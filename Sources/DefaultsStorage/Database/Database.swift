@@ -1,4 +1,5 @@
 public import DefaultsModel
+internal import DefaultsTerms
 internal import Glibc
 internal import SQLite
 
@@ -220,7 +221,7 @@ extension Database {
         _ proposal: ChangeProposal, _ totals: KeyTotals
     ) throws(StorageError) {
         // A change that sets no key may bring a domain back below the limit, but not above it.
-        if !proposal.set.isEmpty && totals.nameBytes > KeyTotals.maximumNameBytes {
+        if !proposal.set.isEmpty && totals.nameBytes > ContractLimits.maximumNameBytes {
             throw .keyNamesTooLarge(proposal.domain)
         }
         let growth = contents.overlay.growth(by: proposal)

@@ -39,7 +39,7 @@ struct DomainEdits {
         _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil, line: Int = 0
     ) throws(ToolError) {
         guard KeyRule.allows(key) else { throw .noSuchKey(key) }
-        if case .set(let archive) = edit, archive.bytes.count > Limits.maximumValueSize {
+        if case .set(let archive) = edit, archive.bytes.count > ContractLimits.maximumValueSize {
             throw .valueTooLarge(key, archive.bytes.count)
         }
         if let earlier = expected[key], let generation, earlier != generation {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import DefaultsClient
-import DefaultsProtocol
+import DefaultsTerms
 import KeyedArchive
 import ValuePaths
 
@@ -146,9 +146,11 @@ extension RemoteDefaults {
         var rest = all.filter { !kept.contains($0) }[...]
         while !rest.isEmpty {
             var transaction = DefaultsTransaction()
-            for key in rest.prefix(Limits.maximumTransactionKeys) { transaction.remove(key) }
+            for key in rest.prefix(ContractLimits.maximumTransactionKeys) {
+                transaction.remove(key)
+            }
             try await apply(transaction, in: domain)
-            rest = rest.dropFirst(Limits.maximumTransactionKeys)
+            rest = rest.dropFirst(ContractLimits.maximumTransactionKeys)
         }
     }
 

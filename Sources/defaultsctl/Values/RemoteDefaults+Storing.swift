@@ -1,5 +1,5 @@
 import DefaultsClient
-import DefaultsProtocol
+import DefaultsTerms
 import KeyedArchive
 
 /// How the tool stores many keys.
@@ -25,7 +25,7 @@ extension RemoteDefaults {
         try await retrying {
             let before = isCompared ? try await self.entries(in: domain) : nil
             var batches = Batches(
-                mostKeys: Limits.maximumTransactionKeys, mostBytes: Self.mostBytes)
+                mostKeys: ContractLimits.maximumTransactionKeys, mostBytes: Self.mostBytes)
             for entry in entries where !kept.contains(entry.key) { batches.set(entry) }
             if removingOthers {
                 let stay = kept.union(entries.map(\.key))

@@ -1,7 +1,10 @@
 /// The sizes that the contract promises.
-package enum Limits {
+package enum ContractLimits {
     /// The largest archive, in bytes (16 MiB); the property `MaximumValueSize`.
     package static let maximumValueSize = 16 << 20
+
+    /// The most bytes that the names of all keys of a domain have together (16 MiB).
+    package static let maximumNameBytes = 16 << 20
 
     /// The most values, counted with those inside them, that one call of `SetValue` or `ApplyValues`
     /// brings, and one of `GetValue` shows.
