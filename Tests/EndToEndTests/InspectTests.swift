@@ -132,7 +132,7 @@ extension InspectTests {
         Self.expectRefusal(Self.inspect("/dev/zero"), /more than 16777216 bytes/)
         Self.expectRefusal(
             Self.shell(#""$0" inspect - < /dev/zero"#), /standard input: .*more than/)
-        Self.expectRefusal(Self.inspect("-"), /standard input: There are no bytes/)
+        Self.expectRefusal(Self.inspect("-"), /standard input: The input is empty/)
         Self.expectRefusal(
             Self.inspect(try directory.write("bplist00", to: "short")), /\(byte 8\)/)
         let archive = try Self.archive(#"["$null", "a"]"#, in: directory)

@@ -2,11 +2,10 @@ internal import PropertyList
 
 /// The state of decoding one archive, which its decoders and containers share.
 ///
-/// 1. Each value is paid for from a budget before it is read, and so is whatever an archive can
-///    make long. After the budget is spent, nothing is read, and decoding ends in an error,
+/// 1. Each value is paid for from a budget before it is read, and so is everything that an archive
+///    can make long. After the budget is spent, nothing is read, and decoding ends in an error,
 ///    even if types ignore the errors.
-/// 2. A value knows those around it, which are limited in number; an object is not decoded inside
-///    itself.
+/// 2. A value knows its parents, whose number is limited. An object is not decoded inside itself.
 final class DecodingSession {
     private struct Instance: Hashable {
         let uid: UInt64
@@ -25,13 +24,13 @@ final class DecodingSession {
     /// The string `$class` that was found last; most objects share it.
     private var classKey: ObjectIndex?
     private var instances: [Instance: AnyObject] = [:]
-    /// The bytes that may still be decoded; -1 once it was more.
+    /// The bytes that may still be decoded; -1 after the budget is spent.
     private var budget: Int
     /// The error at that place, once it is known.
     private var exhaustion: DecodingError?
     /// What has the fields that the archive lacks.
     let prototype: Prototype?
-    /// Whether the archive is that of a default value, which has nothing in its own place.
+    /// Whether the archive is that of a default value, which has no default value itself.
     let isDefaultValue: Bool
     /// The type of the root, if this session is for its default value.
     let prototypeType: Any.Type?
@@ -81,14 +80,14 @@ final class DecodingSession {
     func checkNesting(of place: DecodingPlace, _ location: DecodingLocation) throws {
         guard let parent = location.parent else { return }
         guard parent.depth + 1 < options.limits.depth else {
-            // What is too deep stays so: a type that tries one thing after the other at each level
-            // would go down to here again and again.
+            // Spend the budget: a type that tries several things at each level would come back here
+            // again and again.
             let error = error(DecodingError.tooDeep(limit: options.limits.depth), place, location)
             budget = -1
             exhaustion = exhaustion ?? error
             throw error
         }
-        // What is the parent's value itself has its UID.
+        // The value of the parent has the same UID.
         if case .none = location.key { return }
         guard place.uid != 0, place.isCollection else { return }
         guard !parent.isInside(place.uid) else {
@@ -122,7 +121,9 @@ extension DecodingSession {
 
     var isSpent: Bool { budget < 0 }
 
-    /// Checks that the budget is not spent, for then things are missed that are in the archive.
+    /// Checks that the budget is not spent.
+    ///
+    /// If it is, parts of the archive were not found.
     func checkBudget(at location: DecodingLocation) throws {
         if isSpent { throw exhaustion(at: location) }
     }
@@ -216,14 +217,17 @@ extension DecodingSession {
         return try actual.init(from: decoder)
     }
 
-    /// Whether a value is not an object of a subclass, whose version is not that of the type.
+    /// Whether a value is not an object of a subclass.
+    ///
+    /// The version of a subclass is not that of the type.
     private func isOwn(_ place: DecodingPlace, of type: DecodedType) -> Bool {
         guard let archived = archivedClass(of: place) else { return true }
         return archived.known == .dictionary || isName(archived.name, of: type.facts)
     }
 
-    /// The version that wrote an object, 0 if it does not say; nil for what is not the object of
-    /// the type but its only value, or its elements, which have no version.
+    /// The version that wrote an object; 0 if it has none.
+    ///
+    /// It is nil for a value that is not an object with fields.
     private func version(of decoder: ValueDecoder) throws -> Int? {
         guard try decoder.findEntries() else { return nil }
         let location = DecodingLocation(parent: decoder, key: .name(archiveVersionField))
@@ -241,7 +245,7 @@ extension DecodingSession {
     func decodedType(_ type: Any.Type) -> DecodedType {
         if let last = lastTypes.0, last.facts.type == type { return last }
         if let last = lastTypes.1, last.facts.type == type { return last }
-        // Only what does not come at once again has to be kept apart.
+        // The last two types are not in the table.
         if let evicted = lastTypes.1 { types[ObjectIdentifier(evicted.facts.type)] = evicted }
         let known = types[ObjectIdentifier(type)] ?? DecodedType(TypeFacts.of(type))
         lastTypes = (known, lastTypes.0)
@@ -250,7 +254,7 @@ extension DecodingSession {
 
     /// The class of an object; nil for a class record, and for what is not an object.
     func archivedClass(of place: DecodingPlace) -> ArchivedClass? {
-        // Only for what is in $objects it is sure that a $class is a class record.
+        // Only in $objects is a $class known to be a class record.
         guard place.uid != 0, let fields = place.fields, affords(fields.count),
             let field = classReference(of: fields), case .uid(let uid) = list.value(at: field)
         else { return nil }
@@ -302,7 +306,7 @@ extension DecodingSession {
         return registeredType(of: name).map { $0 == facts.type } ?? false
     }
 
-    /// The type that was set for the name of a class; names longer than any such are not read.
+    /// The type that was set for the name of a class; longer names are not read.
     private func registeredType(of name: ObjectIndex) -> (any Decodable.Type)? {
         guard let range = list.string(at: name), range.count <= options.longestClassName else {
             return nil

@@ -10,12 +10,13 @@ public import PropertyList
 ///
 /// - An object must be of the type's class: its class is named like the type, with or without the
 ///   module, or has such a superclass, or its name was set by ``setClass(_:forClassName:)``. An
-///   NSDictionary with string keys is taken too.
+///   NSDictionary with string keys is accepted, too.
 /// - A field that an object lacks comes from a new value of the type, if that is a
 ///   ``DefaultInitializable``, or from ``decode(_:from:rootKey:missingFieldsFrom:)``'s default.
 /// - Numbers and booleans may be inline or behind a reference. An integer must fit; a whole real
-///   that fits is one too. A boolean may be 0 or 1, for Foundation on Linux writes these. A real
-///   may be an integer that it holds exactly; `Float` takes the nearest of a real that is in range.
+///   that fits is accepted, too. A boolean may be 0 or 1, because Foundation on Linux writes these.
+///   A real may be an integer that it holds exactly. A `Float` is the nearest value of a real in
+///   range.
 /// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet, dictionaries also from the
 ///   fields of any object except arrays and sets, if their keys are `String`.
 /// - One object is one instance of the class that is asked for, even if there are several
@@ -26,9 +27,9 @@ public import PropertyList
 public struct KeyedArchiveDecoder: Sendable {
     /// How much is decoded.
     public struct Limits: Hashable, Sendable {
-        /// How large an archive may be that is given as bytes.
+        /// The limits for an archive that is given as bytes.
         public var archive = KeyedArchive.Limits.standard
-        /// How deep values may be nested in each other; each level uses some of the stack.
+        /// The deepest nesting of values; each level uses some of the stack.
         ///
         /// The default needs up to half a mebibyte, and more in debug builds.
         public var depth = 512
@@ -41,7 +42,7 @@ public struct KeyedArchiveDecoder: Sendable {
         public init() {}
     }
 
-    /// What the values that are decoded find as their decoder's `userInfo`.
+    /// The `userInfo` of the decoders that values get.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// How much is decoded.
     public var limits = Limits()
@@ -50,7 +51,7 @@ public struct KeyedArchiveDecoder: Sendable {
     private(set) var classes: [Text: any (Decodable & SendableMetatype).Type] = [:]
     /// How many UTF-16 code units the longest of these names has.
     private(set) var longestClassName = 0
-    /// What turns old versions into new ones, by the new type and the old version.
+    /// The conversions of old versions, by the new type and the old version.
     private(set) var migrations: [ObjectIdentifier: [Int: Migration]] = [:]
 
     /// Makes a decoder that knows only the names of the types.
@@ -74,8 +75,8 @@ public struct KeyedArchiveDecoder: Sendable {
     ///   - archive: The archive.
     ///   - rootKey: The key of the value in `$top`. Without one it is `root`, or
     ///     the only key there is.
-    /// - Throws: `DecodingError` with the path to what cannot be decoded, and whatever a value's
-    ///   own `init(from:)` throws.
+    /// - Throws: `DecodingError` with the path to what cannot be decoded, and the errors of a
+    ///   value's own `init(from:)`.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil
     ) throws -> Value {
@@ -116,7 +117,7 @@ public struct KeyedArchiveDecoder: Sendable {
 // MARK: Missing fields
 
 extension KeyedArchiveDecoder {
-    /// Decodes the root of an archive, and takes fields that it lacks from a default value.
+    /// Decodes the root of an archive, with missing fields from a default value.
     ///
     /// An archive that an earlier version of a program wrote lacks the fields that came later:
     ///
@@ -132,8 +133,8 @@ extension KeyedArchiveDecoder {
     /// - What an object lacks comes from the default value's object at the same path. Elements of
     ///   arrays and sets have no such path; their fields come from ``DefaultInitializable``, if
     ///   their type is one.
-    /// - A field of an optional type that is missing is nil, as an optional that is nil may have
-    ///   been left out.
+    /// - A missing field of an optional type is nil, because an optional that is nil may have been
+    ///   left out.
     /// - If the root is a structure or an enumeration, its object may be of any class. An object
     ///   that has fields, but none that the type asks for, is refused.
     ///
@@ -141,7 +142,7 @@ extension KeyedArchiveDecoder {
     ///   - type: The type of the value.
     ///   - archive: The archive.
     ///   - rootKey: The key of `$top` under which the value is, as in `decode(_:from:rootKey:)`.
-    ///   - defaultValue: Has the fields that are missing. It is made when the first is.
+    ///   - defaultValue: Has the missing fields. It is made when the first one is needed.
     /// - Throws: As `decode(_:from:rootKey:)`.
     public func decode<Value: Codable>(
         _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil,
@@ -152,8 +153,9 @@ extension KeyedArchiveDecoder {
         }
     }
 
-    /// Decodes the root of an archive, and takes fields that it lacks from the archive of a
-    /// default.
+    /// Decodes the root of an archive.
+    ///
+    /// Missing fields come from the archive of a default value.
     ///
     /// - Parameter defaultArchive: Makes that archive, when the first field is missing; nil if
     ///   there is no default.
@@ -187,7 +189,7 @@ extension KeyedArchiveDecoder {
         from version: Int, as old: Old.Type, to new: New.Type,
         _ body: @escaping @Sendable (Old) throws -> New
     ) {
-        precondition(old != new, "A migration leads from another type than it leads to.")
+        precondition(old != new, "A migration must have different types.")
         let migration = Migration(old: ObjectIdentifier(old)) { session, place, location in
             try body(session.decode(Old.self, at: place, location, checksClass: false))
         }

@@ -60,7 +60,7 @@ extension ValueDecoder {
 
     /// A new value of the type.
     private func defaultOfType() -> ValueDecoder? {
-        // Making it costs more than the bytes of the archive that ask for it.
+        // Making it costs more than the bytes of the archive that cause it.
         guard let type, let initializable = type.facts.defaultInitializable,
             session.affords(DecodingSession.defaultValueCost),
             let archive = try? KeyedArchiveEncoder().encode(initializable.init()),
@@ -72,7 +72,7 @@ extension ValueDecoder {
 }
 
 extension DecodingSession {
-    /// What the making of a default value costs of the budget.
+    /// What a default value costs.
     fileprivate static let defaultValueCost = 64
 
     /// The root of the default value, made when it is first needed.
@@ -87,7 +87,7 @@ extension DecodingSession {
         _ place: DecodingPlace, _ parent: ValueDecoder?, _ key: DecodingLocation.Key,
         _ type: DecodedType?
     ) -> ValueDecoder {
-        // The encoder may call the root's class otherwise than the decoder does.
+        // The encoder may use another name for the root's class than the decoder.
         let isRootType = type?.facts.type == prototypeType
         return ValueDecoder(
             self, place, DecodingLocation(parent: parent, key: key),
@@ -100,8 +100,8 @@ extension DecodingSession {
 extension DecodingSession {
     /// Whether the fields of an object of another class are those of the root's type.
     ///
-    /// The name of a structure matters little: the key says what the value is. Whether it really is
-    /// one is seen in the end by ``checkForeignRoot()``.
+    /// The name of a structure matters little, because the key says what the value is.
+    /// ``checkForeignRoot()`` checks at the end whether it is one.
     func takesForeignRoot(_ decoder: ValueDecoder) -> Bool {
         guard let prototype, let type = decoder.type else { return false }
         return !type.facts.isClass && type.facts.type == prototype.type && decoder.isRoot

@@ -11,14 +11,14 @@ final class EncodingSession {
     /// Up to this number of fields, an object's names are searched one by one.
     static let searchLimit = 16
 
-    /// A type that was met.
+    /// A type that was found.
     private struct MetType {
         let facts: TypeFacts
         /// The class of its objects, once there was one.
         var classNumber = EncodingGraph.none
     }
 
-    /// The class of objects that were met.
+    /// The class of objects that were found.
     struct MetClass {
         /// Its name and those of its superclasses.
         let chain: [Text]
@@ -44,7 +44,7 @@ final class EncodingSession {
     @exclusivity(unchecked) private var types: [MetType] = []
     private var typeNumbers: [ObjectIdentifier: UInt32] = [:]
     @exclusivity(unchecked) private var lastType: (identifier: ObjectIdentifier, number: UInt32)?
-    /// An instance that was met.
+    /// An instance that was found.
     private struct MetInstance {
         let node: Node
         /// Whether it is being encoded: then it would be inside itself.
@@ -99,11 +99,11 @@ extension EncodingSession {
         }
     }
 
-    /// Lets a value encode itself.
+    /// Calls the `encode(to:)` of a value.
     private func encode(_ value: some Encodable, of type: UInt32, at node: Node) throws {
         graph.set(.pending(type: type), at: node)
         try value.encode(to: ValueEncoder(session: self, node: node))
-        // A value that asks for no container is an object without fields.
+        // A value that requests no container is an object without fields.
         if case .pending = graph[node].value { _ = beginObject(at: node) }
     }
 
@@ -209,8 +209,9 @@ extension EncodingSession {
 // MARK: Containers
 
 extension EncodingSession {
-    /// Sees to it that fields can be added to a node; gives another one if they cannot, and all
-    /// that is encoded then fails.
+    /// Prepares a node for fields.
+    ///
+    /// If it cannot have fields, another node is returned, and the encoding fails.
     func beginFields(at node: Node) -> Node {
         switch graph[node].value {
         case .pending: beginObject(at: node)

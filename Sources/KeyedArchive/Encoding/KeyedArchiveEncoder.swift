@@ -1,7 +1,7 @@
 /// Encodes Codable values as keyed archives.
 ///
-/// What has fields becomes an object of its class, its fields under their own names, as an
-/// `encode(with:)` of NSCoding writes them: booleans and numbers inline, all else as objects.
+/// A value with fields becomes an object of its class. Its fields keep their names, as with an
+/// `encode(with:)` of NSCoding: booleans and numbers are inline, everything else is an object.
 ///
 /// ```swift
 /// struct Account: Codable {
@@ -19,31 +19,31 @@
 ///   the field out; in a collection it is NSNull, as Foundation's collections hold no nil.
 /// - A nested keyed container is an NSDictionary, a nested unkeyed one an NSArray. `superEncoder()`
 ///   of a keyed container writes into the same object, as `[super encodeWithCoder:]` does.
-/// - An instance of a class is one object, however often it is met. An instance inside itself is an
-///   error, because no decoder can give it: `init(from:)` would need the instance that it makes.
-///   Objects of NSSecureCoding can refer to each other in cycles; DefaultsFoundation archives
-///   these.
+/// - An instance of a class is one object, even if it is in several places. An instance inside
+///   itself is an error, because no decoder can decode it: `init(from:)` would need the instance
+///   that it makes. Objects of NSSecureCoding can refer to each other in cycles; DefaultsFoundation
+///   archives these.
 /// - The same value gives the same bytes: fields, dictionaries with string keys and sets are
 ///   sorted.
 ///
 /// The encoder is a value: copies are independent, and one may be used by many threads at once.
 public struct KeyedArchiveEncoder: Sendable {
-    /// What the values that are encoded find as their encoder's `userInfo`.
+    /// The `userInfo` of the encoders that values get.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// Whether classes are named with their module: `Bank.Account`, as Swift classes on Linux are.
     public var usesModuleNames = false
-    /// How deep values may be nested in each other; each level takes some of the stack.
+    /// The deepest nesting of values; each level uses some of the stack.
     public var depthLimit = 512
 
-    /// The names that were set, which hold before all others.
+    /// The names that were set, which have priority.
     private(set) var classNames: [ObjectIdentifier: String] = [:]
 
     /// Makes an encoder that names classes like their types.
     public init() {}
 
-    /// Sets the name of the class that values of a type are objects of.
+    /// Sets the name of the class for values of a type.
     ///
-    /// A name that Foundation knows, such as `NSMutableArray`, gets the superclasses of that class.
+    /// A name of Foundation, such as `NSMutableArray`, gets the superclasses of that class.
     ///
     /// - Precondition: The name is not empty and does not begin with `$`.
     public mutating func setClassName(_ name: String, for type: Any.Type) {
@@ -51,10 +51,10 @@ public struct KeyedArchiveEncoder: Sendable {
         classNames[ObjectIdentifier(type)] = name
     }
 
-    /// Makes the archive whose root is `value`.
+    /// Encodes a value as the root of an archive.
     ///
-    /// - Throws: `EncodingError` with the path to what cannot be encoded, and whatever a value's
-    ///   own `encode(to:)` throws.
+    /// - Throws: `EncodingError` with the path to what cannot be encoded, and the errors of a
+    ///   value's own `encode(to:)`.
     public func encode<Value: Encodable>(_ value: Value) throws -> KeyedArchive {
         let session = EncodingSession(self)
         let root = session.graph.addRoot()

@@ -15,7 +15,7 @@ extension KeyedArchive {
     }
 }
 
-/// The walk over two archives' graphs in step.
+/// The parallel walk over two archives' graphs.
 ///
 /// 1. Objects are matched one to one, each once, which keeps sharing and ends for circles.
 /// 2. Names are compared in place if both sides have them in the same order, as in archives of the
@@ -23,7 +23,7 @@ extension KeyedArchive {
 /// 3. Inline values, also strings, may still be shared by many objects of a property list. A list
 ///    with much of that was made to be expensive. It runs out of budget, and differs.
 private struct GraphComparison {
-    /// How many pairs room is made for at first; few small archives need more.
+    /// For how many pairs memory is reserved; few small archives need more.
     private static let usualStack = 32
 
     private struct Pair {
@@ -45,7 +45,7 @@ private struct GraphComparison {
         self.right = right
         matches = Matches(of: left, with: right)
         stack.reserveCapacity(Self.usualStack)
-        // A reference takes a byte or more, and is looked at four times at most; a string is read
+        // A reference takes a byte or more, and is read four times at most; a string is read
         // once for each string that it is compared with.
         budget = 4 * (left.bytes.count + right.bytes.count)
     }

@@ -1,6 +1,6 @@
 internal import PropertyList
 
-/// Which objects and strings of two archives were found to belong to each other.
+/// The objects and strings of two archives that were found to match.
 ///
 /// Everything is in one array, because most archives are small: another array would take longer to
 /// make than the objects to compare.
@@ -57,9 +57,11 @@ enum Side {
     case left, right
 }
 
-/// Numbers for the strings of two property lists: equal strings have equal numbers.
+/// Numbers for the strings of two property lists.
 ///
-/// Each string is read once, however many dictionaries have it as a key.
+/// Equal strings have equal numbers.
+///
+/// Each string is read once, even if many dictionaries have it as a key.
 ///
 /// A class, because it is made only when it is needed: a lazy property that is a structure is
 /// copied whole, with all of its tables, at each change.

@@ -47,7 +47,7 @@ public struct ValueFormBuilder: ValueFormSink {
     }
 
     /// How many values have been taken so far, those inside others counted.
-    public var count: Int { tree.nodes.count }
+    package var count: Int { tree.nodes.count }
 
     /// The archive of the value, once all of its events came.
     public func finish() -> KeyedArchive {

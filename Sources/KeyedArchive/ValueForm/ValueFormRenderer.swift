@@ -34,8 +34,9 @@ extension KeyedArchive {
 /// 4. If the output gets larger than an archive without sharing, the whole is counted first. So
 ///    what is too large is refused early.
 struct ValueFormRenderer {
-    /// Archivers keep what is inline in an object apart from what a field refers to; elements of
-    /// collections are always objects, and shown without that difference.
+    /// Archivers distinguish inline values of a field from references.
+    ///
+    /// Elements of collections are always objects, so they are shown without that difference.
     enum Position {
         case element
         case field
@@ -78,7 +79,7 @@ struct ValueFormRenderer {
     private let mostValues: Int
     private var budget: Int
     private var values = 0
-    /// From which cost on the whole is counted first; nil once it was.
+    /// The cost from which the whole is counted first; nil after that.
     private var countingThreshold: Int?
     /// What is known of the costs of objects; nil while they are shown and not counted.
     private var costs: ShowingCosts?
@@ -331,7 +332,7 @@ private struct ShowingCosts {
 /// There are more values than the sink takes.
 package struct TooManyValues: Error {}
 
-/// Takes everything, and makes nothing of it.
+/// Accepts everything and ignores it.
 private struct Nothing: ValueFormSink {
     func null() {}
     func boolean(_ value: Bool) {}
@@ -353,10 +354,11 @@ private struct Nothing: ValueFormSink {
 extension ValueFormRenderer {
     private var cost: ShowingCost { ShowingCost(size: limits.size - budget, values: values) }
 
-    /// Counts what the whole archive costs, once it is worth it: an object that many places share
-    /// is counted once, and added for each.
+    /// Counts the cost of the whole archive when it is worth it.
     ///
-    /// - Throws: What showing the whole would throw in the end, because it is too large.
+    /// An object that many places share is counted once, and added for each.
+    ///
+    /// - Throws: The error of showing the whole, if it is too large.
     private mutating func countWhole() throws {
         guard let threshold = countingThreshold, limits.size - budget > threshold else { return }
         countingThreshold = nil

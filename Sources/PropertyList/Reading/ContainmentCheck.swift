@@ -19,7 +19,7 @@ struct ContainmentCheck {
         static let open = Mark(height: .max)
     }
 
-    /// How deep a stack is made room for at first; hardly any list is deeper.
+    /// The depth for which memory is reserved; hardly any list is deeper.
     private static let usualDepth = 8
 
     private struct Frame {

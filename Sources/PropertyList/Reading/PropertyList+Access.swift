@@ -185,7 +185,7 @@ extension PropertyList {
     }
 
     /// Whether a string and one of `other` have the same code units; nothing is allocated.
-    public func isEqual(
+    package func isEqual(
         _ range: StringRange, to otherRange: StringRange, in other: PropertyList
     ) -> Bool {
         guard range.count == otherRange.count else { return false }

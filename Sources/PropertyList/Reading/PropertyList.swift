@@ -27,7 +27,7 @@ public struct PropertyList: Sendable {
     /// The largest UID among the objects, if there is one.
     ///
     /// Readers of UIDs check it once.
-    public private(set) var largestUID: UInt64?
+    package private(set) var largestUID: UInt64?
 
     /// Reads a binary property list and checks all of it.
     ///

@@ -4,6 +4,7 @@
 ///
 ///
 ///
+///
 /// [ForFoundationOnly.h](https://github.com/apple-oss-distributions/CF/blob/main/ForFoundationOnly.h):
 /// six unused bytes, the two widths, then three big-endian 64-bit numbers.
 struct Trailer: Sendable {

@@ -56,7 +56,7 @@ enum RefusedLines {
         write com.example.there key | 64 | Give a value
         write com.example.there "" | 64 | Give a value
         write com.example.there '{ a = 1' | 1 | Could not parse: { a = 1.  Try single-quoting it.
-        write com.example.there '<dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict>' | 1 | a reference (CF$UID) outside of a keyed archive
+        write com.example.there '<dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict>' | 1 | a reference (CF$UID) outside a keyed archive
         write /Library/Managed/com.example.x k -int 1 | 1 | Only a path that ends as '/Preferences/NAME.plist' names a domain, NAME.
         write ~/Library/com.example.x k -int 1 | 1 | defaultsctl import DOMAIN FILE
         write ~/Library/Preferences/folder/com.example.x k -int 1 | 1 | is the path of a file
