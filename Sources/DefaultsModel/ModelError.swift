@@ -1,26 +1,26 @@
 import DefaultsTerms
 
 /// A name that breaks the rules.
-public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Which rule it breaks.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code's name, as in the source.
-        public let description: String
+        package let description: String
 
         /// The text is no domain.
-        public static let invalidDomain = Code(description: "invalidDomain")
+        package static let invalidDomain = Code(description: "invalidDomain")
         /// The text is no key.
-        public static let invalidKey = Code(description: "invalidKey")
+        package static let invalidKey = Code(description: "invalidKey")
         /// The parts of a transaction contradict each other, or its token is none.
-        public static let invalidTransaction = Code(description: "invalidTransaction")
+        package static let invalidTransaction = Code(description: "invalidTransaction")
     }
 
     /// Which rule it breaks.
-    public let code: Code
+    package let code: Code
     /// The byte at which it breaks it, counted from 0.
-    public let offset: Int
+    package let offset: Int
     /// The whole of it in a sentence or two.
-    public let description: String
+    package let description: String
 }
 
 /// The words of every error of this module.

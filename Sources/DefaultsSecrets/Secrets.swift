@@ -1,4 +1,4 @@
-public import DBus
+package import DBus
 internal import Glibc
 internal import Synchronization
 
@@ -40,12 +40,14 @@ public struct Secrets: Sendable {
     ///
     /// - Parameters:
     ///   - domain: The domain: not empty, and without a NUL character; the app's ID as a rule.
-    ///   - bus: The bus that the keyring is on, the user's session bus unless told otherwise.
     ///   - timeout: The longest that the bus and the service are waited for with each question; the
     ///     user is waited for without a bound.
-    public init(
-        domain: String, on bus: Address = .session, timeout: Duration = .seconds(25)
-    ) {
+    public init(domain: String, timeout: Duration = .seconds(25)) {
+        self.init(domain: domain, on: .session, timeout: timeout)
+    }
+
+    /// The secrets of a domain in a keyring on another bus.
+    package init(domain: String, on bus: Address, timeout: Duration = .seconds(25)) {
         store = .shared(SecretStore.Place(domain: domain, bus: bus, timeout: timeout))
     }
 

@@ -1,9 +1,9 @@
 import CLinux
-public import DBus
-public import DefaultsModel
+package import DBus
+package import DefaultsModel
 import DefaultsProtocol
-public import DefaultsStorage
-public import KeyedArchive
+package import DefaultsStorage
+package import KeyedArchive
 
 /// What surrounds the handler of every method.
 extension DefaultsObject {
@@ -100,25 +100,25 @@ extension DefaultsError {
 /// A name or an argument that is refused is told by the contract's name for it.
 extension ModelError: ErrorReply {
     /// `InvalidDomain`, `InvalidKey` or `InvalidArgs`.
-    public var errorName: ErrorName { DefaultsError(self).errorName }
+    package var errorName: ErrorName { DefaultsError(self).errorName }
     /// The sentence for people.
-    public var errorMessage: String { description }
+    package var errorMessage: String { description }
 }
 
 /// An archive that is refused is told by the contract's name for it.
 extension ArchiveError: ErrorReply {
     /// `InvalidArchive`.
-    public var errorName: ErrorName { DefaultsError(self).errorName }
+    package var errorName: ErrorName { DefaultsError(self).errorName }
     /// The sentence for people.
-    public var errorMessage: String { description }
+    package var errorMessage: String { description }
 }
 
 /// What the disk refuses is told by the contract's name for it.
 extension StorageError: ErrorReply {
     /// `StorageFailed`, or `TooLarge` where it is for the size of what was to be stored.
-    public var errorName: ErrorName { DefaultsError(self).errorName }
+    package var errorName: ErrorName { DefaultsError(self).errorName }
     /// The sentence for people.
-    public var errorMessage: String { description }
+    package var errorMessage: String { description }
 }
 
 /// The memory of the process, of which a large value should leave no trace.

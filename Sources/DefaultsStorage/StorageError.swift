@@ -1,62 +1,62 @@
-public import DefaultsModel
+package import DefaultsModel
 internal import SQLite
 
 /// A failure of the storage, or a limit of it that was reached.
-public struct StorageError: Error, Sendable, CustomStringConvertible {
+package struct StorageError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code's name, as in the source.
-        public let description: String
+        package let description: String
 
         /// A directory cannot be made, or is not this user's alone.
-        public static let directoryUnusable = Code(description: "directoryUnusable")
+        package static let directoryUnusable = Code(description: "directoryUnusable")
         /// Another process owns the database.
-        public static let inUse = Code(description: "inUse")
+        package static let inUse = Code(description: "inUse")
         /// The store or the journal cannot be opened.
-        public static let cannotOpen = Code(description: "cannotOpen")
+        package static let cannotOpen = Code(description: "cannotOpen")
         /// The file is a database of another program.
-        public static let notOurDatabase = Code(description: "notOurDatabase")
+        package static let notOurDatabase = Code(description: "notOurDatabase")
         /// A later version of this program has made the database.
-        public static let newerSchema = Code(description: "newerSchema")
+        package static let newerSchema = Code(description: "newerSchema")
         /// The store's structure is damaged.
-        public static let damagedDatabase = Code(description: "damagedDatabase")
+        package static let damagedDatabase = Code(description: "damagedDatabase")
         /// The row of one key is damaged; every other key can be read.
-        public static let damagedRow = Code(description: "damagedRow")
+        package static let damagedRow = Code(description: "damagedRow")
         /// The store cannot be read.
-        public static let cannotRead = Code(description: "cannotRead")
+        package static let cannotRead = Code(description: "cannotRead")
         /// The store cannot be written; what was to be written is still pending.
-        public static let cannotWrite = Code(description: "cannotWrite")
+        package static let cannotWrite = Code(description: "cannotWrite")
         /// The next process may find another store in the place of this one, so nothing is written to
         /// this one; what was to be written is still pending.
-        public static let replacementUndecided = Code(description: "replacementUndecided")
+        package static let replacementUndecided = Code(description: "replacementUndecided")
         /// A change cannot be put into the journal; it did not happen.
-        public static let cannotJournal = Code(description: "cannotJournal")
+        package static let cannotJournal = Code(description: "cannotJournal")
         /// Too much is pending already; the change did not happen.
-        public static let pendingFull = Code(description: "pendingFull")
+        package static let pendingFull = Code(description: "pendingFull")
         /// The change needs more memory than all pending changes may; it did not happen.
-        public static let changeTooLarge = Code(description: "changeTooLarge")
+        package static let changeTooLarge = Code(description: "changeTooLarge")
         /// The ceiling of generations is reached; the change did not happen.
-        public static let generationsExhausted = Code(description: "generationsExhausted")
+        package static let generationsExhausted = Code(description: "generationsExhausted")
         /// A backup cannot be made.
-        public static let cannotBackUp = Code(description: "cannotBackUp")
+        package static let cannotBackUp = Code(description: "cannotBackUp")
         /// There is no page of counters to be had.
-        public static let noPage = Code(description: "noPage")
+        package static let noPage = Code(description: "noPage")
         /// The names of a domain's keys would be too long together; the change did not happen.
-        public static let keyNamesTooLarge = Code(description: "keyNamesTooLarge")
+        package static let keyNamesTooLarge = Code(description: "keyNamesTooLarge")
     }
 
     /// What kind of failure it is.
-    public let code: Code
+    package let code: Code
     /// The whole of it in a sentence or two: what, why, and what to do.
     ///
     /// It contains no value.
-    public let description: String
+    package let description: String
     /// The domain that it is about, where it is about one.
-    public let domain: Domain?
+    package let domain: Domain?
     /// The key that it is about, where it is about one.
-    public let key: Key?
+    package let key: Key?
     /// The failure below it, a `SystemError` or a `SQLiteError`, where there is one.
-    public let cause: (any Error)?
+    package let cause: (any Error)?
 
     init(
         _ code: Code, _ description: String, domain: Domain? = nil, key: Key? = nil,
@@ -73,7 +73,7 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
 extension StorageError {
     /// Whether another failure tells nobody anything new: a broken disk fails now in one call and now
     /// in another, with words of their own.
-    public func isRepeated(by other: StorageError) -> Bool {
+    package func isRepeated(by other: StorageError) -> Bool {
         code == other.code
             && (cause as? SQLiteError)?.code == (other.cause as? SQLiteError)?.code
             && (cause as? SystemError)?.number == (other.cause as? SystemError)?.number

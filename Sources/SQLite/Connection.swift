@@ -14,7 +14,7 @@ internal import CSQLite
 ///     try insert.run()
 /// }
 /// ```
-public final class Connection {
+package final class Connection {
     /// The one owner of the C handle, closed in `deinit`.
     ///
     /// `sqlite3_close_v2` lets a `Statement` outlive its connection: the handle is freed when the
@@ -29,7 +29,7 @@ public final class Connection {
     ///   - vfs: The name of the VFS, such as `unix-excl`; SQLite's default where it is nil.
     /// - Throws: The reason SQLite gives. A damaged file is often noticed only by the first
     ///   statement.
-    public init(path: String, flags: OpenFlags, vfs: String? = nil) throws(SQLiteError) {
+    package init(path: String, flags: OpenFlags, vfs: String? = nil) throws(SQLiteError) {
         var opened: OpaquePointer?
         // NOMUTEX: one thread at a time uses the connection, as the type's contract says.
         // EXRESCODE: every result is the extended code, the primary one is its low byte.
@@ -51,7 +51,7 @@ public final class Connection {
     /// Compiles one statement.
     ///
     /// - Throws: Where the SQL is wrong, names what is not there, or the file cannot be read.
-    public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+    package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         var compiled: OpaquePointer?
         let code = sqlite3_prepare_v3(
             handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
@@ -68,7 +68,7 @@ public final class Connection {
     /// one after the other, parted by semicolons.
     ///
     /// - Throws: Where one of them fails; those after it are not run.
-    public func execute(_ sql: String) throws(SQLiteError) {
+    package func execute(_ sql: String) throws(SQLiteError) {
         try check(sqlite3_exec(handle, sql, nil, nil, nil), sql)
     }
 
@@ -81,7 +81,7 @@ public final class Connection {
     ///   Nil where the pragma answers with no row.
     /// - Throws: Where SQLite refuses it.
     @discardableResult
-    public func pragma(_ name: String, _ value: String? = nil) throws(SQLiteError) -> String? {
+    package func pragma(_ name: String, _ value: String? = nil) throws(SQLiteError) -> String? {
         let sql = value.map { "PRAGMA \(name) = \($0)" } ?? "PRAGMA \(name)"
         let statement = try prepare(sql)
         guard try statement.step() else { return nil }
@@ -91,21 +91,21 @@ public final class Connection {
     /// Whether a transaction is open.
     ///
     /// A severe error, a full disk among them, ends it unasked.
-    public var isInTransaction: Bool {
+    package var isInTransaction: Bool {
         sqlite3_get_autocommit(handle) == 0
     }
 
     /// How many rows the last INSERT, UPDATE or DELETE that has ended has changed.
     ///
     /// See [sqlite3_changes](https://www.sqlite.org/c3ref/changes.html).
-    public var changedRows: Int {
+    package var changedRows: Int {
         Int(sqlite3_changes64(handle))
     }
 
     /// Has closing leave a write-ahead log as it is, or fold it back as SQLite does by itself.
     ///
     /// See [SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE](https://www.sqlite.org/c3ref/c_dbconfig_defensive.html).
-    public func keepLogOnClose(_ isKept: Bool) {
+    package func keepLogOnClose(_ isKept: Bool) {
         // It fails only on a connection that is none.
         _ = csqlite_keep_log_on_close(handle, isKept ? 1 : 0)
     }
@@ -129,7 +129,7 @@ extension Connection {
     /// - Returns: What `body` returns, after the commit. With `synchronous = FULL` it is then on
     ///   disk.
     /// - Throws: What `body` throws, or SQLite's refusal to begin or to commit. Nothing is kept.
-    public func transaction<Result>(
+    package func transaction<Result>(
         _ body: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
         precondition(!isInTransaction, "a transaction is open already, and they do not nest")
@@ -150,21 +150,21 @@ extension Connection {
 /// How a database file is opened.
 ///
 /// See [Flags For File Open Operations](https://www.sqlite.org/c3ref/c_open_autoproxy.html).
-public struct OpenFlags: OptionSet, Sendable {
+package struct OpenFlags: OptionSet, Sendable {
     /// The bits as SQLite's C API takes them.
-    public let rawValue: Int32
+    package let rawValue: Int32
 
     /// Wraps bits of SQLite's C API.
-    public init(rawValue: Int32) {
+    package init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
     /// Open for reading alone.
-    public static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
+    package static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
     /// Take the path for a URI, which may have parameters.
-    public static let uri = OpenFlags(rawValue: SQLITE_OPEN_URI)
+    package static let uri = OpenFlags(rawValue: SQLITE_OPEN_URI)
     /// Open for reading and writing.
-    public static let readWrite = OpenFlags(rawValue: SQLITE_OPEN_READWRITE)
+    package static let readWrite = OpenFlags(rawValue: SQLITE_OPEN_READWRITE)
     /// Make the file where there is none.
-    public static let create = OpenFlags(rawValue: SQLITE_OPEN_CREATE)
+    package static let create = OpenFlags(rawValue: SQLITE_OPEN_CREATE)
 }

@@ -15,7 +15,7 @@ internal import CSQLite
 /// ```
 ///
 /// See [the online backup API](https://www.sqlite.org/c3ref/backup_finish.html).
-public final class OnlineBackup {
+package final class OnlineBackup {
     /// The one owner of the C handle, finished after the last step or in `deinit`; nil after that.
     private var handle: OpaquePointer?
     /// Both must outlive the handle.
@@ -25,7 +25,7 @@ public final class OnlineBackup {
     /// Begins a copy, which reads nothing yet.
     ///
     /// - Throws: Where the destination is in use.
-    public init(of source: Connection, onto destination: Connection) throws(SQLiteError) {
+    package init(of source: Connection, onto destination: Connection) throws(SQLiteError) {
         guard let handle = sqlite3_backup_init(destination.handle, "main", source.handle, "main")
         else {
             throw destination.failure(sqlite3_extended_errcode(destination.handle), "backup")
@@ -46,7 +46,7 @@ public final class OnlineBackup {
     /// - Returns: Whether there is more to copy. After false the copy is committed, no further step
     ///   is taken, and the destination is free for other use.
     /// - Throws: Where one of the two fails. The copy is worth nothing then.
-    public func step(pages: Int32) throws(SQLiteError) -> Bool {
+    package func step(pages: Int32) throws(SQLiteError) -> Bool {
         guard let handle else { preconditionFailure("a step was taken after the last one") }
         switch sqlite3_backup_step(handle, pages) {
         case SQLITE_OK: return true

@@ -5,18 +5,18 @@ internal import Glibc
 ///
 /// The SQL text is the program's own and values are bound to it, never spelled in it, so neither
 /// the error nor its description contains a stored value.
-public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The primary code: what kind of failure it is.
-    public let code: ResultCode
+    package let code: ResultCode
     /// The extended code: which one of its kind.
-    public let extendedCode: ResultCode
+    package let extendedCode: ResultCode
     /// SQLite's own words for this failure.
-    public let message: String
+    package let message: String
     /// The statement that failed, or the path where a file could not be opened.
-    public let sql: String
+    package let sql: String
 
     /// Gathers the facts of a failure.
-    public init(extendedCode: ResultCode, message: String, sql: String) {
+    package init(extendedCode: ResultCode, message: String, sql: String) {
         code = extendedCode.primary
         self.extendedCode = extendedCode
         self.message = message
@@ -24,10 +24,10 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The reason in SQLite's words, with its number.
-    public var reason: String { "\(message) (SQLite code \(extendedCode.rawValue))" }
+    package var reason: String { "\(message) (SQLite code \(extendedCode.rawValue))" }
 
     /// What failed, the reason and SQLite's number of it.
-    public var description: String {
+    package var description: String {
         "SQLite refused '\(sql)': \(reason)"
     }
 }
@@ -54,43 +54,43 @@ extension SQLiteError {
 /// A result code of SQLite, primary or extended.
 ///
 /// See [Result and Error Codes](https://www.sqlite.org/rescode.html).
-public struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+package struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The number that SQLite's C API returns.
-    public let rawValue: Int32
+    package let rawValue: Int32
 
     /// Wraps a number that SQLite's C API returned.
-    public init(rawValue: Int32) {
+    package init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
     /// The primary code of an extended one: the low 8 bits; a primary code gives itself.
-    public var primary: ResultCode {
+    package var primary: ResultCode {
         ResultCode(rawValue: rawValue & 0xFF)
     }
 
     /// SQLite's own English words for the code.
-    public var description: String {
+    package var description: String {
         String(cString: sqlite3_errstr(rawValue))
     }
 
     /// The operation succeeded.
-    public static let ok = ResultCode(rawValue: SQLITE_OK)
+    package static let ok = ResultCode(rawValue: SQLITE_OK)
     /// The statement is none, or names what is not there.
-    public static let error = ResultCode(rawValue: SQLITE_ERROR)
+    package static let error = ResultCode(rawValue: SQLITE_ERROR)
     /// Another connection holds a lock that is needed.
-    public static let busy = ResultCode(rawValue: SQLITE_BUSY)
+    package static let busy = ResultCode(rawValue: SQLITE_BUSY)
     /// The file system is full.
-    public static let full = ResultCode(rawValue: SQLITE_FULL)
+    package static let full = ResultCode(rawValue: SQLITE_FULL)
     /// The operating system reported an input or output error.
-    public static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
+    package static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
     /// The operating system could not read a part of the file.
-    public static let inputOutputRead = ResultCode(rawValue: SQLITE_IOERR | 1 << 8)
+    package static let inputOutputRead = ResultCode(rawValue: SQLITE_IOERR | 1 << 8)
     /// The file could not be opened.
-    public static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
+    package static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
     /// The file's structure is damaged.
-    public static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
+    package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
     /// The file is no SQLite database.
-    public static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
+    package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
     /// A constraint of the schema was violated.
-    public static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
+    package static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
 }

@@ -13,7 +13,7 @@ internal import CSQLite
 /// }
 /// select.reset()
 /// ```
-public struct Statement: ~Copyable {
+package struct Statement: ~Copyable {
     /// The one owner of the compiled statement; every step and column access goes through it.
     let handle: OpaquePointer
     private let sql: String
@@ -32,7 +32,7 @@ public struct Statement: ~Copyable {
     /// - Returns: Whether there is a row to read. After false the statement begins anew.
     /// - Throws: Where SQLite fails. The statement is reset, and the read transaction that it held
     ///   ends.
-    public func step() throws(SQLiteError) -> Bool {
+    package func step() throws(SQLiteError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW:
             return true
@@ -49,13 +49,13 @@ public struct Statement: ~Copyable {
     /// Runs to the end, whatever rows come, and lets go of the bound values.
     ///
     /// - Throws: Where SQLite fails; the values are let go of all the same.
-    public func run() throws(SQLiteError) {
+    package func run() throws(SQLiteError) {
         defer { reset() }
         while try step() {}
     }
 
     /// Ends the run, and with it its read transaction, and lets go of the bound values.
-    public func reset() {
+    package func reset() {
         // The result repeats the failure of the last step, which step() has thrown already.
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
@@ -64,14 +64,14 @@ public struct Statement: ~Copyable {
     /// Binds an integer.
     ///
     /// - Throws: Where there is no such parameter.
-    public func bind(_ value: Int64, at parameter: Int32) throws(SQLiteError) {
+    package func bind(_ value: Int64, at parameter: Int32) throws(SQLiteError) {
         try check(sqlite3_bind_int64(handle, parameter, value))
     }
 
     /// Binds text; SQLite keeps a copy until the next `reset()`.
     ///
     /// - Throws: Where there is no such parameter, or the text is longer than SQLite takes.
-    public func bind(_ text: String, at parameter: Int32) throws(SQLiteError) {
+    package func bind(_ text: String, at parameter: Int32) throws(SQLiteError) {
         var text = text
         let code = text.withUTF8 { utf8 in
             // The pointer is used during the call only: transient makes SQLite copy the bytes.
@@ -90,7 +90,7 @@ public struct Statement: ~Copyable {
     ///
     /// - Throws: Where there is no such parameter, the blob is longer than SQLite takes, or the
     ///   statement fails.
-    public func run(withBlob bytes: [UInt8], at parameter: Int32) throws(SQLiteError) {
+    package func run(withBlob bytes: [UInt8], at parameter: Int32) throws(SQLiteError) {
         defer { reset() }
         try bytes.span.withUnsafeBytes { (buffer) throws(SQLiteError) in
             // The null destructor is SQLITE_STATIC: the bytes stay valid until run() has let go
@@ -116,19 +116,19 @@ public struct Statement: ~Copyable {
 
 extension Statement {
     /// Whether the column of this row is NULL.
-    public func isNull(at column: Int32) -> Bool {
+    package func isNull(at column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 
     /// The column of this row as an integer; 0 where it is NULL.
-    public func integer(at column: Int32) -> Int64 {
+    package func integer(at column: Int32) -> Int64 {
         sqlite3_column_int64(handle, column)
     }
 
     /// The column of this row as text; nil where it is NULL, or where memory ran out.
     ///
     /// Bytes that are not UTF-8 are replaced by U+FFFD.
-    public func text(at column: Int32) -> String? {
+    package func text(at column: Int32) -> String? {
         // The text must be asked for before its length, which belongs to the converted form.
         guard let characters = sqlite3_column_text(handle, column) else { return nil }
         // The pointer is SQLite's and lives until the next step or reset; the string copies.
@@ -138,7 +138,7 @@ extension Statement {
     }
 
     /// The column of this row as bytes, copied once; nil where it is NULL.
-    public func blob(at column: Int32) -> [UInt8]? {
+    package func blob(at column: Int32) -> [UInt8]? {
         guard !isNull(at: column) else { return nil }
         // The pointer is SQLite's and lives until the next step or reset; the array copies. It is
         // null for a blob of no bytes.

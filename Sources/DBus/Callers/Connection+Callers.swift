@@ -25,7 +25,7 @@ extension Connection {
     /// - Parameter judge: Says why somebody may not call at all; nil where it may. It is asked once a
     ///   connection, on the loop's thread, before the first call. Every call of one that may not gets
     ///   the error, whatever the object and the method.
-    public func identifyCallers(
+    package func identifyCallers(
         refusing judge: @escaping @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     ) {
         calls.judge = judge
@@ -48,7 +48,7 @@ extension Connection {
 
     /// Whether nobody but this user, and root, can reach the bus: its socket is in a directory that is
     /// closed to all others.
-    public var isBusPrivate: Bool {
+    package var isBusPrivate: Bool {
         guard var path = link.peerPath?[...] else { return false }
         while let slash = path.lastIndex(of: "/") {
             path = path[..<slash]

@@ -31,7 +31,7 @@ extension Connection {
     /// little as it can.
     ///
     /// Above a limit of its own, the bus stops reading from the connection.
-    public var isLargelyUnread: Bool { calls.unreadTotal.level != .low }
+    package var isLargelyUnread: Bool { calls.unreadTotal.level != .low }
 
     /// Refuses a reply that could make the bus stop reading from us.
     func checkRoom(forReplyOf weight: Int) throws(DBusError) {

@@ -14,12 +14,12 @@ extension Connection {
     /// When as much waits as may (64 MiB, 4096 calls), nothing more is read, so that the callers'
     /// further calls wait in the bus. A reply that the program itself waits for is behind them there:
     /// as long as one is due, reading goes on, and calls that find no room get `LimitsExceeded`.
-    public func holdCalls() {
+    package func holdCalls() {
         calls.schedule.isHeld = true
     }
 
     /// Has calls carried out again, those first that waited.
-    public func releaseCalls() {
+    package func releaseCalls() {
         guard calls.schedule.isHeld else { return }
         calls.schedule.isHeld = false
         for caller in Array(calls.schedule.waitingCallers) { proceed(with: caller) }
@@ -33,7 +33,7 @@ extension Connection {
     /// Calls that are carried out on other threads (``MethodCall/detach()``) are waited for. Other
     /// calls that a handler has kept are the program's to wait for. Returns, too, when the connection has
     /// ended.
-    public func callsCarriedOut() async {
+    package func callsCarriedOut() async {
         await withCheckedContinuation { continuation in
             if areCallsCarriedOut {
                 continuation.resume()
@@ -88,7 +88,7 @@ extension Connection {
 
     /// Has all calls carried out again that were put back by ``MethodCall/postpone()``, in the order in
     /// which they were, and those that wait behind them.
-    public func resumePostponedCalls() {
+    package func resumePostponedCalls() {
         let callers = calls.putOff
         calls.putOff = []
         for caller in callers {

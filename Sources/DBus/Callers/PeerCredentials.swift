@@ -6,31 +6,31 @@ import Glibc
 /// See the [specification][1].
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#bus-messages-get-connection-credentials
-public struct PeerCredentials: Sendable, Hashable {
+package struct PeerCredentials: Sendable, Hashable {
     /// The user; nil where it is not known, as over TCP.
-    public let userID: UInt32?
+    package let userID: UInt32?
 
     /// The process; nil where it is not known, as from another namespace of processes.
     ///
     /// It may have ended, and another one have its number.
-    public let processID: UInt32?
+    package let processID: UInt32?
 
     /// What the security module in charge, such as AppArmor or SELinux, calls the peer; nil without
     /// one, and on a connection without a bus.
-    public let securityLabel: String?
+    package let securityLabel: String?
 
     /// Where the process was when it was looked at, before its first call; nil where it had ended by
     /// then, or could not be looked at.
-    public internal(set) var place: ProcessPlace?
+    package internal(set) var place: ProcessPlace?
 
     /// Whether that is our own place, or the bus's.
     ///
     /// The bus is where its session is. This process may be elsewhere: a service manager can give it
     /// mounts of its own.
-    public internal(set) var isAtHome = false
+    package internal(set) var isAtHome = false
 
     /// Makes credentials of what is known.
-    public init(
+    package init(
         userID: UInt32?, processID: UInt32?, securityLabel: String? = nil,
         place: ProcessPlace? = nil
     ) {
@@ -80,13 +80,13 @@ extension PeerCredentials.Answer {
 /// Where a process lives: its root directory, its users and its mounts.
 ///
 /// A sandbox differs from its host in at least one of them.
-public struct ProcessPlace: Sendable, Hashable {
+package struct ProcessPlace: Sendable, Hashable {
     private let root: Identity
     private let userNamespace: Identity
     private let mountNamespace: Identity
 
     /// The place of this process; nil without `/proc`.
-    public static let own = ProcessPlace(at: "/proc/self")
+    package static let own = ProcessPlace(at: "/proc/self")
 
     /// What tells a file from every other one.
     private struct Identity: Hashable {

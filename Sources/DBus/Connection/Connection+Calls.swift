@@ -12,7 +12,7 @@ extension Connection {
     /// - Throws: ``DBusError``: the callee's, or `Timeout`, `Disconnected`, or `InvalidArgs` where
     ///   the reply has other types; `CancellationError` where the task is cancelled, though the
     ///   callee may carry the call out all the same; and what the closures throw.
-    public func call<Reply: Sendable>(
+    package func call<Reply: Sendable>(
         _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
         _ member: MemberName, timeout: Duration? = .seconds(25),
         replying signature: Signature? = nil,
@@ -53,7 +53,7 @@ extension Connection {
     ///   - mayStart: Whether the bus starts a program for a destination that nobody owns. If it may not,
     ///     the call fails at once with `NameHasNoOwner`.
     ///   - completion: Called once; at once where nothing could be sent.
-    public func call<Reply>(
+    package func call<Reply>(
         _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
         _ member: MemberName, timeout: Duration? = .seconds(25), mayStart: Bool = true,
         replying signature: Signature? = nil,
@@ -130,7 +130,7 @@ extension Connection {
     /// - Returns: All values of the reply.
     /// - Throws: As ``call(_:_:_:_:timeout:replying:write:read:)``.
     @discardableResult
-    public func call(
+    package func call(
         _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
         _ member: MemberName, _ arguments: [Value] = [], timeout: Duration? = .seconds(25)
     ) async throws -> [Value] {

@@ -1,25 +1,25 @@
 /// Well-known names.
 extension Connection {
     /// How a name is asked for.
-    public struct NameFlags: OptionSet, Sendable {
+    package struct NameFlags: OptionSet, Sendable {
         /// The bits, as the bus takes them.
-        public let rawValue: UInt32
+        package let rawValue: UInt32
 
         /// Makes flags of their bits.
-        public init(rawValue: UInt32) {
+        package init(rawValue: UInt32) {
             self.rawValue = rawValue
         }
 
         /// Another may take the name over that asks with ``replaceExisting``.
-        public static let allowReplacement = NameFlags(rawValue: 1)
+        package static let allowReplacement = NameFlags(rawValue: 1)
         /// Take the name over from an owner that allows it.
-        public static let replaceExisting = NameFlags(rawValue: 2)
+        package static let replaceExisting = NameFlags(rawValue: 2)
         /// Do not wait in the queue behind the owner.
-        public static let doNotQueue = NameFlags(rawValue: 4)
+        package static let doNotQueue = NameFlags(rawValue: 4)
     }
 
     /// What became of the request for a name.
-    public enum NameReply: UInt32, Sendable {
+    package enum NameReply: UInt32, Sendable {
         /// The connection owns the name now.
         case primaryOwner = 1
         /// The connection waits behind the owner.
@@ -31,7 +31,7 @@ extension Connection {
     }
 
     /// What became of a name that was given back.
-    public enum NameRelease: UInt32, Sendable {
+    package enum NameRelease: UInt32, Sendable {
         /// The connection does not own the name any more.
         case released = 1
         /// Nobody owned the name.
@@ -45,7 +45,7 @@ extension Connection {
     /// Calls to the name may arrive before this returns: export what they are for beforehand.
     ///
     /// - Throws: ``DBusError``, of the name `AccessDenied` where the bus does not allow it.
-    public func requestName(_ name: BusName, _ flags: NameFlags = []) async throws -> NameReply {
+    package func requestName(_ name: BusName, _ flags: NameFlags = []) async throws -> NameReply {
         try await callBus("RequestName") { writer in
             try writer.writeString(name.string)
             try writer.writeUInt32(flags.rawValue)
@@ -58,7 +58,7 @@ extension Connection {
     ///
     /// - Throws: ``DBusError`` where the bus cannot be asked.
     @discardableResult
-    public func releaseName(_ name: BusName) async throws -> NameRelease {
+    package func releaseName(_ name: BusName) async throws -> NameRelease {
         try await callBus("ReleaseName") {
             try $0.writeString(name.string)
         } read: {
@@ -70,7 +70,7 @@ extension Connection {
     /// ours any more: another has taken it over, or we have given it back.
     ///
     /// Every call that was sent to the name while we had it has come by then.
-    public func onNameLost(_ name: BusName, _ handler: @escaping @Sendable () -> Void) {
+    package func onNameLost(_ name: BusName, _ handler: @escaping @Sendable () -> Void) {
         nameLostHandlers[name, default: []].append(handler)
     }
 
@@ -95,7 +95,7 @@ extension Connection {
     /// Whether a name has an owner.
     ///
     /// - Throws: ``DBusError`` if the bus cannot be asked.
-    public func hasOwner(of name: BusName) async throws -> Bool {
+    package func hasOwner(of name: BusName) async throws -> Bool {
         try await callBus("NameHasOwner") {
             try $0.writeString(name.string)
         } read: {
@@ -106,7 +106,7 @@ extension Connection {
     /// The unique name of the connection that owns a name; nil if the name has no owner.
     ///
     /// - Throws: ``DBusError`` if the bus cannot be asked.
-    public func owner(of name: BusName) async throws -> BusName? {
+    package func owner(of name: BusName) async throws -> BusName? {
         do {
             let owner = try await callBus("GetNameOwner") {
                 try $0.writeString(name.string)
@@ -123,7 +123,7 @@ extension Connection {
     /// others in the order in which they get the name.
     ///
     /// - Throws: ``DBusError`` if the bus cannot be asked, or if the name has no owner.
-    public func queuedOwners(of name: BusName) async throws -> [String] {
+    package func queuedOwners(of name: BusName) async throws -> [String] {
         try await callBus("ListQueuedOwners") {
             try $0.writeString(name.string)
         } read: {
@@ -134,7 +134,7 @@ extension Connection {
     /// Whether the bus can start a program for a name that has no owner.
     ///
     /// - Throws: ``DBusError`` if the bus cannot be asked.
-    public func canActivate(_ name: BusName) async throws -> Bool {
+    package func canActivate(_ name: BusName) async throws -> Bool {
         try await callBus("ListActivatableNames") { _ in
         } read: {
             try $0.readArray { try $0.readString() }.contains(name.string)
@@ -144,7 +144,7 @@ extension Connection {
     /// Asks the bus to start the program of a name without an owner, and waits until it owns the name.
     ///
     /// - Throws: ``DBusError``; if the program does not start, with the bus's own words.
-    public func startService(_ name: BusName) async throws {
+    package func startService(_ name: BusName) async throws {
         _ = try await callBus("StartServiceByName") {
             try $0.writeString(name.string)
             try $0.writeUInt32(0)
@@ -154,7 +154,7 @@ extension Connection {
     }
 
     /// The process that owns a name; nil if the name has no owner, or if the bus does not say.
-    public func processID(of name: BusName) async -> UInt32? {
+    package func processID(of name: BusName) async -> UInt32? {
         try? await callBus("GetConnectionUnixProcessID") {
             try $0.writeString(name.string)
         } read: {
@@ -172,7 +172,7 @@ extension Connection {
     /// - Returns: Signals with three arguments: the name, and the unique names of the old and the new
     ///   owner. An empty string means that there is none.
     /// - Throws: ``DBusError`` as ``signals(_:limit:)`` does.
-    public func ownerChanges(of name: BusName, limit: Int) async throws -> SignalStream {
+    package func ownerChanges(of name: BusName, limit: Int) async throws -> SignalStream {
         try await signals(Subscriptions.ownerRule(for: name), limit: limit)
     }
 
@@ -185,7 +185,7 @@ extension Connection {
     ///   - limit: How long to wait.
     /// - Returns: Whether it has left; false if the time is over, or if the bus has gone.
     /// - Throws: ``DBusError`` if the bus cannot be asked.
-    public func waitForDeparture(
+    package func waitForDeparture(
         of name: BusName, within limit: Duration
     ) async throws -> Bool {
         precondition(name.isUnique, "Only a unique name belongs to one connection.")
@@ -216,7 +216,7 @@ extension Connection {
     ///   - loop: The loop, which runs.
     /// - Throws: ``DBusError``, of the name `IOError` where there is no bus, or none that takes a
     ///   connection now; of the name `Disconnected` where it ends before it has answered.
-    public static func joining(
+    package static func joining(
         busAt address: String, on loop: EventLoop
     ) async throws -> Connection {
         let connection = try await withCheckedThrowingContinuation { continuation in

@@ -5,7 +5,7 @@ extension Connection {
     /// The object answers `org.freedesktop.DBus.Introspectable`, `Properties` and `Peer` too, and the
     /// paths above it answer `Introspectable`. Further interfaces at the same path are added; one
     /// that is there already is a mistake in the program, and traps.
-    public func export(_ interfaces: [Interface], at path: ObjectPath) {
+    package func export(_ interfaces: [Interface], at path: ObjectPath) {
         objects.export(interfaces, at: path)
     }
 
@@ -13,7 +13,7 @@ extension Connection {
     /// none of them in doubt.
     ///
     /// - Parameter error: What the callers get, of any object and method.
-    public func refuseCalls(with error: DBusError) {
+    package func refuseCalls(with error: DBusError) {
         refusal = error
     }
 
@@ -27,7 +27,7 @@ extension Connection {
     ///   - body: Writes the arguments.
     /// - Throws: ``DBusError``, of the name `Disconnected` or as ``MessageWriter`` does, and what
     ///   the closure throws. Nothing has been sent then.
-    public func emit(
+    package func emit(
         _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
         to destination: BusName? = nil,
         write body: @Sendable (inout MessageWriter) throws -> Void = { _ in }
@@ -45,7 +45,7 @@ extension Connection {
     /// A property that is not exported at the path is a mistake in the program, and traps.
     ///
     /// - Throws: What a property's closure throws, or ``DBusError`` where the signal cannot be sent.
-    public func propertiesChanged(
+    package func propertiesChanged(
         _ path: ObjectPath, _ interface: InterfaceName, _ names: [MemberName]
     ) throws {
         let properties = names.map { objects.property($0, of: interface, at: path) }

@@ -28,13 +28,13 @@ import Synchronization
 /// it without a thread switch, and is itself reached from a method's handler by `assumeIsolated`.
 ///
 /// It is closed with its last reference, or by ``close()``; let go of it before its loop ends.
-public actor Connection {
+package actor Connection {
     /// The loop that runs the connection.
-    public nonisolated let loop: EventLoop
+    package nonisolated let loop: EventLoop
 
     /// The name that the bus has given the connection, and nobody else ever gets; nil without a bus,
     /// and before it has answered.
-    public nonisolated var uniqueName: BusName? { givenName.withLock { $0 } }
+    package nonisolated var uniqueName: BusName? { givenName.withLock { $0 } }
     /// Kept here: libdbus would tell it under a lock that it holds as long as any connection of the
     /// process waits for a bus to greet back.
     private nonisolated let givenName: Mutex<BusName?>
@@ -58,7 +58,7 @@ public actor Connection {
     private(set) var isOpen = true
 
     /// The loop.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         loop.asUnownedSerialExecutor()
     }
 
@@ -68,7 +68,7 @@ public actor Connection {
     ///
     /// - Throws: ``DBusError``, of the name `NoServer`, `FileNotFound` or the like where there is no
     ///   bus at the address, of the name `BadAddress` where it is not one.
-    public init(to address: Address, on loop: EventLoop) throws {
+    package init(to address: Address, on loop: EventLoop) throws {
         let link = try Link(to: address, on: loop)
         try self.init(
             link,
@@ -87,7 +87,7 @@ public actor Connection {
     /// - Parameter socket: A connected Unix stream socket. The connection has a duplicate; the peer
     ///   sees the end of the connection when this one is closed, too. It does not block any more.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
-    public init(serving socket: FileDescriptor, on loop: EventLoop) throws {
+    package init(serving socket: FileDescriptor, on loop: EventLoop) throws {
         try self.init(Link(serving: socket, on: loop), uniqueName: nil)
     }
 
@@ -99,7 +99,7 @@ public actor Connection {
     ///     end of the connection when this one is closed, too. It does not block any more.
     ///   - loop: The loop, which runs on another thread.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
-    public static func open(
+    package static func open(
         calling socket: FileDescriptor, on loop: EventLoop
     ) async throws -> Connection {
         try await withCheckedThrowingContinuation { continuation in
@@ -112,7 +112,7 @@ public actor Connection {
 
     /// Calls the peer at the other end of a socket, as ``open(calling:on:)`` does, for code that runs
     /// on the loop's thread.
-    public init(calling socket: FileDescriptor, on loop: EventLoop) throws {
+    package init(calling socket: FileDescriptor, on loop: EventLoop) throws {
         try self.init(Link(calling: socket, on: loop), uniqueName: nil)
     }
 
@@ -126,7 +126,7 @@ public actor Connection {
     /// Connects to a bus on a loop that runs on another thread.
     ///
     /// - Throws: ``DBusError`` as ``init(to:on:)`` does.
-    public static func open(_ address: Address, on loop: EventLoop) async throws -> Connection {
+    package static func open(_ address: Address, on loop: EventLoop) async throws -> Connection {
         try await withCheckedThrowingContinuation { continuation in
             loop.perform {
                 continuation.resume(with: Result { try Connection(to: address, on: loop) })
@@ -151,7 +151,7 @@ public actor Connection {
     /// Whether the other end has spoken D-Bus and proved who it is, once.
     ///
     /// A bus has by the time that there is a connection; a peer on a socket may never do it.
-    public var isAuthenticated: Bool { link.isAuthenticated }
+    package var isAuthenticated: Bool { link.isAuthenticated }
 
     private func start() throws {
         // Weak: the last reference to the connection may go away on another thread while a message
@@ -196,7 +196,7 @@ extension Connection {
     /// where it has already.
     ///
     /// ``close()`` does not call it.
-    public func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
+    package func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
         if isOpen {
             disconnectHandlers.append(handler)
         } else {
@@ -208,7 +208,7 @@ extension Connection {
     /// process ends then.
     ///
     /// Returns, too, when the connection has ended.
-    public func flush() async {
+    package func flush() async {
         await withCheckedContinuation { continuation in
             if isOpen && !link.isDrained {
                 flushes.append(continuation)
@@ -222,7 +222,7 @@ extension Connection {
     }
 
     /// Ends the connection: what waits throws `Disconnected`, what is not yet written is lost.
-    public func close() {
+    package func close() {
         guard isOpen else { return }
         disconnectHandlers = []
         end()

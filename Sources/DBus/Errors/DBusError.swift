@@ -2,25 +2,25 @@ import Glibc
 
 /// A failure of a D-Bus operation: one that the bus or a peer reported, or one found here before
 /// anything was sent.
-public struct DBusError: ErrorReply, Hashable, CustomStringConvertible {
+package struct DBusError: ErrorReply, Hashable, CustomStringConvertible {
     /// The code: what kind of failure it is.
-    public let name: ErrorName
+    package let name: ErrorName
 
     /// A sentence for people: what failed, why, and what to do about it.
-    public let message: String
+    package let message: String
 
     /// Makes an error of a name and a sentence.
-    public init(_ name: ErrorName, _ message: String) {
+    package init(_ name: ErrorName, _ message: String) {
         self.name = name
         self.message = message
     }
 
     /// The code, for a reply.
-    public var errorName: ErrorName { name }
+    package var errorName: ErrorName { name }
     /// The sentence, for a reply.
-    public var errorMessage: String { message }
+    package var errorMessage: String { message }
     /// The code and the sentence.
-    public var description: String { "\(name): \(message)" }
+    package var description: String { "\(name): \(message)" }
 }
 
 /// The words of every error that this module makes itself.
@@ -219,7 +219,7 @@ extension DBusError {
 /// A method handler throws one to answer its call with that error. Any other error answers
 /// `org.freedesktop.DBus.Error.Failed` without its text, because a text that was not written for
 /// callers may hold what they must not see.
-public protocol ErrorReply: Error {
+package protocol ErrorReply: Error {
     /// The name that programs compare.
     var errorName: ErrorName { get }
 

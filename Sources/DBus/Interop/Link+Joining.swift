@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 
 /// Where a bus is, or a peer without one.
-public enum Address: Sendable, Hashable {
+package enum Address: Sendable, Hashable {
     /// The bus of the user's session, by `DBUS_SESSION_BUS_ADDRESS` or its standard place.
     case session
     /// The bus of the machine.
@@ -22,7 +22,7 @@ public enum Address: Sendable, Hashable {
     /// The address of the bus of the machine: by `DBUS_SYSTEM_BUS_ADDRESS`, or the well-known one.
     ///
     /// https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-types-system
-    public static var systemBus: String {
+    package static var systemBus: String {
         getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
             ?? "unix:path=/var/run/dbus/system_bus_socket"
     }

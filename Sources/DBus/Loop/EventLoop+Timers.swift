@@ -1,7 +1,7 @@
 /// Things to do later.
 extension EventLoop {
     /// Something that the loop will do once, unless it is cancelled.
-    public final class Timer {
+    package final class Timer {
         let deadline: SuspendingClock.Instant
         /// The number in the order of making; earlier ones go first where the time is the same.
         let number: UInt64
@@ -21,7 +21,7 @@ extension EventLoop {
         /// Takes the timer back.
         ///
         /// Nothing happens where it has gone off already.
-        public func cancel() {
+        package func cancel() {
             guard body != nil else { return }
             body = nil
             loop.timers.remove(self)
@@ -32,7 +32,7 @@ extension EventLoop {
     ///
     /// To be called on the loop's thread. The time does not count while the machine is suspended.
     @discardableResult
-    public func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Timer {
+    package func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Timer {
         preconditionOnLoop("a timer was set")
         return timers.add(after: delay, loop: self, body: body)
     }

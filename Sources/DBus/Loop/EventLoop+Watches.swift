@@ -3,7 +3,7 @@ import Glibc
 /// Descriptors that the loop waits for.
 extension EventLoop {
     /// A descriptor that the loop waits for, until it is cancelled.
-    public final class Watch {
+    package final class Watch {
         let descriptor: Int32
         /// What the number stood for when it was given.
         private let identity: DescriptorIdentity?
@@ -15,7 +15,7 @@ extension EventLoop {
         /// What the loop waits for.
         ///
         /// With nothing here the descriptor is left alone, also where it has failed.
-        public var events: Events {
+        package var events: Events {
             didSet { loop?.watches.isOutdated = true }
         }
 
@@ -36,7 +36,7 @@ extension EventLoop {
         /// Ends the wait and lets go of the handler.
         ///
         /// The descriptor stays open.
-        public func cancel() {
+        package func cancel() {
             handler = nil
             loop?.watches.remove(self)
             loop = nil
@@ -52,7 +52,7 @@ extension EventLoop {
     ///   - events: What to wait for; an error and a hang-up are reported besides.
     ///   - handler: Called with what has come. It must read or write, or it is called again.
     @discardableResult
-    public func watch(
+    package func watch(
         _ descriptor: Int32, for events: Events, handler: @escaping (Events) -> Void
     ) -> Watch {
         preconditionOnLoop("a descriptor was given to it")
@@ -106,27 +106,27 @@ struct WatchTable {
 }
 
 /// What a descriptor is ready for.
-public struct Events: OptionSet, Sendable {
+package struct Events: OptionSet, Sendable {
     /// The bits of poll(2).
-    public let rawValue: Int16
+    package let rawValue: Int16
 
     /// Makes events of the bits of poll(2).
-    public init(rawValue: Int16) {
+    package init(rawValue: Int16) {
         self.rawValue = rawValue
     }
 
     /// Reading would not block.
-    public static let readable = Events(rawValue: Int16(POLLIN))
+    package static let readable = Events(rawValue: Int16(POLLIN))
     /// Writing would not block.
-    public static let writable = Events(rawValue: Int16(POLLOUT))
+    package static let writable = Events(rawValue: Int16(POLLOUT))
     /// The descriptor has failed; reported unasked.
-    public static let error = Events(rawValue: Int16(POLLERR) | Int16(POLLNVAL))
+    package static let error = Events(rawValue: Int16(POLLERR) | Int16(POLLNVAL))
     /// The application has closed the descriptor; reported unasked.
     ///
     /// Nothing may be done by its number, which may be another file's.
-    public static let lost = Events(rawValue: Int16(POLLNVAL))
+    package static let lost = Events(rawValue: Int16(POLLNVAL))
     /// The other end has hung up; reported unasked.
-    public static let hangUp = Events(rawValue: Int16(POLLHUP))
+    package static let hangUp = Events(rawValue: Int16(POLLHUP))
 }
 
 /// Which open file a number stands for.

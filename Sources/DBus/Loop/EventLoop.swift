@@ -30,7 +30,7 @@ import Synchronization
 /// The loop is shared between threads (`@unchecked Sendable`) for this reason: `inbox`, `owner`
 /// and `wakeUp` are safe for all, and `timers` and `watches` are touched by the loop's thread
 /// only, which every method that reaches them checks.
-public final class EventLoop: @unchecked Sendable {
+package final class EventLoop: @unchecked Sendable {
     /// What other threads hand over, and whether they must wake the loop for it.
     private struct Inbox {
         var work: [Work] = []
@@ -54,7 +54,7 @@ public final class EventLoop: @unchecked Sendable {
     /// Makes a loop; the calling thread counts as its thread until ``run()`` is called.
     ///
     /// - Throws: ``DBusError`` where the process has no descriptor to spare.
-    public convenience init() throws(DBusError) {
+    package convenience init() throws(DBusError) {
         try self.init(ownedBy: UInt(pthread_self()))
     }
 
@@ -71,14 +71,14 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     /// Whether the calling code runs on the loop's thread.
-    public var isCurrent: Bool {
+    package var isCurrent: Bool {
         owner.load(ordering: .relaxed) == UInt(pthread_self())
     }
 
     /// Runs the loop on the calling thread until ``stop()`` is called.
     ///
     /// Work that was handed over before the stop is done before this returns. A loop runs once.
-    public func run() {
+    package func run() {
         owner.store(UInt(pthread_self()), ordering: .relaxed)
         while true {
             let isStopping = inbox.withLock { $0.isStopRequested }
@@ -90,7 +90,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     /// Ends ``run()``; may be called on any thread.
-    public func stop() {
+    package func stop() {
         handOver { $0.isStopRequested = true }
     }
 
@@ -98,7 +98,7 @@ public final class EventLoop: @unchecked Sendable {
     ///
     /// May be called on any thread. A closure that is handed over after ``run()`` has ended is
     /// never called.
-    public func perform(_ body: @escaping @Sendable () -> Void) {
+    package func perform(_ body: @escaping @Sendable () -> Void) {
         handOver(.body(body))
     }
 
@@ -170,27 +170,27 @@ public final class EventLoop: @unchecked Sendable {
 /// belongs to no actor.
 extension EventLoop: SerialExecutor, TaskExecutor {
     /// Takes a job from any thread.
-    public func enqueue(_ job: UnownedJob) {
+    package func enqueue(_ job: UnownedJob) {
         handOver(.job(job))
     }
 
     /// The loop, for an actor's `unownedExecutor`.
-    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         UnownedSerialExecutor(ordinary: self)
     }
 
     /// The loop, for a task's preference.
-    public func asUnownedTaskExecutor() -> UnownedTaskExecutor {
+    package func asUnownedTaskExecutor() -> UnownedTaskExecutor {
         UnownedTaskExecutor(ordinary: self)
     }
 
     /// Lets `assumeIsolated` hold on the loop's thread outside of any task, as in a handler.
-    public func checkIsolated() {
+    package func checkIsolated() {
         preconditionOnLoop("an actor of the loop was assumed to be isolated")
     }
 
     /// Whether the calling code runs on the loop's thread.
-    public func isIsolatingCurrentContext() -> Bool? {
+    package func isIsolatingCurrentContext() -> Bool? {
         isCurrent
     }
 
@@ -218,7 +218,7 @@ extension EventLoop {
     ///
     /// - Parameter name: The thread's name in tools such as `top`; the first 15 bytes of it.
     /// - Throws: ``DBusError`` where the process has no descriptor or thread to spare.
-    public static func startThread(named name: String) throws(DBusError) -> EventLoop {
+    package static func startThread(named name: String) throws(DBusError) -> EventLoop {
         // No thread is number 0, so that nobody is current before the new one runs.
         let loop = try EventLoop(ownedBy: 0)
         let start = ThreadStart(

@@ -75,12 +75,12 @@ enum MessageLimits {
 ///
 /// One that is sent stays open here: the message carries a duplicate. One that is received is the
 /// receiver's own.
-public final class FileDescriptor: Sendable, Equatable {
+package final class FileDescriptor: Sendable, Equatable {
     /// The number by which the system knows it; valid as long as this object lives.
-    public let number: Int32
+    package let number: Int32
 
     /// Takes a descriptor over.
-    public init(owning number: Int32) {
+    package init(owning number: Int32) {
         self.number = number
     }
 
@@ -89,7 +89,7 @@ public final class FileDescriptor: Sendable, Equatable {
     }
 
     /// Whether both are the same object, not merely the same file.
-    public static func == (first: FileDescriptor, second: FileDescriptor) -> Bool {
+    package static func == (first: FileDescriptor, second: FileDescriptor) -> Bool {
         first === second
     }
 }

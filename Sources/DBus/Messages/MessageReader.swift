@@ -17,7 +17,7 @@ import CDBus
 ///
 /// Every method throws a ``DBusError`` of the name `InvalidArgs` where the next value is of another
 /// type, and stays where it is then.
-public struct MessageReader: ~Copyable {
+package struct MessageReader: ~Copyable {
     var iterator = DBusMessageIter()
     /// How many values have been read, so that an element that reads nothing is noticed.
     private(set) var valuesRead = 0
@@ -33,12 +33,12 @@ public struct MessageReader: ~Copyable {
     }
 
     /// The type of the next value, or nil at the end of the message or the container.
-    public var nextType: TypeCode? {
+    package var nextType: TypeCode? {
         mutating get { TypeCode(libdbus: dbus_message_iter_get_arg_type(&iterator)) }
     }
 
     /// The whole type of the next value, or nil at the end.
-    public var nextSignature: Signature? {
+    package var nextSignature: Signature? {
         mutating get {
             guard nextType != nil, let text = dbus_message_iter_get_signature(&iterator) else {
                 return nil
@@ -49,7 +49,7 @@ public struct MessageReader: ~Copyable {
     }
 
     /// Whether there is nothing left to read here.
-    public var isAtEnd: Bool {
+    package var isAtEnd: Bool {
         mutating get { nextType == nil }
     }
 
@@ -88,46 +88,46 @@ public struct MessageReader: ~Copyable {
 /// Values that hold no others.
 extension MessageReader {
     /// Reads a `y`.
-    public mutating func readByte() throws(DBusError) -> UInt8 { try readNumber(.byte) }
+    package mutating func readByte() throws(DBusError) -> UInt8 { try readNumber(.byte) }
     /// Reads an `n`.
-    public mutating func readInt16() throws(DBusError) -> Int16 { try readNumber(.int16) }
+    package mutating func readInt16() throws(DBusError) -> Int16 { try readNumber(.int16) }
     /// Reads a `q`.
-    public mutating func readUInt16() throws(DBusError) -> UInt16 { try readNumber(.uint16) }
+    package mutating func readUInt16() throws(DBusError) -> UInt16 { try readNumber(.uint16) }
     /// Reads an `i`.
-    public mutating func readInt32() throws(DBusError) -> Int32 { try readNumber(.int32) }
+    package mutating func readInt32() throws(DBusError) -> Int32 { try readNumber(.int32) }
     /// Reads a `u`.
-    public mutating func readUInt32() throws(DBusError) -> UInt32 { try readNumber(.uint32) }
+    package mutating func readUInt32() throws(DBusError) -> UInt32 { try readNumber(.uint32) }
     /// Reads an `x`.
-    public mutating func readInt64() throws(DBusError) -> Int64 { try readNumber(.int64) }
+    package mutating func readInt64() throws(DBusError) -> Int64 { try readNumber(.int64) }
     /// Reads a `t`.
-    public mutating func readUInt64() throws(DBusError) -> UInt64 { try readNumber(.uint64) }
+    package mutating func readUInt64() throws(DBusError) -> UInt64 { try readNumber(.uint64) }
 
     /// Reads a `d`.
-    public mutating func readDouble() throws(DBusError) -> Double {
+    package mutating func readDouble() throws(DBusError) -> Double {
         var value = 0.0
         try readBasic(.double, into: &value)
         return value
     }
 
     /// Reads a `b`.
-    public mutating func readBool() throws(DBusError) -> Bool {
+    package mutating func readBool() throws(DBusError) -> Bool {
         var value: dbus_bool_t = 0
         try readBasic(.boolean, into: &value)
         return value != 0
     }
 
     /// Reads an `s`.
-    public mutating func readString() throws(DBusError) -> String {
+    package mutating func readString() throws(DBusError) -> String {
         try readText(.string)
     }
 
     /// Reads an `o`.
-    public mutating func readObjectPath() throws(DBusError) -> ObjectPath {
+    package mutating func readObjectPath() throws(DBusError) -> ObjectPath {
         ObjectPath(checked: try readText(.objectPath))
     }
 
     /// Reads a `g`.
-    public mutating func readSignature() throws(DBusError) -> Signature {
+    package mutating func readSignature() throws(DBusError) -> Signature {
         Signature(checked: try readText(.signature))
     }
 
@@ -135,7 +135,7 @@ extension MessageReader {
     ///
     /// - Throws: ``DBusError``, of the name `InvalidArgs`, too, where the message has no descriptor at
     ///   the index that its sender wrote, or this process no number left; libdbus does not tell which.
-    public mutating func readUnixFD() throws(DBusError) -> FileDescriptor {
+    package mutating func readUnixFD() throws(DBusError) -> FileDescriptor {
         var number: Int32 = -1
         // libdbus duplicates it, close-on-exec set.
         try readBasic(.unixFD, into: &number)
@@ -157,7 +157,7 @@ extension MessageReader {
     /// Reads an array: calls the closure for each element, which it must read.
     ///
     /// - Returns: What the closure made of the elements, in their order.
-    public mutating func readArray<Element>(
+    package mutating func readArray<Element>(
         _ element: (inout MessageReader) throws -> Element
     ) throws -> [Element] {
         try expect(.array)
@@ -176,7 +176,7 @@ extension MessageReader {
     ///
     /// - Returns: The entries in the order of the message. A key may stand there twice: D-Bus asks
     ///   senders not to do so, and nobody checks.
-    public mutating func readDictionary<Key, Content>(
+    package mutating func readDictionary<Key, Content>(
         _ entry: (inout MessageReader) throws -> (Key, Content)
     ) throws -> [(Key, Content)] {
         try expect(.array)
@@ -187,14 +187,14 @@ extension MessageReader {
     }
 
     /// Reads a structure: the closure must read all of its fields.
-    public mutating func readStructure<Content>(
+    package mutating func readStructure<Content>(
         _ fields: (inout MessageReader) throws -> Content
     ) throws -> Content {
         try readWhole(.structure, fields)
     }
 
     /// Reads a variant: the closure must read its one value, whose type ``nextSignature`` tells.
-    public mutating func readVariant<Content>(
+    package mutating func readVariant<Content>(
         _ value: (inout MessageReader) throws -> Content
     ) throws -> Content {
         try readWhole(.variant, value)
@@ -217,14 +217,14 @@ extension MessageReader {
     }
 
     /// Reads an `ay` in one piece.
-    public mutating func readBytes() throws -> [UInt8] {
+    package mutating func readBytes() throws -> [UInt8] {
         try withBytes { bytes in
             bytes.withUnsafeBufferPointer { Array($0) }
         }
     }
 
     /// Lends the bytes of an `ay` without a copy.
-    public mutating func withBytes<Result>(
+    package mutating func withBytes<Result>(
         _ body: (Span<UInt8>) throws -> Result
     ) throws -> Result {
         try expect(.array)
@@ -242,7 +242,7 @@ extension MessageReader {
     }
 
     /// The type of the elements where an array comes next, or nil.
-    public var nextElementType: TypeCode? {
+    package var nextElementType: TypeCode? {
         mutating get {
             // libdbus ends the process where it is asked about another type.
             guard nextType == .array else { return nil }

@@ -20,7 +20,7 @@ import CDBus
 /// name `LimitsExceeded` for a size (an array of 64 MiB, a message of 128 MiB, 64 containers inside
 /// each other), of the names `InvalidArgs` and `InvalidSignature` for the rest. A message that one
 /// of them has failed for is spoiled: it is not sent, even if the error is caught on the way.
-public struct MessageWriter: ~Copyable {
+package struct MessageWriter: ~Copyable {
     private var iterator = DBusMessageIter()
     private var layout: MessageLayout
 
@@ -30,7 +30,7 @@ public struct MessageWriter: ~Copyable {
     }
 
     /// How many bytes have been written so far, the header not counted.
-    public var size: Int { layout.size }
+    package var size: Int { layout.size }
 
     /// Writes what a closure writes to a message that is empty so far.
     ///
@@ -79,7 +79,7 @@ public struct MessageWriter: ~Copyable {
     }
 
     /// Writes an `ay` in one piece.
-    public mutating func writeBytes(_ bytes: Span<UInt8>) throws(DBusError) {
+    package mutating func writeBytes(_ bytes: Span<UInt8>) throws(DBusError) {
         try layout.step { (layout) throws(DBusError) in try layout.bytes(count: bytes.count) }
         var inner = DBusMessageIter()
         try checkMemory(
@@ -101,7 +101,7 @@ public struct MessageWriter: ~Copyable {
     }
 
     /// Writes an `ay` in one piece.
-    public mutating func writeBytes(_ bytes: [UInt8]) throws(DBusError) {
+    package mutating func writeBytes(_ bytes: [UInt8]) throws(DBusError) {
         try writeBytes(bytes.span)
     }
 }
@@ -112,7 +112,7 @@ extension MessageWriter {
     /// Writes an array, whose elements the closure writes.
     ///
     /// - Parameter element: The one complete type of the elements.
-    public mutating func writeArray(
+    package mutating func writeArray(
         of element: Signature, _ body: (inout MessageWriter) throws -> Void
     ) throws {
         try layout.step { (layout) throws(DBusError) in try layout.openArray(of: element) }
@@ -126,14 +126,14 @@ extension MessageWriter {
     /// - Parameters:
     ///   - key: The type of the keys, which is not a container.
     ///   - value: The one complete type of the values.
-    public mutating func writeDictionary(
+    package mutating func writeDictionary(
         key: Signature, value: Signature, _ body: (inout MessageWriter) throws -> Void
     ) throws {
         try writeArray(of: .entry(key: key, value: value), body)
     }
 
     /// Writes an entry of a dictionary: the closure writes a key and a value.
-    public mutating func writeEntry(_ body: (inout MessageWriter) throws -> Void) throws {
+    package mutating func writeEntry(_ body: (inout MessageWriter) throws -> Void) throws {
         try layout.step { (layout) throws(DBusError) in try layout.openEntry() }
         try write(inside: .dictionaryEntry, body) { (layout) throws(DBusError) in
             try layout.closeEntry()
@@ -141,7 +141,7 @@ extension MessageWriter {
     }
 
     /// Writes a structure, whose fields the closure writes.
-    public mutating func writeStructure(_ body: (inout MessageWriter) throws -> Void) throws {
+    package mutating func writeStructure(_ body: (inout MessageWriter) throws -> Void) throws {
         try layout.step { (layout) throws(DBusError) in try layout.openStructure() }
         try write(inside: .structure, body) { (layout) throws(DBusError) in
             try layout.closeStructure()
@@ -149,7 +149,7 @@ extension MessageWriter {
     }
 
     /// Writes a variant, whose one value the closure writes.
-    public mutating func writeVariant(
+    package mutating func writeVariant(
         of type: Signature, _ body: (inout MessageWriter) throws -> Void
     ) throws {
         try layout.step { (layout) throws(DBusError) in try layout.openVariant(of: type) }
@@ -186,63 +186,63 @@ extension MessageWriter {
 /// Values that hold no others.
 extension MessageWriter {
     /// Writes a `y`.
-    public mutating func writeByte(_ value: UInt8) throws(DBusError) {
+    package mutating func writeByte(_ value: UInt8) throws(DBusError) {
         try writeBasic(.byte, value, size: 1)
     }
 
     /// Writes a `b`.
-    public mutating func writeBool(_ value: Bool) throws(DBusError) {
+    package mutating func writeBool(_ value: Bool) throws(DBusError) {
         // A boolean is four bytes, in libdbus as on the wire.
         try writeBasic(.boolean, dbus_bool_t(value ? 1 : 0), size: 4)
     }
 
     /// Writes an `n`.
-    public mutating func writeInt16(_ value: Int16) throws(DBusError) {
+    package mutating func writeInt16(_ value: Int16) throws(DBusError) {
         try writeBasic(.int16, value, size: 2)
     }
 
     /// Writes a `q`.
-    public mutating func writeUInt16(_ value: UInt16) throws(DBusError) {
+    package mutating func writeUInt16(_ value: UInt16) throws(DBusError) {
         try writeBasic(.uint16, value, size: 2)
     }
 
     /// Writes an `i`.
-    public mutating func writeInt32(_ value: Int32) throws(DBusError) {
+    package mutating func writeInt32(_ value: Int32) throws(DBusError) {
         try writeBasic(.int32, value, size: 4)
     }
 
     /// Writes a `u`.
-    public mutating func writeUInt32(_ value: UInt32) throws(DBusError) {
+    package mutating func writeUInt32(_ value: UInt32) throws(DBusError) {
         try writeBasic(.uint32, value, size: 4)
     }
 
     /// Writes an `x`.
-    public mutating func writeInt64(_ value: Int64) throws(DBusError) {
+    package mutating func writeInt64(_ value: Int64) throws(DBusError) {
         try writeBasic(.int64, value, size: 8)
     }
 
     /// Writes a `t`.
-    public mutating func writeUInt64(_ value: UInt64) throws(DBusError) {
+    package mutating func writeUInt64(_ value: UInt64) throws(DBusError) {
         try writeBasic(.uint64, value, size: 8)
     }
 
     /// Writes a `d`.
-    public mutating func writeDouble(_ value: Double) throws(DBusError) {
+    package mutating func writeDouble(_ value: Double) throws(DBusError) {
         try writeBasic(.double, value, size: 8)
     }
 
     /// Writes an `s`, which may hold everything but a NUL character.
-    public mutating func writeString(_ value: String) throws(DBusError) {
+    package mutating func writeString(_ value: String) throws(DBusError) {
         try writeText(.string, value, lengthSize: 4)
     }
 
     /// Writes an `o`.
-    public mutating func writeObjectPath(_ value: ObjectPath) throws(DBusError) {
+    package mutating func writeObjectPath(_ value: ObjectPath) throws(DBusError) {
         try writeText(.objectPath, value.string, lengthSize: 4)
     }
 
     /// Writes a `g`.
-    public mutating func writeSignature(_ value: Signature) throws(DBusError) {
+    package mutating func writeSignature(_ value: Signature) throws(DBusError) {
         try writeText(.signature, value.string, lengthSize: 1)
     }
 
@@ -252,7 +252,7 @@ extension MessageWriter {
     ///
     /// - Throws: ``DBusError``, of the name `NoMemory` where the process has no number left for the
     ///   duplicate, of the name `LimitsExceeded` where the message has 16 of them already.
-    public mutating func writeUnixFD(_ value: FileDescriptor) throws(DBusError) {
+    package mutating func writeUnixFD(_ value: FileDescriptor) throws(DBusError) {
         try writeBasic(.unixFD, value.number, size: 4)
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Where the types are known beforehand, ``MessageReader`` and ``MessageWriter`` are faster and say
 /// more; this is for properties, signals, and whatever is not known until it arrives.
-public indirect enum Value: Sendable, Equatable {
+package indirect enum Value: Sendable, Equatable {
     case byte(UInt8)
     case boolean(Bool)
     case int16(Int16)
@@ -26,14 +26,14 @@ public indirect enum Value: Sendable, Equatable {
     case variant(Value)
 
     /// A key of a dictionary with what stands under it.
-    public struct Entry: Sendable, Equatable {
+    package struct Entry: Sendable, Equatable {
         /// The key, which is not a container.
-        public var key: Value
+        package var key: Value
         /// What stands under it.
-        public var value: Value
+        package var value: Value
 
         /// Makes an entry.
-        public init(_ key: Value, _ value: Value) {
+        package init(_ key: Value, _ value: Value) {
             self.key = key
             self.value = value
         }
@@ -45,7 +45,7 @@ extension Value {
     ///
     /// - Throws: ``DBusError`` of the name `InvalidSignature` where D-Bus has no such type: one that
     ///   is too long or too deep, or a structure without fields.
-    public var type: Signature {
+    package var type: Signature {
         get throws(DBusError) {
             var types = ""
             try appendType(to: &types)
@@ -86,7 +86,7 @@ extension Value {
 /// Dynamic values in messages.
 extension MessageReader {
     /// Reads the next value, whatever it is.
-    public mutating func readValue() throws -> Value {
+    package mutating func readValue() throws -> Value {
         switch nextType {
         case .byte: .byte(try readByte())
         case .boolean: .boolean(try readBool())
@@ -109,7 +109,7 @@ extension MessageReader {
     }
 
     /// Reads all values that are left in the message or the container.
-    public mutating func readValues() throws -> [Value] {
+    package mutating func readValues() throws -> [Value] {
         var values: [Value] = []
         while !isAtEnd { values.append(try readValue()) }
         return values
@@ -140,7 +140,7 @@ extension MessageWriter {
     ///
     /// - Throws: ``DBusError`` as the typed methods do. The layout bounds the recursion: it refuses
     ///   what is nested deeper than a bus takes.
-    public mutating func writeValue(_ value: Value) throws {
+    package mutating func writeValue(_ value: Value) throws {
         switch value {
         case .byte(let value): try writeByte(value)
         case .boolean(let value): try writeBool(value)
@@ -172,7 +172,7 @@ extension MessageWriter {
     }
 
     /// Writes several values, each by its own type.
-    public mutating func writeValues(_ values: [Value]) throws {
+    package mutating func writeValues(_ values: [Value]) throws {
         for value in values { try writeValue(value) }
     }
 }

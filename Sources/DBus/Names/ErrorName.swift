@@ -3,15 +3,15 @@
 /// See the [specification][1].
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#message-protocol-names-error
-public struct ErrorName: DBusName {
+package struct ErrorName: DBusName {
     /// The name as it travels.
-    public let string: String
+    package let string: String
 
     /// Checks a string against the rule of this kind of name.
     ///
     /// - Throws: ``DBusError`` of the name `InvalidArgs` that quotes the string and says what is
     ///   wrong with it.
-    public init(_ string: some StringProtocol) throws(DBusError) {
+    package init(_ string: some StringProtocol) throws(DBusError) {
         try self.init(checked: NameGrammar.error.check(string))
     }
 
@@ -24,35 +24,35 @@ public struct ErrorName: DBusName {
 /// The names that the bus itself and every peer use.
 extension ErrorName {
     /// Something failed and no other name fits.
-    public static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
+    package static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
     /// There is no memory for it.
-    public static let noMemory: ErrorName = "org.freedesktop.DBus.Error.NoMemory"
+    package static let noMemory: ErrorName = "org.freedesktop.DBus.Error.NoMemory"
     /// Nobody owns the name, and nobody can be started for it.
-    public static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"
+    package static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"
     /// A unique name that has left the bus, or a name without an owner.
-    public static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
+    package static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
     /// The one who was called has left before it answered.
-    public static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
+    package static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
     /// We waited in vain for the reply of the peer.
-    public static let timeout: ErrorName = "org.freedesktop.DBus.Error.Timeout"
+    package static let timeout: ErrorName = "org.freedesktop.DBus.Error.Timeout"
     /// The connection to the bus is gone.
-    public static let disconnected: ErrorName = "org.freedesktop.DBus.Error.Disconnected"
+    package static let disconnected: ErrorName = "org.freedesktop.DBus.Error.Disconnected"
     /// Reading or writing failed, or a resource of the system ran out.
-    public static let ioError: ErrorName = "org.freedesktop.DBus.Error.IOError"
+    package static let ioError: ErrorName = "org.freedesktop.DBus.Error.IOError"
     /// A quota or a size of the protocol is exceeded.
-    public static let limitsExceeded: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
+    package static let limitsExceeded: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
     /// The arguments are of the wrong types, or say something impossible.
-    public static let invalidArguments: ErrorName = "org.freedesktop.DBus.Error.InvalidArgs"
+    package static let invalidArguments: ErrorName = "org.freedesktop.DBus.Error.InvalidArgs"
     /// A signature is not one.
-    public static let invalidSignature: ErrorName = "org.freedesktop.DBus.Error.InvalidSignature"
+    package static let invalidSignature: ErrorName = "org.freedesktop.DBus.Error.InvalidSignature"
     /// The interface has no such method.
-    public static let unknownMethod: ErrorName = "org.freedesktop.DBus.Error.UnknownMethod"
+    package static let unknownMethod: ErrorName = "org.freedesktop.DBus.Error.UnknownMethod"
     /// There is no object at the path.
-    public static let unknownObject: ErrorName = "org.freedesktop.DBus.Error.UnknownObject"
+    package static let unknownObject: ErrorName = "org.freedesktop.DBus.Error.UnknownObject"
     /// The object has no such interface.
-    public static let unknownInterface: ErrorName = "org.freedesktop.DBus.Error.UnknownInterface"
+    package static let unknownInterface: ErrorName = "org.freedesktop.DBus.Error.UnknownInterface"
     /// The interface has no such property.
-    public static let unknownProperty: ErrorName = "org.freedesktop.DBus.Error.UnknownProperty"
+    package static let unknownProperty: ErrorName = "org.freedesktop.DBus.Error.UnknownProperty"
     /// The property cannot be set.
-    public static let propertyReadOnly: ErrorName = "org.freedesktop.DBus.Error.PropertyReadOnly"
+    package static let propertyReadOnly: ErrorName = "org.freedesktop.DBus.Error.PropertyReadOnly"
 }

@@ -82,7 +82,7 @@ struct NameGrammar: Sendable {
 /// ```
 ///
 /// A literal that breaks the rule is a mistake in the program and traps.
-public protocol DBusName:
+package protocol DBusName:
     Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral
 {
     /// The name as it travels.
@@ -97,10 +97,10 @@ public protocol DBusName:
 
 extension DBusName {
     /// The name as it travels.
-    public var description: String { string }
+    package var description: String { string }
 
     /// Takes a name that the program itself spells out.
-    public init(stringLiteral literal: String) {
+    package init(stringLiteral literal: String) {
         do {
             try self.init(literal)
         } catch {
@@ -109,7 +109,7 @@ extension DBusName {
     }
 
     /// Orders names by their characters.
-    public static func < (first: Self, second: Self) -> Bool {
+    package static func < (first: Self, second: Self) -> Bool {
         first.string < second.string
     }
 }
@@ -120,15 +120,15 @@ extension DBusName {
 /// See the [specification][1].
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#message-protocol-names-bus
-public struct BusName: DBusName {
+package struct BusName: DBusName {
     /// The name as it travels.
-    public let string: String
+    package let string: String
 
     /// Checks a string against the rule of this kind of name.
     ///
     /// - Throws: ``DBusError`` of the name `InvalidArgs` that quotes the string and says what is
     ///   wrong with it.
-    public init(_ string: some StringProtocol) throws(DBusError) {
+    package init(_ string: some StringProtocol) throws(DBusError) {
         let grammar = string.hasPrefix(":") ? NameGrammar.uniqueBus : .bus
         try self.init(checked: grammar.check(string))
     }
@@ -141,10 +141,10 @@ public struct BusName: DBusName {
     /// Whether the bus gave it to a connection, rather than a service having asked for it.
     ///
     /// A unique name belongs to one connection for good; it is not handed out again.
-    public var isUnique: Bool { string.utf8.first == UInt8(ascii: ":") }
+    package var isUnique: Bool { string.utf8.first == UInt8(ascii: ":") }
 
     /// The bus itself.
-    public static let bus: BusName = "org.freedesktop.DBus"
+    package static let bus: BusName = "org.freedesktop.DBus"
 }
 
 /// The name of an interface: two elements or more, `org.example.Interface`.
@@ -152,15 +152,15 @@ public struct BusName: DBusName {
 /// See the [specification][1].
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#message-protocol-names-interface
-public struct InterfaceName: DBusName {
+package struct InterfaceName: DBusName {
     /// The name as it travels.
-    public let string: String
+    package let string: String
 
     /// Checks a string against the rule of this kind of name.
     ///
     /// - Throws: ``DBusError`` of the name `InvalidArgs` that quotes the string and says what is
     ///   wrong with it.
-    public init(_ string: some StringProtocol) throws(DBusError) {
+    package init(_ string: some StringProtocol) throws(DBusError) {
         try self.init(checked: NameGrammar.interface.check(string))
     }
 
@@ -175,15 +175,15 @@ public struct InterfaceName: DBusName {
 /// See the [specification][1].
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#message-protocol-names-member
-public struct MemberName: DBusName {
+package struct MemberName: DBusName {
     /// The name as it travels.
-    public let string: String
+    package let string: String
 
     /// Checks a string against the rule of this kind of name.
     ///
     /// - Throws: ``DBusError`` of the name `InvalidArgs` that quotes the string and says what is
     ///   wrong with it.
-    public init(_ string: some StringProtocol) throws(DBusError) {
+    package init(_ string: some StringProtocol) throws(DBusError) {
         try self.init(checked: NameGrammar.member.check(string))
     }
 
@@ -199,15 +199,15 @@ public struct MemberName: DBusName {
 /// See the [specification][1].
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#message-protocol-marshaling-object-path
-public struct ObjectPath: DBusName {
+package struct ObjectPath: DBusName {
     /// The path as it travels.
-    public let string: String
+    package let string: String
 
     /// Checks a string against the rule of object paths.
     ///
     /// - Throws: ``DBusError`` of the name `InvalidArgs` that quotes the string and says what is
     ///   wrong with it.
-    public init(_ string: some StringProtocol) throws(DBusError) {
+    package init(_ string: some StringProtocol) throws(DBusError) {
         // The root is the only path whose one element is empty.
         try self.init(checked: string == "/" ? "/" : NameGrammar.path.check(string))
     }

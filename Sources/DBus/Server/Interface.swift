@@ -15,18 +15,18 @@
 ///     properties: [Property("Zone", "s", emitsChanged: .value) { .string(zone) }])
 /// await connection.export([clock], at: "/org/example/Clock")
 /// ```
-public struct Interface: Sendable {
+package struct Interface: Sendable {
     /// The interface's name.
-    public let name: InterfaceName
+    package let name: InterfaceName
     /// What can be called, in the order of the description.
-    public let methods: [Method]
+    package let methods: [Method]
     /// What is sent out.
-    public let signals: [SignalDeclaration]
+    package let signals: [SignalDeclaration]
     /// What can be asked for.
-    public let properties: [Property]
+    package let properties: [Property]
 
     /// Declares an interface.
-    public init(
+    package init(
         _ name: InterfaceName, methods: [Method] = [], signals: [SignalDeclaration] = [],
         properties: [Property] = []
     ) {
@@ -38,16 +38,16 @@ public struct Interface: Sendable {
 }
 
 /// One argument of a method or a signal.
-public struct Argument: Sendable {
+package struct Argument: Sendable {
     /// The name in the description; it does not travel.
-    public let name: String
+    package let name: String
     /// The one complete type.
-    public let type: Signature
+    package let type: Signature
     /// What tools are told about it.
-    public let annotations: [Annotation]
+    package let annotations: [Annotation]
 
     /// Declares an argument.
-    public init(_ name: String, _ type: Signature, annotations: [Annotation] = []) {
+    package init(_ name: String, _ type: Signature, annotations: [Annotation] = []) {
         precondition(type.isSingleType, "An argument has one complete type, not '\(type)'.")
         self.name = name
         self.type = type
@@ -56,29 +56,29 @@ public struct Argument: Sendable {
 }
 
 /// A remark in the description of an interface, by a name that tools know.
-public struct Annotation: Sendable, Hashable {
+package struct Annotation: Sendable, Hashable {
     /// The name, written like an interface's.
-    public let name: String
+    package let name: String
     /// The value, which many tools expect to be `true`.
-    public let value: String
+    package let value: String
 
     /// Makes a remark.
-    public init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 }
 
 /// A method of an interface, with what carries it out.
-public struct Method: Sendable {
+package struct Method: Sendable {
     /// The method's name.
-    public let name: MemberName
+    package let name: MemberName
     /// What a caller gives.
-    public let input: [Argument]
+    package let input: [Argument]
     /// What the reply holds.
-    public let output: [Argument]
+    package let output: [Argument]
     /// What tools are told about it.
-    public let annotations: [Annotation]
+    package let annotations: [Annotation]
 
     let inputSignature: Signature
     let outputSignature: Signature
@@ -91,7 +91,7 @@ public struct Method: Sendable {
     ///   - output: What the reply holds.
     ///   - handler: Carries out a call, on the loop's thread. It replies at once, or keeps the call
     ///     and replies later. Where it throws, the caller gets that error.
-    public init(
+    package init(
         _ name: MemberName, in input: [Argument] = [], out output: [Argument] = [],
         annotations: [Annotation] = [],
         handler: @escaping @Sendable (sending MethodCall) throws -> Void
@@ -107,18 +107,18 @@ public struct Method: Sendable {
 }
 
 /// A signal of an interface.
-public struct SignalDeclaration: Sendable {
+package struct SignalDeclaration: Sendable {
     /// The signal's name.
-    public let name: MemberName
+    package let name: MemberName
     /// What it carries.
-    public let arguments: [Argument]
+    package let arguments: [Argument]
     /// What tools are told about it.
-    public let annotations: [Annotation]
+    package let annotations: [Annotation]
 
     let signature: Signature
 
     /// Declares a signal.
-    public init(
+    package init(
         _ name: MemberName, _ arguments: [Argument] = [], annotations: [Annotation] = []
     ) {
         self.name = name
@@ -129,11 +129,11 @@ public struct SignalDeclaration: Sendable {
 }
 
 /// A property of an interface, which others can read.
-public struct Property: Sendable {
+package struct Property: Sendable {
     /// What others are told when the value changes.
     ///
     /// The raw value is that of the annotation `org.freedesktop.DBus.Property.EmitsChangedSignal`.
-    public enum ChangeNotice: String, Sendable {
+    package enum ChangeNotice: String, Sendable {
         /// The new value.
         case value = "true"
         /// That it changed, not to what.
@@ -145,13 +145,13 @@ public struct Property: Sendable {
     }
 
     /// The property's name.
-    public let name: MemberName
+    package let name: MemberName
     /// The one complete type.
-    public let type: Signature
+    package let type: Signature
     /// What others are told when the value changes.
-    public let emitsChanged: ChangeNotice
+    package let emitsChanged: ChangeNotice
     /// What tools are told about it.
-    public let annotations: [Annotation]
+    package let annotations: [Annotation]
 
     let get: @Sendable () throws -> Value
 
@@ -159,7 +159,7 @@ public struct Property: Sendable {
     ///
     /// - Parameter get: Gives the value, on the loop's thread; one of another type is a mistake in
     ///   the program, and traps.
-    public init(
+    package init(
         _ name: MemberName, _ type: Signature, emitsChanged: ChangeNotice = .value,
         annotations: [Annotation] = [], get: @escaping @Sendable () throws -> Value
     ) {

@@ -18,17 +18,17 @@
 /// ```
 ///
 /// It is not `Sendable`: it belongs to the loop's thread, and an actor on the loop may keep it.
-public final class MethodCall {
+package final class MethodCall {
     /// The path that was called.
-    public let path: ObjectPath
+    package let path: ObjectPath
     /// The interface of the method that was called.
-    public let interface: InterfaceName
+    package let interface: InterfaceName
     /// The method that was called.
-    public let member: MemberName
+    package let member: MemberName
     /// Whether the caller waits for an answer.
-    public let isReplyExpected: Bool
+    package let isReplyExpected: Bool
     /// Whether the call has been answered.
-    public private(set) var isAnswered = false
+    package private(set) var isAnswered = false
     /// Whether the answer was the error of a reply that could not be written.
     private var isReplyRefused = false
 
@@ -58,16 +58,16 @@ public final class MethodCall {
     }
 
     /// The unique name of the caller; nil only on a connection without a bus.
-    public var sender: BusName? { caller.name }
+    package var sender: BusName? { caller.name }
 
     /// Who the caller is; nil if the connection does not ask for it
     /// (``Connection/identifyCallers(refusing:)``), or if the bus does not say.
-    public var credentials: PeerCredentials? { caller.credentials }
+    package var credentials: PeerCredentials? { caller.credentials }
 
     /// Reads the arguments, whose types have been checked against the declaration.
     ///
     /// - Throws: What the closure throws.
-    public func arguments<Result>(
+    package func arguments<Result>(
         _ read: (inout MessageReader) throws -> Result
     ) throws -> Result {
         try withMessage { message in
@@ -87,7 +87,7 @@ public final class MethodCall {
     /// - Throws: What the closure throws, or ``DBusError`` if D-Bus cannot carry the reply. In both cases
     ///   the caller has been answered with that error, and a further answer does nothing. So ``fail(_:)``
     ///   may be called for every error, also for one that this has thrown.
-    public func reply(_ write: (inout MessageWriter) throws -> Void = { _ in }) throws {
+    package func reply(_ write: (inout MessageWriter) throws -> Void = { _ in }) throws {
         do {
             try replyIfWritten(write)
         } catch {
@@ -102,7 +102,7 @@ public final class MethodCall {
     ///
     /// - Throws: What the closure throws, and then the call is unanswered; or ``DBusError`` if D-Bus cannot
     ///   carry the reply, and then the caller has been answered with that error.
-    public func replyIfWritten(_ write: (inout MessageWriter) throws -> Void) throws {
+    package func replyIfWritten(_ write: (inout MessageWriter) throws -> Void) throws {
         guard isReplyExpected, !isReplyRefused else {
             _ = takeAnswer()
             return
@@ -120,7 +120,7 @@ public final class MethodCall {
     ///
     /// After a ``reply(_:)`` that threw, the caller has its answer, and this does nothing. After one
     /// that did not throw it is a second answer, and traps.
-    public func fail(_ error: any Error) {
+    package func fail(_ error: any Error) {
         if takeAnswer() { sendError(error) }
     }
 
@@ -129,7 +129,7 @@ public final class MethodCall {
     ///
     /// Further calls of its caller wait with it, so that their order is kept; others are served. This
     /// one has come to its end: it is neither answered nor read any more.
-    public func postpone() {
+    package func postpone() {
         precondition(!isAnswered, "\(interface).\(member) was answered, and then put back.")
         isAnswered = true
         guard let message = message.take() else {
@@ -141,7 +141,7 @@ public final class MethodCall {
     }
 
     /// How many bytes the call takes up on the wire.
-    public var size: Int { withMessage { $0.size } }
+    package var size: Int { withMessage { $0.size } }
 
     /// Has the call carried out on another thread: its arguments are read there, and its reply is
     /// written there.
@@ -150,7 +150,7 @@ public final class MethodCall {
     /// others are served.
     ///
     /// - Throws: ``DBusError`` if there is no memory for a reply.
-    public func detach() throws -> DetachedCall {
+    package func detach() throws -> DetachedCall {
         let detached = try withMessage { message in
             DetachedCall(
                 self, Message(retaining: message.pointer), reply: try Message.reply(to: message))
@@ -234,7 +234,7 @@ public final class MethodCall {
 /// ```
 ///
 /// It is `@unchecked Sendable` because of invariant 1.
-public final class DetachedCall: @unchecked Sendable {
+package final class DetachedCall: @unchecked Sendable {
     private let call: MethodCall
     /// What came in; nil from the end on.
     private var message: Message?
@@ -250,7 +250,7 @@ public final class DetachedCall: @unchecked Sendable {
     /// Reads the arguments, whose types have been checked against the declaration.
     ///
     /// - Throws: What the closure throws.
-    public func arguments<Result>(
+    package func arguments<Result>(
         _ read: (inout MessageReader) throws -> Result
     ) throws -> Result {
         switch message {
@@ -264,14 +264,14 @@ public final class DetachedCall: @unchecked Sendable {
     /// Writes the reply, once; ``sendReply()`` sends it.
     ///
     /// - Throws: What the closure throws, or ``DBusError`` if D-Bus cannot carry the reply.
-    public func write(_ body: (inout MessageWriter) throws -> Void) throws {
+    package func write(_ body: (inout MessageWriter) throws -> Void) throws {
         written = try MessageWriter.write(to: reply, body)
     }
 
     /// Answers the call with the reply that was written; on the loop's thread.
     ///
     /// - Throws: As ``MethodCall/reply(_:)``.
-    public func sendReply() throws {
+    package func sendReply() throws {
         guard let written else { preconditionFailure("A reply was sent that was not written.") }
         try call.reply(reply, written)
     }
@@ -280,7 +280,7 @@ public final class DetachedCall: @unchecked Sendable {
     ///
     /// - Parameter answer: Answers the call, keeps it to answer later, or puts it back. The caller's
     ///   further calls go on after that.
-    public func end(_ answer: (MethodCall) -> Void) {
+    package func end(_ answer: (MethodCall) -> Void) {
         message = nil
         call.endDetached { answer(call) }
     }
@@ -288,7 +288,7 @@ public final class DetachedCall: @unchecked Sendable {
 
 extension DBusError {
     /// The error that a caller gets for an error of ours.
-    public init(replying error: any Error) {
+    package init(replying error: any Error) {
         let reply = error as? any ErrorReply ?? DBusError.unexplained
         self.init(reply.errorName, reply.errorMessage)
     }

@@ -11,7 +11,7 @@ extension Connection {
     ///     ``SignalStream/Element/overflow(dropped:)`` where they are missing.
     /// - Throws: ``DBusError``, of the name `LimitsExceeded` where the bus has too many rules of this
     ///   connection.
-    public func signals(_ rule: MatchRule, limit: Int) async throws -> SignalStream {
+    package func signals(_ rule: MatchRule, limit: Int) async throws -> SignalStream {
         let buffer = SignalBuffer(limit: limit)
         // Without a bus all that comes is from the peer, and comes unasked.
         guard !link.isDirect else {
@@ -45,7 +45,7 @@ extension Connection {
     ///   - handler: Called with each; it may call this connection.
     /// - Throws: ``DBusError``, of the name `Disconnected`.
     /// - Precondition: The rule's sender is nil, unique, or the bus: no other's owner is looked up.
-    public func onSignal(
+    package func onSignal(
         _ rule: MatchRule, isAsked: Bool = true, isWanted: ((Signal) -> Bool)? = nil,
         _ handler: @escaping (Signal) -> Void
     ) throws {
@@ -59,7 +59,7 @@ extension Connection {
     /// Has the bus send signals that ``onSignal(_:isAsked:_:)`` takes by a wider rule.
     ///
     /// - Throws: ``DBusError``, of the name `Disconnected`.
-    public func ask(for rule: MatchRule) throws {
+    package func ask(for rule: MatchRule) throws {
         guard !link.isDirect else { return }
         try tellBus("AddMatch", rule)
     }

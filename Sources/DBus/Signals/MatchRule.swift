@@ -3,26 +3,26 @@
 /// ```swift
 /// MatchRule(sender: "org.example.Service", interface: "org.example.Clock", member: "Ticked")
 /// ```
-public struct MatchRule: Sendable, Hashable {
+package struct MatchRule: Sendable, Hashable {
     /// Who sends them.
     ///
     /// A well-known name stands for its owner at the time of the signal.
-    public var sender: BusName?
+    package var sender: BusName?
     /// The object that sends them.
-    public var path: ObjectPath?
+    package var path: ObjectPath?
     /// A path at or below which the object is.
-    public var pathNamespace: ObjectPath?
+    package var pathNamespace: ObjectPath?
     /// The interface that declares them.
-    public var interface: InterfaceName?
+    package var interface: InterfaceName?
     /// Their name.
-    public var member: MemberName?
+    package var member: MemberName?
     /// What arguments are, by number from 0 to 63.
     ///
     /// Only strings match.
-    public var arguments: [Int: String]
+    package var arguments: [Int: String]
 
     /// Makes a rule.
-    public init(
+    package init(
         sender: BusName? = nil, path: ObjectPath? = nil, pathNamespace: ObjectPath? = nil,
         interface: InterfaceName? = nil, member: MemberName? = nil, arguments: [Int: String] = [:]
     ) {

@@ -1,17 +1,17 @@
 import Synchronization
 
 /// A signal that was received.
-public struct Signal: Sendable, Equatable {
+package struct Signal: Sendable, Equatable {
     /// The unique name of who sent it, or that of the bus.
-    public let sender: BusName?
+    package let sender: BusName?
     /// The object that sent it.
-    public let path: ObjectPath
+    package let path: ObjectPath
     /// The interface that declares it.
-    public let interface: InterfaceName
+    package let interface: InterfaceName
     /// Its name.
-    public let member: MemberName
+    package let member: MemberName
     /// What it carries.
-    public let arguments: [Value]
+    package let arguments: [Value]
 
     /// The same signal with its arguments, which are read after the rest.
     func with(_ arguments: [Value]) -> Signal {
@@ -34,9 +34,9 @@ public struct Signal: Sendable, Equatable {
 /// The stream finishes when the connection ends or the consumer's task is cancelled. The bus is told
 /// that the signals are not wanted any more when the last copy of the stream and its iterators is
 /// let go of.
-public struct SignalStream: AsyncSequence, Sendable {
+package struct SignalStream: AsyncSequence, Sendable {
     /// What a stream brings.
-    public enum Element: Sendable, Equatable {
+    package enum Element: Sendable, Equatable {
         /// A signal that matches the rule.
         case signal(Signal)
         /// So many signals were lost here, because those before them had not been fetched or because
@@ -45,16 +45,16 @@ public struct SignalStream: AsyncSequence, Sendable {
     }
 
     /// Fetches the elements of a stream, one after the other.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    package struct AsyncIterator: AsyncIteratorProtocol {
         let subscription: Subscription
 
         /// The next element; nil at the end of the stream.
-        public mutating func next() async -> Element? {
+        package mutating func next() async -> Element? {
             await next(isolation: #isolation)
         }
 
         /// The next element; nil at the end of the stream.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             await subscription.buffer.next()
         }
     }
@@ -62,7 +62,7 @@ public struct SignalStream: AsyncSequence, Sendable {
     let subscription: Subscription
 
     /// Begins to fetch the elements; a stream has one consumer.
-    public func makeAsyncIterator() -> AsyncIterator {
+    package func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(subscription: subscription)
     }
 }

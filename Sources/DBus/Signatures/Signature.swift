@@ -5,15 +5,15 @@ import CDBus
 /// See the [specification][1].
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#type-system
-public struct Signature: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+package struct Signature: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The signature as it travels.
-    public let string: String
+    package let string: String
 
     /// Checks a string: known types, closed parentheses, 255 bytes and 32 levels of arrays and of
     /// structures at most.
     ///
     /// - Throws: ``DBusError`` of the name `InvalidSignature` that quotes the string.
-    public init(_ string: some StringProtocol) throws(DBusError) {
+    package init(_ string: some StringProtocol) throws(DBusError) {
         let string = String(string)
         // libdbus reads up to the first NUL, so what stands behind one would go unchecked.
         guard string.utf8.count <= Self.maximumLength, !string.utf8.contains(0),
@@ -28,7 +28,7 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible, Expressibl
     }
 
     /// Takes a signature that the program itself spells out; a wrong one traps.
-    public init(stringLiteral literal: String) {
+    package init(stringLiteral literal: String) {
         do {
             try self.init(literal)
         } catch {
@@ -37,7 +37,7 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible, Expressibl
     }
 
     /// The signature as it travels.
-    public var description: String { string }
+    package var description: String { string }
 
     static let maximumLength = 255
 }
@@ -45,7 +45,7 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible, Expressibl
 /// A signature as the sequence of its complete types.
 extension Signature {
     /// The complete types, one signature for each.
-    public var types: [Signature] {
+    package var types: [Signature] {
         var types: [Signature] = []
         var rest = string.utf8[...]
         while !rest.isEmpty {
@@ -57,7 +57,7 @@ extension Signature {
     }
 
     /// Whether it is exactly one complete type, as an array's element and a variant's content are.
-    public var isSingleType: Bool {
+    package var isSingleType: Bool {
         !string.isEmpty && Self.firstType(of: string.utf8[...]).count == string.utf8.count
     }
 
@@ -102,7 +102,7 @@ extension Signature {
 /// The character that stands for a type in a signature and in libdbus's interface.
 ///
 /// See the [specification](https://dbus.freedesktop.org/doc/dbus-specification.html#idm487).
-public enum TypeCode: UInt8, Sendable {
+package enum TypeCode: UInt8, Sendable {
     case byte = 0x79  // y
     case boolean = 0x62  // b
     case int16 = 0x6E  // n
@@ -152,7 +152,7 @@ public enum TypeCode: UInt8, Sendable {
     }
 
     /// The character of the type in a signature, for a message to people.
-    public var character: Character {
+    package var character: Character {
         switch self {
         case .structure: "("
         case .dictionaryEntry: "{"

@@ -1,40 +1,40 @@
 /// A change of one domain that has not happened yet: it has no generation.
 ///
 /// The caller has decided that it is a change, not a repetition of what holds already.
-public struct ChangeProposal: Sendable, Equatable {
+package struct ChangeProposal: Sendable, Equatable {
     /// A key and the archive that it is to have.
-    public struct Assignment: Sendable, Equatable {
+    package struct Assignment: Sendable, Equatable {
         /// The key to set.
-        public let key: Key
+        package let key: Key
         /// The bytes of its keyed archive.
-        public let archive: [UInt8]
+        package let archive: [UInt8]
 
         /// Pairs a key with an archive.
-        public init(key: Key, archive: [UInt8]) {
+        package init(key: Key, archive: [UInt8]) {
             self.key = key
             self.archive = archive
         }
     }
 
     /// The domain that changes.
-    public let domain: Domain
+    package let domain: Domain
     /// What to set.
     ///
     /// No key stands twice, here and in `removed` together.
-    public let set: [Assignment]
+    package let set: [Assignment]
     /// The keys to remove.
-    public let removed: [Key]
+    package let removed: [Key]
     /// Whether every key of the domain is removed, however many there are.
     ///
     /// Nothing is named or set then, so that the change is small for a domain of any size.
-    public let clearsDomain: Bool
+    package let clearsDomain: Bool
     /// The name by which its caller may ask for the outcome again.
-    public let token: Token?
+    package let token: Token?
     /// The unique bus name of the writer; empty where the change came from a file.
-    public let origin: String
+    package let origin: String
 
     /// Gathers a change.
-    public init(
+    package init(
         domain: Domain, set: [Assignment] = [], removed: [Key] = [], token: Token? = nil,
         origin: String
     ) {
@@ -47,7 +47,7 @@ public struct ChangeProposal: Sendable, Equatable {
     }
 
     /// The removal of a whole domain.
-    public init(clearing domain: Domain, origin: String) {
+    package init(clearing domain: Domain, origin: String) {
         self.domain = domain
         self.set = []
         self.removed = []
@@ -57,7 +57,7 @@ public struct ChangeProposal: Sendable, Equatable {
     }
 
     /// Whether the values of keys are as they were: all that is left is a token to remember.
-    public var changesNothing: Bool { self.set.isEmpty && removed.isEmpty && !clearsDomain }
+    package var changesNothing: Bool { self.set.isEmpty && removed.isEmpty && !clearsDomain }
 }
 
 /// One change with its generation: what was set and removed in one domain, whole or not at all.
@@ -66,33 +66,33 @@ public struct ChangeProposal: Sendable, Equatable {
 /// is that of an earlier change.
 ///
 /// Journal record, pending overlay, rows, page, signal and reply all derive from this one value.
-public struct ChangeSet: Sendable, Equatable {
+package struct ChangeSet: Sendable, Equatable {
     /// The number of the change, which every key in it has; of a token alone, what was replied.
-    public let generation: Generation
+    package let generation: Generation
     /// What changed.
-    public let proposal: ChangeProposal
+    package let proposal: ChangeProposal
 
     /// Gives a proposal its generation.
-    public init(generation: Generation, proposal: ChangeProposal) {
+    package init(generation: Generation, proposal: ChangeProposal) {
         self.generation = generation
         self.proposal = proposal
     }
 
     /// The domain that changed.
-    public var domain: Domain { proposal.domain }
+    package var domain: Domain { proposal.domain }
     /// What was set.
-    public var set: [ChangeProposal.Assignment] { proposal.set }
+    package var set: [ChangeProposal.Assignment] { proposal.set }
     /// The keys that were removed.
-    public var removed: [Key] { proposal.removed }
+    package var removed: [Key] { proposal.removed }
     /// Whether every key that the domain had was removed, without naming them.
-    public var clearsDomain: Bool { proposal.clearsDomain }
+    package var clearsDomain: Bool { proposal.clearsDomain }
     /// The name by which its caller may ask for the outcome again.
-    public var token: Token? { proposal.token }
+    package var token: Token? { proposal.token }
     /// The unique bus name of the writer; empty where the change came from a file.
-    public var origin: String { proposal.origin }
+    package var origin: String { proposal.origin }
 
     /// The token and what was replied, without the change; nil where there is no token.
-    public var tokenAlone: ChangeSet? {
+    package var tokenAlone: ChangeSet? {
         guard let token else { return nil }
         return ChangeSet(
             generation: generation,
@@ -104,14 +104,14 @@ public struct ChangeSet: Sendable, Equatable {
 ///
 /// It may jump, and it is never handed out twice. A new database begins at 1, so 0 is no
 /// generation and is free to mean "none".
-public struct Generation: RawRepresentable, Hashable, Comparable, Sendable,
+package struct Generation: RawRepresentable, Hashable, Comparable, Sendable,
     CustomStringConvertible
 {
     /// The number.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// Takes a number as a generation; nil for 0, which is none.
-    public init?(rawValue: UInt64) {
+    package init?(rawValue: UInt64) {
         guard rawValue != 0 else { return nil }
         self.rawValue = rawValue
     }
@@ -121,23 +121,23 @@ public struct Generation: RawRepresentable, Hashable, Comparable, Sendable,
     }
 
     /// The generation of a new database.
-    public static let first = Generation(unchecked: 1)
+    package static let first = Generation(unchecked: 1)
 
     /// The generation that many changes later.
     ///
     /// A counter at the end of its range is a bug of the caller, who checks what comes from a file
     /// against a bound far below it.
-    public func advanced(by changes: UInt64) -> Generation {
+    package func advanced(by changes: UInt64) -> Generation {
         let (sum, overflow) = rawValue.addingReportingOverflow(changes)
         precondition(!overflow, "a generation was advanced past the end of 64 bits")
         return Generation(unchecked: sum)
     }
 
     /// Whether one change came before another.
-    public static func < (earlier: Generation, later: Generation) -> Bool {
+    package static func < (earlier: Generation, later: Generation) -> Bool {
         earlier.rawValue < later.rawValue
     }
 
     /// The number in decimal digits.
-    public var description: String { String(rawValue) }
+    package var description: String { String(rawValue) }
 }

@@ -3,15 +3,15 @@
 /// Invariants:
 /// 1. No key stands twice, neither among those to set, nor among those to remove, nor in both.
 /// 2. No key, and not the whole domain, is expected to be two things.
-public struct Transaction: Sendable {
+package struct Transaction: Sendable {
     /// The domain.
-    public let domain: Domain
+    package let domain: Domain
     /// The keys to remove.
-    public let removed: [Key]
+    package let removed: [Key]
     /// What must hold for anything to happen.
-    public let expected: [Expectation]
+    package let expected: [Expectation]
     /// The name by which the caller may ask for the outcome again.
-    public let token: Token?
+    package let token: Token?
 
     /// Gathers a transaction.
     ///
@@ -20,7 +20,7 @@ public struct Transaction: Sendable {
     /// - Parameters:
     ///   - set: The keys that are to be set.
     /// - Throws: `ModelError` with code `.invalidTransaction` where an invariant does not hold.
-    public init(
+    package init(
         domain: Domain, set: [Key], removed: [Key], expected: [Expectation], token: Token?
     ) throws(ModelError) {
         var seen: Set<Key> = []
@@ -42,7 +42,7 @@ public struct Transaction: Sendable {
 
 extension Expectation {
     /// The key that it is about; nil for the whole domain.
-    public var key: Key? {
+    package var key: Key? {
         switch self {
         case .key(let key, _): key
         case .wholeDomain: nil
@@ -51,7 +51,7 @@ extension Expectation {
 }
 
 /// What a transaction expects to find; where it does not, nothing is changed.
-public enum Expectation: Hashable, Sendable {
+package enum Expectation: Hashable, Sendable {
     /// The key has not been changed since it got this generation; it is absent where there is none.
     case key(Key, Generation?)
     /// Nothing in the domain has been changed after this generation; the domain has no keys where
@@ -62,7 +62,7 @@ public enum Expectation: Hashable, Sendable {
     /// a number, or 0 for what must not be there.
     ///
     /// - Throws: `ModelError` with code `.invalidKey`.
-    public init(_ subject: String, _ number: UInt64) throws(ModelError) {
+    package init(_ subject: String, _ number: UInt64) throws(ModelError) {
         let generation = Generation(rawValue: number)
         self = subject.isEmpty ? .wholeDomain(generation) : .key(try Key(subject), generation)
     }
@@ -72,7 +72,7 @@ public enum Expectation: Hashable, Sendable {
     /// - Parameters:
     ///   - expected: The generation that it must have; nil where it must be absent.
     ///   - actual: The generation that it has; nil where it is absent.
-    public static func holds(expected: Generation?, actual: Generation?) -> Bool {
+    package static func holds(expected: Generation?, actual: Generation?) -> Bool {
         expected == actual
     }
 
@@ -90,7 +90,7 @@ public enum Expectation: Hashable, Sendable {
     ///   - lastChange: The domain's last change; nil where it never had one.
     ///   - isOnRecord: Whether the database knows all that came after the expected generation.
     ///   - isEmpty: Whether the domain has no keys.
-    public static func holds(
+    package static func holds(
         expected: Generation?, lastChange: Generation?, isOnRecord: Bool, isEmpty: Bool
     ) -> Bool {
         guard let expected else { return isEmpty }
@@ -101,24 +101,24 @@ public enum Expectation: Hashable, Sendable {
 
 /// The name that a caller gives to a transaction, so that it may ask for the outcome again after
 /// a reply that was lost: 1 to 255 bytes of UTF-8 without NUL.
-public struct Token: Hashable, Sendable, CustomStringConvertible {
+package struct Token: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes that it may have.
-    public static let maximumLength = 255
+    package static let maximumLength = 255
 
     /// How many tokens of a domain are remembered; the oldest are forgotten first.
-    public static let rememberedPerDomain = 1024
+    package static let rememberedPerDomain = 1024
 
     /// How many tokens of all domains together are remembered; the oldest are forgotten first.
-    public static let rememberedInAll = 16_384
+    package static let rememberedInAll = 16_384
 
     /// The token's text.
-    public let name: String
+    package let name: String
 
     /// Takes text as a token.
     ///
     /// - Throws: `ModelError` with code `.invalidTransaction` where it is empty, too long or has a
     ///   NUL.
-    public init(_ name: String) throws(ModelError) {
+    package init(_ name: String) throws(ModelError) {
         guard (1...Token.maximumLength).contains(name.utf8.count), !name.utf8.contains(0) else {
             throw .invalidToken(name)
         }
@@ -126,15 +126,15 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The token's text.
-    public var description: String { name }
+    package var description: String { name }
 
     /// Whether both are the same bytes.
-    public static func == (one: Token, other: Token) -> Bool {
+    package static func == (one: Token, other: Token) -> Bool {
         one.name.utf8.elementsEqual(other.name.utf8)
     }
 
     /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         for byte in name.utf8 { hasher.combine(byte) }
     }
 }

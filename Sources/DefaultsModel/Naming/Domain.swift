@@ -11,14 +11,14 @@ package import DefaultsTerms
 /// domain.layer               // .host(hosts.this.id)
 /// domain.spelling(on: hosts) // "org.example.Editor@host"
 /// ```
-public struct Domain: Hashable, Sendable {
+package struct Domain: Hashable, Sendable {
     /// The most bytes that the name may have, the suffix not counted.
-    public static let maximumLength = 255
+    package static let maximumLength = 255
 
     /// The name without suffix; ASCII only.
-    public let name: String
+    package let name: String
     /// The layer that the suffix picked.
-    public let layer: Layer
+    package let layer: Layer
 
     /// For callers in this module that have checked the name against the grammar.
     init(checked name: String, layer: Layer) {
@@ -27,7 +27,7 @@ public struct Domain: Hashable, Sendable {
     }
 
     /// Another layer of the same domain.
-    public func inLayer(_ layer: Layer) -> Domain {
+    package func inLayer(_ layer: Layer) -> Domain {
         Domain(checked: name, layer: layer)
     }
 
@@ -36,7 +36,7 @@ public struct Domain: Hashable, Sendable {
     ///
     /// The layer of this machine is `@host`; that of another one is `@host:NAME`, with its identity
     /// where its name is not known, or would stand for another one.
-    public func spelling(on hosts: HostNames) -> String {
+    package func spelling(on hosts: HostNames) -> String {
         guard case .host(let host) = layer else { return description }
         let isThis = host == hosts.this.id
         return name
@@ -58,7 +58,7 @@ public struct Domain: Hashable, Sendable {
 
 extension Domain: Comparable {
     /// Orders by name, byte by byte, and within a name by layer.
-    public static func < (one: Domain, other: Domain) -> Bool {
+    package static func < (one: Domain, other: Domain) -> Bool {
         one.name == other.name
             ? one.layer < other.layer
             : one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
@@ -67,7 +67,7 @@ extension Domain: Comparable {
 
 extension Domain: CustomStringConvertible {
     /// The domain's text with the identity of every machine, also of this one.
-    public var description: String {
+    package var description: String {
         switch layer {
         case .host(let host): name + LayerName.suffix(ofHost: host.description)
         case .domain, .managed, .system: layer.name.spelling(of: name)
@@ -85,7 +85,7 @@ extension Domain {
     ///     name that none of them has stands for itself, as for a machine that is yet to come.
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
     ///   byte; also where several others have the name.
-    public init(_ text: String, on hosts: HostNames) throws(ModelError) {
+    package init(_ text: String, on hosts: HostNames) throws(ModelError) {
         let utf8 = text.utf8
         let end = utf8.firstIndex(of: UInt8(ascii: "@")) ?? utf8.endIndex
         try Domain.checkName(utf8[..<end], of: text)
@@ -97,7 +97,7 @@ extension Domain {
     ///
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
     ///   byte.
-    public init(ofApplication text: String) throws(ModelError) {
+    package init(ofApplication text: String) throws(ModelError) {
         guard let offset = text.utf8.firstIndex(of: UInt8(ascii: "@")) else {
             self = try Domain(name: text, layer: .domain)
             return
@@ -110,7 +110,7 @@ extension Domain {
     ///
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
     ///   byte.
-    public init(name: String, layer: Layer) throws(ModelError) {
+    package init(name: String, layer: Layer) throws(ModelError) {
         try Domain.checkName(name.utf8[...], of: name)
         self.init(checked: name, layer: layer)
     }
@@ -159,7 +159,7 @@ extension Domain {
 }
 
 /// Which of a domain's layers is meant; a suffix of the domain's spelling picks it.
-public enum Layer: Hashable, Comparable, Sendable {
+package enum Layer: Hashable, Comparable, Sendable {
     /// The user's values for every machine; no suffix.
     case domain
     /// The user's values for one machine only; `@host` or `@host:NAME`.
@@ -172,7 +172,7 @@ public enum Layer: Hashable, Comparable, Sendable {
     /// Whether callers may change it.
     ///
     /// A write to any other is refused as locked.
-    public var isWritable: Bool { name.isWritable }
+    package var isWritable: Bool { name.isWritable }
 
     /// The layer's name, whatever the machine.
     package var name: LayerName {

@@ -2,22 +2,22 @@
 ///
 /// It is the machine ID, and the host name of a machine that has none. What is stored for a machine
 /// that is not known yet is kept by the name that it was given, which is an identity until then.
-public struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The most bytes that it may have.
-    public static let maximumLength = 64
+    package static let maximumLength = 64
 
     /// The identity's text; ASCII only.
-    public let name: String
+    package let name: String
 
     /// A machine that has no name of its own.
-    public static let localhost = HostID(checked: "localhost")
+    package static let localhost = HostID(checked: "localhost")
 
     private init(checked name: String) {
         self.name = name
     }
 
     /// Takes text as an identity; nil where it is empty, too long or has another character.
-    public init?(_ name: some StringProtocol) {
+    package init?(_ name: some StringProtocol) {
         guard (1...HostID.maximumLength).contains(name.utf8.count),
             name.utf8.allSatisfy(HostID.isAllowed)
         else { return nil }
@@ -30,23 +30,23 @@ public struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     /// The identity's text.
-    public var description: String { name }
+    package var description: String { name }
 
     /// Orders by bytes.
-    public static func < (one: HostID, other: HostID) -> Bool {
+    package static func < (one: HostID, other: HostID) -> Bool {
         one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
     }
 }
 
 /// A machine: its identity, which stays, and the name that people know it by, which may change.
-public struct Host: Hashable, Sendable {
+package struct Host: Hashable, Sendable {
     /// The identity, by which its layers are kept.
-    public let id: HostID
+    package let id: HostID
     /// The host name, as the system gives it; it need not be one that `@host:NAME` can spell.
-    public let name: String
+    package let name: String
 
     /// Pairs an identity with a name.
-    public init(id: HostID, name: String) {
+    package init(id: HostID, name: String) {
         self.id = id
         self.name = name
     }
@@ -67,25 +67,25 @@ public struct Host: Hashable, Sendable {
 /// Invariants:
 /// 1. The spelling that is given for a machine stands for that machine.
 /// 2. A name that several machines have stands for this one, if it is among them, else for none.
-public struct HostNames: Sendable {
+package struct HostNames: Sendable {
     /// This machine, which `@host` means.
-    public private(set) var this: Host
+    package private(set) var this: Host
     /// The others that have told their names.
-    public let others: [Host]
+    package let others: [Host]
     private let othersByID: [HostID: Host]
     /// The others by their names, and by these up to the first dot.
     private let othersByName: [String: [HostID]]
     private let othersByShortName: [String: [HostID]]
 
     /// A machine that has no name of its own and knows no other.
-    public static let localhost = HostNames(of: Host(id: .localhost, name: HostID.localhost.name))
+    package static let localhost = HostNames(of: Host(id: .localhost, name: HostID.localhost.name))
 
     /// Gathers machines.
     ///
     /// - Parameters:
     ///   - this: This machine.
     ///   - others: The others, no two with the same identity; this machine itself is passed over.
-    public init(of this: Host, others: [Host] = []) {
+    package init(of this: Host, others: [Host] = []) {
         self.this = this
         let others = others.filter { $0.id != this.id && !$0.name.isEmpty }
         self.others = others
@@ -96,19 +96,19 @@ public struct HostNames: Sendable {
     }
 
     /// Notes that this machine has another name now.
-    public mutating func rename(to name: String) {
+    package mutating func rename(to name: String) {
         this = Host(id: this.id, name: name)
     }
 
     /// The machine whose values an identity stands for that was the name of a machine when they were
     /// stored; nil where it is the identity of a machine, or nobody has that name.
-    public func owner(of literal: HostID) -> HostID? {
+    package func owner(of literal: HostID) -> HostID? {
         let machines = machines(named: literal.name)
         return machines.count == 1 && machines[0] != literal ? machines[0] : nil
     }
 
     /// The name of a machine, as the system gave it; nil for one that has told none.
-    public func name(of host: HostID) -> String? {
+    package func name(of host: HostID) -> String? {
         host == this.id ? this.name : othersByID[host]?.name
     }
 

@@ -5,14 +5,14 @@ import DefaultsTerms
 /// Two keys are the same when their bytes are. Swift's strings also equate characters that are
 /// spelled differently ("é" as one scalar or as two); keys do not, as neither D-Bus nor the
 /// database does.
-public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The key's text.
-    public let name: String
+    package let name: String
 
     /// Takes text as a key.
     ///
     /// - Throws: `ModelError` with code `.invalidKey` where it is empty, too long or has a NUL.
-    public init(_ name: String) throws(ModelError) {
+    package init(_ name: String) throws(ModelError) {
         let utf8 = name.utf8
         guard !utf8.isEmpty else { throw .emptyKey }
         guard utf8.count <= KeyRule.maximumLength else { throw .overlongKey(name) }
@@ -25,7 +25,7 @@ public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Takes a key as the database keeps it: what callers may name, and ``fileRecord``.
     ///
     /// - Throws: `ModelError` with code `.invalidKey` where it is too long or has a NUL.
-    public init(stored name: String) throws(ModelError) {
+    package init(stored name: String) throws(ModelError) {
         if name.isEmpty { self = .fileRecord } else { try self.init(name) }
     }
 
@@ -36,13 +36,13 @@ public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The key under which a layer that is made of files keeps the record of them.
     ///
     /// It is empty, so that no caller can name it, and no read of a domain lists it.
-    public static let fileRecord = Key(unchecked: "")
+    package static let fileRecord = Key(unchecked: "")
 
     /// The length in bytes.
-    public var length: Int { name.utf8.count }
+    package var length: Int { name.utf8.count }
 
     /// The key's text.
-    public var description: String { name }
+    package var description: String { name }
 
     /// The key in quotes, fit for a message or a log, or words for the one that has no name.
     package var quotedForMessage: String {
@@ -50,17 +50,17 @@ public struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     /// Whether both are the same bytes.
-    public static func == (one: Key, other: Key) -> Bool {
+    package static func == (one: Key, other: Key) -> Bool {
         one.name.utf8.elementsEqual(other.name.utf8)
     }
 
     /// Orders by bytes, as the database does.
-    public static func < (one: Key, other: Key) -> Bool {
+    package static func < (one: Key, other: Key) -> Bool {
         one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
     }
 
     /// Hashes the bytes, so that keys that differ only in spelling fall apart.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var name = name
         // The buffer is read during the call only.
         name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -10,21 +10,21 @@ import DefaultsTerms
 /// SearchList(of: "org.example.Editor", on: thisMachine).places.map(\.name)
 /// // ["managed", "global-managed", "host", "domain", "global-host", "global", "system", "global-system"]
 /// ```
-public struct SearchList: Sendable {
+package struct SearchList: Sendable {
     /// One of the layers.
-    public struct Place: Sendable, Equatable {
+    package struct Place: Sendable, Equatable {
         /// What the contract calls it.
-        public let name: String
+        package let name: String
         /// Where the key is looked for.
-        public let domain: Domain
+        package let domain: Domain
     }
 
     /// The layers, the strongest first.
-    public let places: [Place]
+    package let places: [Place]
 
     /// The search list of an application, or that of the global domain by itself, whose layers are
     /// looked through once.
-    public init(of domain: Domain, on host: HostID) {
+    package init(of domain: Domain, on host: HostID) {
         places = SearchPlace.order(of: domain.name).map { place in
             let layer: Layer =
                 switch place.layer {

@@ -14,17 +14,17 @@
 /// schedule.changed(at: now, pendingBytes: database.pendingBytes)
 /// timer.fire(at: schedule.due)
 /// ```
-public struct FlushSchedule: Sendable {
+package struct FlushSchedule: Sendable {
     /// How long after the last change a flush is due.
-    public static let quietPeriod = Duration.milliseconds(250)
+    package static let quietPeriod = Duration.milliseconds(250)
     /// How long after the first change a flush is due at the latest.
-    public static let longestDelay = Duration.seconds(2)
+    package static let longestDelay = Duration.seconds(2)
     /// From how many pending bytes on a flush is due at once: 8 MiB.
-    public static let pendingBytesForFlush = 8 << 20
+    package static let pendingBytesForFlush = 8 << 20
     /// How long after the first failure the next try is due.
-    public static let firstRetryDelay = Duration.seconds(1)
+    package static let firstRetryDelay = Duration.seconds(1)
     /// How long after a failure the next try is due at the latest.
-    public static let longestRetryDelay = Duration.seconds(60)
+    package static let longestRetryDelay = Duration.seconds(60)
 
     /// Changes that no flush has taken up yet.
     private struct Waiting {
@@ -46,12 +46,12 @@ public struct FlushSchedule: Sendable {
     private var retryDelay = firstRetryDelay
 
     /// A schedule with nothing pending.
-    public init() {}
+    package init() {}
 
     /// When the next flush is to begin; it may lie in the past.
     ///
     /// Nil where there is nothing to do.
-    public var due: ContinuousClock.Instant? {
+    package var due: ContinuousClock.Instant? {
         isFlushing ? nil : retry ?? waiting?.due
     }
 
@@ -60,7 +60,7 @@ public struct FlushSchedule: Sendable {
     /// - Parameters:
     ///   - now: When it was acknowledged.
     ///   - pendingBytes: The bytes that the next flush is to write, this change included.
-    public mutating func changed(at now: ContinuousClock.Instant, pendingBytes: Int) {
+    package mutating func changed(at now: ContinuousClock.Instant, pendingBytes: Int) {
         var changed = waiting ?? Waiting(first: now, last: now)
         changed.last = now
         if pendingBytes >= FlushSchedule.pendingBytesForFlush { changed.urgent = now }
@@ -70,13 +70,13 @@ public struct FlushSchedule: Sendable {
     /// Notes that somebody waits for what is pending to be on disk.
     ///
     /// During a flush this hastens the next one, if there are changes for it.
-    public mutating func demanded(at now: ContinuousClock.Instant) {
+    package mutating func demanded(at now: ContinuousClock.Instant) {
         waiting?.urgent = now
         if retry != nil { retry = now }
     }
 
     /// Notes that a flush of all that is pending has begun.
-    public mutating func flushBegan() {
+    package mutating func flushBegan() {
         precondition(!isFlushing, "one flush at a time")
         isFlushing = true
         waiting = nil
@@ -84,14 +84,14 @@ public struct FlushSchedule: Sendable {
     }
 
     /// Notes that the flush has ended and what it wrote is on disk.
-    public mutating func flushSucceeded() {
+    package mutating func flushSucceeded() {
         precondition(isFlushing, "no flush was begun")
         isFlushing = false
         retryDelay = FlushSchedule.firstRetryDelay
     }
 
     /// Notes that the flush has failed and what it was to write is still pending.
-    public mutating func flushFailed(at now: ContinuousClock.Instant) {
+    package mutating func flushFailed(at now: ContinuousClock.Instant) {
         precondition(isFlushing, "no flush was begun")
         isFlushing = false
         retry = now + retryDelay

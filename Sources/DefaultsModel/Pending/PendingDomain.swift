@@ -1,15 +1,15 @@
 /// What is pending of one domain.
-public struct PendingDomain: Sendable {
+package struct PendingDomain: Sendable {
     /// The keys that changed.
-    public private(set) var entries: [Key: PendingEntry] = [:]
+    package private(set) var entries: [Key: PendingEntry] = [:]
     /// The change that removed every key that the domain had; what is in `entries` came after it.
-    public private(set) var cleared: Generation?
+    package private(set) var cleared: Generation?
     /// The last change of the domain; nil where only tokens are pending.
-    public private(set) var lastChange: Generation?
+    package private(set) var lastChange: Generation?
     /// The tokens of the domain's transactions, each with the generation that was replied.
-    public private(set) var tokens = PendingTokens()
+    package private(set) var tokens = PendingTokens()
     /// The domain's keys when all of this is written.
-    public private(set) var totals: KeyTotals
+    package private(set) var totals: KeyTotals
 
     init(totals: KeyTotals) {
         self.totals = totals
@@ -102,14 +102,14 @@ extension PendingDomain {
 }
 
 /// What a key is to become on disk.
-public struct PendingEntry: Sendable, Equatable {
+package struct PendingEntry: Sendable, Equatable {
     /// The archive; nil where the key was removed.
-    public let archive: [UInt8]?
+    package let archive: [UInt8]?
     /// The change that made it so.
-    public let generation: Generation
+    package let generation: Generation
 
     /// Pairs an archive, or a removal, with its generation.
-    public init(archive: [UInt8]?, generation: Generation) {
+    package init(archive: [UInt8]?, generation: Generation) {
         self.archive = archive
         self.generation = generation
     }
@@ -119,26 +119,26 @@ public struct PendingEntry: Sendable, Equatable {
 ///
 /// They are kept up to date with each change, so that the limit on names and the list of domains
 /// need no look at the keys themselves.
-public struct KeyTotals: Hashable, Sendable {
+package struct KeyTotals: Hashable, Sendable {
     /// The number of keys.
-    public private(set) var keys: Int
+    package private(set) var keys: Int
     /// The length of their names together, in bytes.
-    public private(set) var nameBytes: Int
+    package private(set) var nameBytes: Int
 
     /// The totals of a domain; those of one that has no keys, where nothing is given.
-    public init(keys: Int = 0, nameBytes: Int = 0) {
+    package init(keys: Int = 0, nameBytes: Int = 0) {
         self.keys = keys
         self.nameBytes = nameBytes
     }
 
     /// Counts a key in that was not there.
-    public mutating func add(_ key: Key) {
+    package mutating func add(_ key: Key) {
         keys += 1
         nameBytes += key.length
     }
 
     /// Counts a key out that was there.
-    public mutating func remove(_ key: Key) {
+    package mutating func remove(_ key: Key) {
         keys -= 1
         nameBytes -= key.length
     }
@@ -152,7 +152,7 @@ public struct KeyTotals: Hashable, Sendable {
 /// ```swift
 /// for (token, generation) in pending.tokens.inOrder { write(token, generation) }
 /// ```
-public struct PendingTokens: Sendable {
+package struct PendingTokens: Sendable {
     private var generations: [Token: Generation] = [:]
     /// All of them: in order at first and, when they are as many as may be, a ring.
     private var ring: [Token] = []
@@ -160,20 +160,20 @@ public struct PendingTokens: Sendable {
     private var oldest = 0
 
     /// Whether there are none.
-    public var isEmpty: Bool { ring.isEmpty }
+    package var isEmpty: Bool { ring.isEmpty }
 
     /// How many there are.
-    public var count: Int { ring.count }
+    package var count: Int { ring.count }
 
     /// All of them with the generations that were replied, the oldest first.
-    public var inOrder: [(token: Token, generation: Generation)] {
+    package var inOrder: [(token: Token, generation: Generation)] {
         (ring[oldest...] + ring[..<oldest]).compactMap { token in
             generations[token].map { (token, $0) }
         }
     }
 
     /// What was replied to the transaction with this token; nil where it is not among them.
-    public subscript(token: Token) -> Generation? { generations[token] }
+    package subscript(token: Token) -> Generation? { generations[token] }
 
     /// The token that makes room for another; nil where there is room, or that one is here already.
     func forgotten(for token: Token) -> Token? {

@@ -8,43 +8,43 @@
 /// 5. The totals of a domain are those after all of its changes, pending ones included.
 /// 6. No cost here grows with the database. Beginning and finishing a flush copies nothing; only
 ///    taking back a failed one costs as much as is pending.
-public struct PendingOverlay: Sendable {
+package struct PendingOverlay: Sendable {
     /// The most bytes that may be pending: 64 MiB.
-    public static let maximumBytes = 64 << 20
+    package static let maximumBytes = 64 << 20
 
     /// What memory an entry is taken to need beside its key and its archive, in bytes.
-    public static let entryOverhead = 128
+    package static let entryOverhead = 128
 
     private var current = PendingChanges()
     private var flushing: PendingChanges?
 
     /// An overlay with nothing in it.
-    public init() {}
+    package init() {}
 
     /// Acknowledged changes that are not on disk.
-    public var count: Int { current.count + (flushing?.count ?? 0) }
+    package var count: Int { current.count + (flushing?.count ?? 0) }
 
     /// The memory that they need, in bytes.
-    public var bytes: Int { current.bytes + (flushing?.bytes ?? 0) }
+    package var bytes: Int { current.bytes + (flushing?.bytes ?? 0) }
 
     /// The part of `bytes` that no flush has taken up yet.
-    public var bytesToFlush: Int { current.bytes }
+    package var bytesToFlush: Int { current.bytes }
 
     /// Whether there is something to flush, or being flushed: changes, or tokens alone.
-    public var isEmpty: Bool { current.isEmpty && flushing?.isEmpty ?? true }
+    package var isEmpty: Bool { current.isEmpty && flushing?.isEmpty ?? true }
 
     /// Whether all of it is in the flush under way.
-    public var isTakenUp: Bool { current.isEmpty && flushing != nil }
+    package var isTakenUp: Bool { current.isEmpty && flushing != nil }
 
     /// What is pending for a key; nil where the store has the say.
-    public func entry(_ domain: Domain, _ key: Key) -> PendingEntry? {
+    package func entry(_ domain: Domain, _ key: Key) -> PendingEntry? {
         current.domains[domain]?.entry(key) ?? flushing?.domains[domain]?.entry(key)
     }
 
     /// All keys of a domain for which something is pending by name.
     ///
     /// Of the store's keys those that are not among them hold, unless the domain was cleared.
-    public func entries(of domain: Domain) -> [Key: PendingEntry] {
+    package func entries(of domain: Domain) -> [Key: PendingEntry] {
         let newer = current.domains[domain]
         let entries = newer?.entries ?? [:]
         guard newer?.cleared == nil, let older = flushing?.domains[domain]?.entries else {
@@ -56,23 +56,23 @@ public struct PendingOverlay: Sendable {
     /// The last change that removed every key of a domain at once; nil where none is pending.
     ///
     /// Nothing that the store has of the domain holds then.
-    public func cleared(_ domain: Domain) -> Generation? {
+    package func cleared(_ domain: Domain) -> Generation? {
         current.domains[domain]?.cleared ?? flushing?.domains[domain]?.cleared
     }
 
     /// All domains for which something is pending.
-    public var domains: Set<Domain> {
+    package var domains: Set<Domain> {
         Set(current.domains.keys).union(flushing?.domains.keys ?? [:].keys)
     }
 
     /// The last change of a domain; nil where none is pending and the store has the say.
-    public func lastChange(of domain: Domain) -> Generation? {
+    package func lastChange(of domain: Domain) -> Generation? {
         current.domains[domain]?.lastChange ?? flushing?.domains[domain]?.lastChange
     }
 
     /// The generation that was replied to a transaction with this token; nil where the store has
     /// the say.
-    public func generation(of token: Token, in domain: Domain) -> Generation? {
+    package func generation(of token: Token, in domain: Domain) -> Generation? {
         current.domains[domain]?.tokens[token] ?? flushing?.domains[domain]?.tokens[token]
     }
 
@@ -83,14 +83,14 @@ public struct PendingOverlay: Sendable {
 
     /// The keys of a domain after all pending changes; nil where none is pending and the store
     /// has the say.
-    public func totals(of domain: Domain) -> KeyTotals? {
+    package func totals(of domain: Domain) -> KeyTotals? {
         current.domains[domain]?.totals ?? flushing?.domains[domain]?.totals
     }
 
     /// By how many bytes the overlay would grow.
     ///
     /// A change that replaces a larger one gives less than 0.
-    public func growth(by proposal: ChangeProposal) -> Int {
+    package func growth(by proposal: ChangeProposal) -> Int {
         let domain = current.domains[proposal.domain] ?? PendingDomain(totals: KeyTotals())
         return domain.growth(by: proposal)
     }
@@ -100,7 +100,7 @@ public struct PendingOverlay: Sendable {
     /// - Parameters:
     ///   - change: Newer than all before it, unless it changes nothing and only brings a token.
     ///   - totals: The keys of its domain after it.
-    public mutating func add(_ change: ChangeSet, totals: KeyTotals) {
+    package mutating func add(_ change: ChangeSet, totals: KeyTotals) {
         precondition(
             change.proposal.changesNothing
                 || change.generation > (current.newest ?? flushing?.newest ?? .first),
@@ -113,7 +113,7 @@ public struct PendingOverlay: Sendable {
     /// What is added from now on is not part of it.
     ///
     /// - Returns: What to write; nothing is copied.
-    public mutating func beginFlush() -> PendingChanges {
+    package mutating func beginFlush() -> PendingChanges {
         precondition(flushing == nil, "one flush at a time")
         let changes = current
         flushing = changes
@@ -122,13 +122,13 @@ public struct PendingOverlay: Sendable {
     }
 
     /// Ends the flush: what was written leaves the overlay.
-    public mutating func finishFlush() {
+    package mutating func finishFlush() {
         precondition(flushing != nil, "no flush was begun")
         flushing = nil
     }
 
     /// Ends the flush without success: what it was to write is pending as before.
-    public mutating func abandonFlush() {
+    package mutating func abandonFlush() {
         guard var older = flushing else { preconditionFailure("no flush was begun") }
         older.add(current)
         current = older
@@ -142,7 +142,7 @@ extension PendingOverlay {
     ///
     /// The tokens follow as changes of their own, which change nothing, those of a domain in the
     /// order in which they were remembered. The writers' bus names are not kept.
-    public var changeSets: [ChangeSet] {
+    package var changeSets: [ChangeSet] {
         var parts: [Generation: Parts] = [:]
         var tokens: [ChangeSet] = []
         for domain in domains {
@@ -192,18 +192,18 @@ extension PendingOverlay {
 ///     for (key, entry) in pending.entries { write(domain, key, entry) }
 /// }
 /// ```
-public struct PendingChanges: Sendable {
+package struct PendingChanges: Sendable {
     /// The domains that changed.
-    public private(set) var domains: [Domain: PendingDomain] = [:]
+    package private(set) var domains: [Domain: PendingDomain] = [:]
     /// The changes that went in, each counted once however many keys it has.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The memory of it all: keys, archives, tokens, and a fixed amount for each.
-    public private(set) var bytes = 0
+    package private(set) var bytes = 0
     /// The newest change that went in; nil where there is none.
-    public private(set) var newest: Generation?
+    package private(set) var newest: Generation?
 
     /// No changes.
-    public init() {}
+    package init() {}
 
     /// Whether there is nothing: no changes and no tokens.
     ///

@@ -1,4 +1,4 @@
-public import DBus
+package import DBus
 internal import Synchronization
 
 /// Why a secret could not be read or stored, with a sentence for people.
@@ -49,8 +49,8 @@ public struct SecretsError: Error, Hashable {
     public let key: String?
     /// A sentence that says what is wrong and what to do; it never contains a secret.
     public let message: String
-    /// What the bus or the service said, where it is the reason.
-    public let cause: DBusError?
+    /// What the bus or the service said, if that is the reason; the message has its words.
+    package let cause: DBusError?
 
     init(
         _ code: Code, domain: String, key: String?, _ message: String, cause: DBusError? = nil

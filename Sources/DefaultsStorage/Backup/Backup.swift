@@ -1,12 +1,12 @@
-public import DefaultsModel
+package import DefaultsModel
 
 /// A copy of the whole database, made and verified while it was in use: a SQLite database by
 /// itself.
 ///
 /// Everything that is known of it is in its name, such as `2026-11-21T194000Z-1234-daily`.
-public struct Backup: Hashable, Sendable {
+package struct Backup: Hashable, Sendable {
     /// What a backup was made for.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Made by itself, once a day at most.
         case daily
         /// Made because the user asked for it, by the project's own tool.
@@ -18,22 +18,22 @@ public struct Backup: Hashable, Sendable {
     }
 
     /// The name of its file, without the suffix.
-    public let name: String
+    package let name: String
     /// When it was begun, in seconds since 1970 by the clock of then.
-    public let date: UInt64
+    package let date: UInt64
     /// The last change that is in it, with all before it.
-    public let generation: Generation
+    package let generation: Generation
     /// What it was made for.
-    public let kind: Kind
+    package let kind: Kind
     /// The size of its file in bytes.
-    public let size: Int
+    package let size: Int
     /// Its file.
     let path: String
 }
 
 extension Backup: Comparable {
     /// Orders by age, the oldest first: by generation, as clocks are set back, and then by date.
-    public static func < (older: Backup, newer: Backup) -> Bool {
+    package static func < (older: Backup, newer: Backup) -> Bool {
         (older.generation, older.date, older.name) < (newer.generation, newer.date, newer.name)
     }
 }
@@ -84,7 +84,7 @@ struct BackupName: Equatable, CustomStringConvertible {
 /// 1. Of each kind the newest seven are kept, and the one that was just made is among them.
 /// 2. A backup is removed only when a newer one of its kind is in place.
 /// 3. Nothing depends on the clock alone, which may be set back or forward by years.
-public struct BackupRotation: Sendable {
+package struct BackupRotation: Sendable {
     /// How many of each kind are kept.
     static let kept = 7
     /// How far apart daily ones are, in seconds.
@@ -93,14 +93,14 @@ public struct BackupRotation: Sendable {
     private let backups: [Backup]
 
     /// - Parameter backups: All that there are.
-    public init(_ backups: [Backup]) {
+    package init(_ backups: [Backup]) {
         self.backups = backups
     }
 
     /// Whether it is time for a daily backup by the clock of now.
     ///
     /// - Parameter generation: The last change that is on disk.
-    public func isDailyDue(generation: Generation) -> Bool {
+    package func isDailyDue(generation: Generation) -> Bool {
         isDailyDue(at: Timestamp.now, generation: generation)
     }
 

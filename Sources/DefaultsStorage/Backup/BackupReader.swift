@@ -1,15 +1,15 @@
-public import DefaultsModel
+package import DefaultsModel
 internal import Glibc
 internal import SQLite
 
 /// Some values of one domain in a backup: the next in the order of the keys' bytes.
-public struct BackupPart: Sendable {
+package struct BackupPart: Sendable {
     /// The domain.
-    public let domain: Domain
+    package let domain: Domain
     /// The values; those that are damaged are left out.
-    public private(set) var values: [ChangeProposal.Assignment] = []
+    package private(set) var values: [ChangeProposal.Assignment] = []
     /// Whether the domain has no values after these.
-    public internal(set) var isLast = false
+    package internal(set) var isLast = false
 
     init(of domain: Domain) {
         self.domain = domain
@@ -36,7 +36,7 @@ public struct BackupPart: Sendable {
 /// ```
 ///
 /// A backup that is removed meanwhile is read to its end all the same.
-public actor BackupReader {
+package actor BackupReader {
     private static let rowsAtOnce = 256
     private static let bytesAtOnce = 1 << 20
 
@@ -62,7 +62,7 @@ public actor BackupReader {
     }
 
     /// The writer's own thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
     }
 
@@ -70,17 +70,17 @@ public actor BackupReader {
     ///
     /// - Returns: Whether there is more to verify.
     /// - Throws: `.cannotRead` where the disk fails.
-    public func verify() throws(StorageError) -> Bool {
+    package func verify() throws(StorageError) -> Bool {
         try check.advance()
     }
 
     /// What was found to be damaged by `verify()`.
-    public var damage: StoreDamage { check.damage }
+    package var damage: StoreDamage { check.damage }
 
     /// The next values, in the order of the domains and keys; nil after the last.
     ///
     /// - Throws: `.cannotRead`, or `.damagedDatabase`.
-    public func next() throws(StorageError) -> BackupPart? {
+    package func next() throws(StorageError) -> BackupPart? {
         do throws(SQLiteError) {
             if hasRow == nil { hasRow = try rows.step() }
             while hasRow == true {
@@ -95,7 +95,7 @@ public actor BackupReader {
     /// Those of some domains that have no values here.
     ///
     /// - Throws: `.cannotRead`, or `.damagedDatabase`.
-    public func domainsWithoutValues(among domains: [Domain]) throws(StorageError) -> [Domain] {
+    package func domainsWithoutValues(among domains: [Domain]) throws(StorageError) -> [Domain] {
         do throws(SQLiteError) {
             let select = try connection.prepare(BackupReader.anyValue)
             var lacking: [Domain] = []
@@ -157,14 +157,14 @@ extension DurableWriter {
     /// Opens a backup to be read.
     ///
     /// - Throws: `.cannotOpen` or `.damagedDatabase`.
-    public func open(_ backup: Backup) throws(StorageError) -> BackupReader {
+    package func open(_ backup: Backup) throws(StorageError) -> BackupReader {
         try BackupReader(at: backup.path, on: thread)
     }
 
     /// Opens the file of a backup, wherever it is, such as one of another machine.
     ///
     /// - Throws: `.cannotOpen` or `.damagedDatabase`.
-    public func openBackup(at path: String) throws(StorageError) -> BackupReader {
+    package func openBackup(at path: String) throws(StorageError) -> BackupReader {
         var status = stat()
         // The opening of anything else could wait for somebody.
         let isThere = stat(path, &status) == 0

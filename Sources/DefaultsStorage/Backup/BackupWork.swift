@@ -3,7 +3,7 @@ internal import Glibc
 internal import SQLite
 
 /// What has come of a backup that was begun.
-public enum BackupOutcome: Sendable {
+package enum BackupOutcome: Sendable {
     /// It is verified, on disk, and in its place.
     case made(Backup)
     /// The database is damaged, which its copy has shown; there is no backup of it, and those that
@@ -198,7 +198,7 @@ extension DurableWriter {
     ///   - spared: A backup that is not to be removed for this one, however old it is.
     /// - Returns: What has come of it.
     /// - Throws: `.cannotBackUp` where the disk refuses, or has too little space.
-    public func backUp(
+    package func backUp(
         _ kind: Backup.Kind, sparing spared: Backup? = nil
     ) async throws(StorageError) -> BackupOutcome {
         try await backUp(
@@ -225,7 +225,7 @@ extension DurableWriter {
     }
 
     /// Gives up the backup that is under way, if there is one, and leaves no trace of it.
-    public func giveUpBackup() {
+    package func giveUpBackup() {
         backup?.giveUp()
         backup = nil
     }

@@ -1,36 +1,36 @@
-public import DefaultsModel
+package import DefaultsModel
 internal import DefaultsTerms
 internal import SQLite
 
 /// What a check of a whole database has found to be damaged; nothing, for one that is sound.
-public struct StoreDamage: Sendable, CustomStringConvertible {
+package struct StoreDamage: Sendable, CustomStringConvertible {
     /// A row by the key that it is for.
-    public struct Row: Hashable, Sendable {
+    package struct Row: Hashable, Sendable {
         /// The domain of the key.
-        public let domain: Domain
+        package let domain: Domain
         /// The key.
-        public let key: Key
+        package let key: Key
     }
 
     /// How many rows are named.
-    public static let namedRows = 100
+    package static let namedRows = 100
 
     /// The first damaged rows, of those that can be named.
-    public private(set) var rows: [Row] = []
+    package private(set) var rows: [Row] = []
     /// How many rows are damaged in all.
-    public private(set) var rowCount = 0
+    package private(set) var rowCount = 0
     /// What is damaged beside single rows, of which everything may depend; nil where nothing is.
-    public private(set) var structure: StorageError?
+    package private(set) var structure: StorageError?
 
     init(of structure: StorageError? = nil) {
         self.structure = structure
     }
 
     /// Whether nothing is damaged.
-    public var isNone: Bool { rowCount == 0 && structure == nil }
+    package var isNone: Bool { rowCount == 0 && structure == nil }
 
     /// What is damaged, in a sentence or two, without values.
-    public var description: String {
+    package var description: String {
         var sentences: [String] = []
         if rowCount > 0 {
             let names = rows.prefix(3).map { "\($0.key.quotedForMessage) in \($0.domain)" }

@@ -1,16 +1,16 @@
-public import DefaultsModel
+package import DefaultsModel
 
 extension Database {
     /// Makes the writer that this database's batches are for.
     ///
     /// - Throws: `.cannotOpen` where the file, or a thread, is not to be had.
-    public func makeWriter() throws(StorageError) -> DurableWriter {
+    package func makeWriter() throws(StorageError) -> DurableWriter {
         try DurableWriter(to: identity, in: place)
     }
 
     /// Whether there is something for a flush to write: changes, tokens, a ceiling to raise, or files
     /// that somebody has removed.
-    public var needsFlush: Bool {
+    package var needsFlush: Bool {
         !contents.overlay.isEmpty || counter.isExhausted || identity.isLost(from: file)
             || place.isLost
     }
@@ -19,7 +19,7 @@ extension Database {
     ///
     /// It is the one under way, or the next, as `flushesBegun` counts. Whoever waits for the disk
     /// waits for its end. No generation would tell as much: a token has that of an earlier change.
-    public var flushOfPending: UInt64? {
+    package var flushOfPending: UInt64? {
         guard needsFlush else { return nil }
         return contents.overlay.isTakenUp ? flushesBegun : flushesBegun + 1
     }
@@ -30,7 +30,7 @@ extension Database {
     ///
     /// - Returns: What to write; nil where there is nothing. Whoever takes it tells
     ///   `finishFlush(_:_:)` what came of it.
-    public func beginFlush() -> FlushBatch? {
+    package func beginFlush() -> FlushBatch? {
         guard needsFlush else { return nil }
         flushesBegun += 1
         tidyJournal(.beginning) {
@@ -44,7 +44,7 @@ extension Database {
     }
 
     /// Ends a flush: what was written leaves memory and journal, or stays pending as before.
-    public func finishFlush(_ batch: FlushBatch, _ outcome: Result<Void, StorageError>) {
+    package func finishFlush(_ batch: FlushBatch, _ outcome: Result<Void, StorageError>) {
         guard case .success = outcome else { return contents.overlay.abandonFlush() }
         if followStore(to: batch) {
             contents.overlay.finishFlush()
@@ -174,7 +174,7 @@ extension Database {
 
 extension Database {
     /// What the writer needs to know to make the store anew.
-    public var identification: StoreIdentification {
+    package var identification: StoreIdentification {
         StoreIdentification(uuid: journal.database)
     }
 
@@ -182,7 +182,7 @@ extension Database {
     ///
     /// - Returns: What to use from now on; this one is not used afterwards.
     /// - Throws: As the opening of any database.
-    public func reopened(after rescue: CompletedRescue) throws(StorageError) -> Database {
+    package func reopened(after rescue: CompletedRescue) throws(StorageError) -> Database {
         report(.rescued(rescue.report))
         close()
         return try Database(
@@ -191,11 +191,11 @@ extension Database {
 }
 
 /// A domain that a rescue has not left as it was.
-public struct RescuedDomain: Sendable, Hashable {
+package struct RescuedDomain: Sendable, Hashable {
     /// The domain.
-    public let domain: Domain
+    package let domain: Domain
     /// The keys that have an earlier value now.
-    public internal(set) var changed: [Key] = []
+    package internal(set) var changed: [Key] = []
     /// The keys that are lost; more may be, whose names nothing tells.
-    public internal(set) var removed: [Key] = []
+    package internal(set) var removed: [Key] = []
 }

@@ -1,4 +1,4 @@
-public import DefaultsModel
+package import DefaultsModel
 
 /// The names of machines, and what was stored for one by its name.
 extension Database {
@@ -6,7 +6,7 @@ extension Database {
     /// the name is empty where it is not known.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func knownHosts() throws(StorageError) -> [Host] {
+    package func knownHosts() throws(StorageError) -> [Host] {
         var others = Set(hosts.others.map(\.id))
         for (_, host) in try contents.hostLayers() { others.insert(host) }
         others.remove(hosts.this.id)
@@ -23,7 +23,7 @@ extension Database {
     ///
     /// - Parameter made: Called with each change that this makes.
     /// - Throws: As `commit(_:)`, and `.cannotRead`; then the rest stays where it is.
-    public func adoptHostLayers(_ made: (ChangeSet) -> Void) throws(StorageError) {
+    package func adoptHostLayers(_ made: (ChangeSet) -> Void) throws(StorageError) {
         for (domain, name) in try contents.hostLayers() {
             guard let owner = hosts.owner(of: name) else { continue }
             var keys = try keys(of: domain)[...]

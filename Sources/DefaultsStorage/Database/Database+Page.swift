@@ -1,4 +1,4 @@
-public import DefaultsModel
+package import DefaultsModel
 
 extension Database {
     /// Opens the page of counters for a client that maps it.
@@ -8,7 +8,7 @@ extension Database {
     ///
     /// - Returns: A descriptor for reading only, the caller's to close.
     /// - Throws: `.noPage` where there is none to be had.
-    public func openCounterPage() throws(StorageError) -> Int32 {
+    package func openCounterPage() throws(StorageError) -> Int32 {
         try renewWhatIsLost()
         if pages.current == nil { renewPage() }
         // Somebody may have taken the directory away at this very moment.
@@ -23,12 +23,12 @@ extension Database {
 
     /// Makes the page void where the next process may not find it: this one ends without closing the
     /// database.
-    public func leavePage() {
+    package func leavePage() {
         if pages.current?.hasNoName == true { pages.giveUp() }
     }
 
     /// The number of the word on that page which is a domain's, whatever its layer.
-    public static func counterSlot(of domain: Domain) -> UInt32 {
+    package static func counterSlot(of domain: Domain) -> UInt32 {
         CounterPage.slot(of: domain)
     }
 }

@@ -1,4 +1,4 @@
-public import DefaultsModel
+package import DefaultsModel
 internal import DefaultsTerms
 internal import Glibc
 internal import SQLite
@@ -27,11 +27,11 @@ internal import SQLite
 /// 6. A change stands on the page of counters before it can be acknowledged, in this process and in
 ///    every later one.
 /// 7. The cost of a change does not grow with the database.
-public final class Database {
+package final class Database {
     /// The last rescue from a damaged store; nil where there was none.
-    public let lastRescue: RescueRecord?
+    package let lastRescue: RescueRecord?
     /// What the database stands on.
-    public let fileSystem: FileSystem
+    package let fileSystem: FileSystem
 
     let location: DatabaseLocation
     let place: StorePlace
@@ -40,7 +40,7 @@ public final class Database {
     let boot: UniqueID
     let machine: Machine
     /// The machines by their names; this one is the first of them.
-    public internal(set) var hosts: HostNames
+    package internal(set) var hosts: HostNames
     /// The name of this machine that the store has; nil where it has none.
     var notedName: String?
     let report: (Notice) -> Void
@@ -52,7 +52,7 @@ public final class Database {
     var contents: DatabaseContents
     var counter: GenerationCounter
     /// How many flushes have begun since the database was opened.
-    public internal(set) var flushesBegun: UInt64 = 0
+    package internal(set) var flushesBegun: UInt64 = 0
     /// The work on the journal that failed, as the log knows.
     var untidied: Set<JournalWork> = []
 
@@ -68,7 +68,7 @@ public final class Database {
     /// - Throws: `.inUse` where another process has it; `.newerSchema` or `.notOurDatabase` where
     ///   the store is nothing to work with; `.directoryUnusable` or `.cannotOpen` where the system
     ///   refuses.
-    public convenience init(
+    package convenience init(
         at location: DatabaseLocation, damage: String? = nil, pageKeeper: PageKeeper? = nil,
         report: @escaping (Notice) -> Void
     ) throws(StorageError) {
@@ -121,25 +121,25 @@ public final class Database {
     var file: StoreFile { StoreFile(in: directory) }
 
     /// The path of the store.
-    public var path: String { file.path }
+    package var path: String { file.path }
 
     /// The generation of the database: that of its last change.
-    public var generation: Generation { counter.current }
+    package var generation: Generation { counter.current }
 
     /// The last change that is on disk, with all before it.
-    public var durableGeneration: Generation { counter.durable }
+    package var durableGeneration: Generation { counter.durable }
 
     /// Changes that are acknowledged and not on disk.
-    public var pendingChanges: Int { contents.overlay.count }
+    package var pendingChanges: Int { contents.overlay.count }
 
     /// The bytes that the next flush is to write, as `FlushSchedule` wants to know them.
-    public var pendingBytes: Int { contents.overlay.bytesToFlush }
+    package var pendingBytes: Int { contents.overlay.bytesToFlush }
 
     /// What the crash journal takes up, in bytes.
-    public var journalSize: Int { journal.footprint }
+    package var journalSize: Int { journal.footprint }
 
     /// What the store takes up, in bytes, its write-ahead log included.
-    public var storeSize: Int {
+    package var storeSize: Int {
         [file.path, file.logPath].reduce(0) { size, path in
             // A file that is opened and closed here would take SQLite's lock with it.
             var status = stat()
@@ -148,7 +148,7 @@ public final class Database {
     }
 
     /// The space that is reserved for removals on a full disk, in bytes; 0 while it is used up.
-    public var reserveSize: Int { DiskReserve(in: directory).isThere ? DiskReserve.size : 0 }
+    package var reserveSize: Int { DiskReserve(in: directory).isThere ? DiskReserve.size : 0 }
 
     /// Closes the database and gives up its lock.
     ///
@@ -156,7 +156,7 @@ public final class Database {
     ///
     /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
     /// where the next process takes it.
-    public func close() {
+    package func close() {
         // On another machine a daemon may be next, and show its changes on a page of its own.
         if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
         do {
@@ -184,7 +184,7 @@ extension Database {
     /// - Returns: The change with its generation.
     /// - Throws: `.keyNamesTooLarge`, `.changeTooLarge`, `.pendingFull`, `.generationsExhausted` or `.cannotJournal`;
     ///   the change did not happen then.
-    public func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
+    package func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
         precondition(!proposal.changesNothing, "a change has at least one key")
         let totals = try contents.totals(after: proposal)
         try checkLimits(proposal, totals)
@@ -239,14 +239,14 @@ extension Database {
     /// remembered.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func outcome(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
+    package func outcome(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
         try contents.generation(of: token, in: domain)
     }
 
     /// The first of some expectations of a domain that does not hold; nil where all do.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func firstConflict(
+    package func firstConflict(
         of expected: [Expectation], in domain: Domain
     ) throws(StorageError) -> Conflict? {
         for expectation in expected {
@@ -273,7 +273,7 @@ extension Database {
     /// The token stands in the journal when this returns, and goes to disk with the next flush.
     ///
     /// - Throws: `.pendingFull` or `.cannotJournal`; it is not remembered then.
-    public func remember(_ token: Token, of domain: Domain) throws(StorageError) {
+    package func remember(_ token: Token, of domain: Domain) throws(StorageError) {
         let change = ChangeSet(
             generation: counter.current,
             proposal: ChangeProposal(domain: domain, token: token, origin: ""))
@@ -284,9 +284,9 @@ extension Database {
 }
 
 /// An expectation that does not hold.
-public struct Conflict: Hashable, Sendable {
+package struct Conflict: Hashable, Sendable {
     /// What was expected.
-    public let expectation: Expectation
+    package let expectation: Expectation
     /// The last change of the key, nil where it is absent, or of the domain.
-    public let actual: Generation?
+    package let actual: Generation?
 }

@@ -1,4 +1,4 @@
-public import DefaultsModel
+package import DefaultsModel
 
 /// What every caller sees: the store, and over it what is acknowledged but not in it.
 struct DatabaseContents {
@@ -201,24 +201,24 @@ extension DatabaseContents {
 }
 
 /// The pending changes of a domain, by the names of their keys.
-public struct PendingNames: Sendable, Hashable {
+package struct PendingNames: Sendable, Hashable {
     /// The domain, one layer of it.
-    public let domain: Domain
+    package let domain: Domain
     /// The keys that were set.
-    public let changed: [Key]
+    package let changed: [Key]
     /// The keys that were removed.
     ///
     /// If all keys were removed at once, this and `changed` are empty.
-    public let removed: [Key]
+    package let removed: [Key]
     /// The last change.
-    public let generation: Generation
+    package let generation: Generation
 }
 
 extension Database {
     /// The changes that are not on disk yet, in no order.
     ///
     /// After a start, these are the changes that came from the crash journal.
-    public var pendingNames: [PendingNames] {
+    package var pendingNames: [PendingNames] {
         let overlay = contents.overlay
         return overlay.domains.compactMap { domain in
             guard let last = overlay.lastChange(of: domain) else { return nil }

@@ -1,13 +1,13 @@
 internal import Glibc
 
 /// Where a database and its crash journal stand.
-public struct DatabaseLocation: Hashable, Sendable {
+package struct DatabaseLocation: Hashable, Sendable {
     /// The directory of the database; it is made where it is missing.
-    public let directory: String
+    package let directory: String
     /// The user's runtime directory, a file system in memory that ends with the session.
     ///
     /// Where there is none the journal stands beside the database.
-    public let runtimeDirectory: String?
+    package let runtimeDirectory: String?
     /// Whether the directory is this program's own by its name, the standard one, or one that the
     /// user has named and that may serve other ends, too.
     let isStandard: Bool
@@ -15,7 +15,7 @@ public struct DatabaseLocation: Hashable, Sendable {
     /// Names a place of the user's choice.
     ///
     /// A directory that is there already must be closed to other users.
-    public init(directory: String, runtimeDirectory: String?) {
+    package init(directory: String, runtimeDirectory: String?) {
         self.init(directory: directory, runtimeDirectory: runtimeDirectory, isStandard: false)
     }
 
@@ -39,7 +39,7 @@ public struct DatabaseLocation: Hashable, Sendable {
     ///   - variable: Looks up a variable.
     /// - Throws: `.directoryUnusable` where no place is named at all, or a relative one in a
     ///   working directory that is gone.
-    public static func fromEnvironment(
+    package static func fromEnvironment(
         directory: String? = nil,
         variable: (String) -> String? = DatabaseLocation.variable
     ) throws(StorageError) -> DatabaseLocation {
@@ -70,7 +70,7 @@ public struct DatabaseLocation: Hashable, Sendable {
     }
 
     /// Looks up a variable of this process's environment.
-    public static func variable(_ name: String) -> String? {
+    package static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
 }
@@ -83,7 +83,7 @@ extension DatabaseLocation {
     /// and the file of the lock; what is in the database is not touched.
     ///
     /// - Throws: ``StorageError`` as the opening would, but for `.inUse`.
-    public func checkUsability() throws(StorageError) {
+    package func checkUsability() throws(StorageError) {
         let database = try PrivateDirectory(making: directory, isOurs: isStandard)
         try DatabaseLock.check(in: database)
         try StoreFile(in: database).check()

@@ -13,7 +13,7 @@ internal import SQLite
 /// 2. One thread at a time uses it: it is made on the thread of the database, and belongs to the one that
 ///    it is given to after that (hence `@unchecked Sendable`).
 /// 3. Closing it leaves the files as they are: they may not bear the store's names any more.
-public final class DatabaseSnapshot: @unchecked Sendable {
+package final class DatabaseSnapshot: @unchecked Sendable {
     private let connection: Connection
     private var opened: DatabaseView?
 
@@ -38,13 +38,13 @@ public final class DatabaseSnapshot: @unchecked Sendable {
     }
 
     /// What the database had.
-    public var view: DatabaseView {
+    package var view: DatabaseView {
         guard let opened else { preconditionFailure("the snapshot was used after it was closed") }
         return opened
     }
 
     /// Ends it; the log is free to begin anew.
-    public func close() {
+    package func close() {
         opened = nil
         // Where it fails there is no transaction any more.
         try? connection.execute("ROLLBACK")
@@ -57,12 +57,12 @@ extension Database {
     /// It is closed before the database is, and before the store is made anew.
     ///
     /// - Throws: `.cannotOpen` if a second connection cannot be opened.
-    public func snapshot() throws(StorageError) -> DatabaseSnapshot {
+    package func snapshot() throws(StorageError) -> DatabaseSnapshot {
         try DatabaseSnapshot(of: file, under: contents.overlay, at: counter, identity: identity)
     }
 
     /// What the write-ahead log takes up, in bytes.
-    public var logSize: Int {
+    package var logSize: Int {
         var status = stat()
         return stat(file.logPath, &status) == 0 ? Int(status.st_size) : 0
     }

@@ -1,37 +1,37 @@
-public import DefaultsModel
+package import DefaultsModel
 
 /// What can be read of a database at one moment: the store, and over it what is acknowledged and not
 /// on disk.
 ///
 /// It is for one thread at a time. That of the database itself (`Database.view`) is used up before the
 /// next change; one that is to last is a `DatabaseSnapshot`'s.
-public struct DatabaseView {
+package struct DatabaseView {
     let contents: DatabaseContents
     let counter: GenerationCounter
     let path: String
 
     /// The generation of the database: that of its last change.
-    public var generation: Generation { counter.current }
+    package var generation: Generation { counter.current }
 
     /// The value of a key; nil where there is none.
     ///
     /// - Throws: `.damagedRow` where the stored value's checksum is wrong, in which case all other
     ///   keys can be read, and setting this one mends it; `.cannotRead` where the disk fails.
-    public func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
+    package func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
         try contents.value(domain, key)
     }
 
     /// The keys of a domain that have values, in the order of their bytes.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func keys(of domain: Domain) throws(StorageError) -> [Key] {
+    package func keys(of domain: Domain) throws(StorageError) -> [Key] {
         try contents.keys(of: domain).withoutFileRecord(of: domain) { $0 }
     }
 
     /// The keys as `keys(of:)` gives them, which must be as many as the database has counted.
     ///
     /// - Throws: `.damagedDatabase` if the count is wrong; `.cannotRead` if the disk fails.
-    public func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
+    package func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
         let keys = try contents.keys(of: domain)
         guard try contents.totals(of: domain).keys == keys.count else {
             throw .miscounted(path, "\(domain)")
@@ -42,14 +42,14 @@ public struct DatabaseView {
     /// The last change of a key; nil where it has no value.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
+    package func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
         try contents.generation(domain, key)
     }
 
     /// The keys of a domain that have values, with the sizes of these, in the order of their bytes.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
+    package func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
         try contents.summaries(of: domain).withoutFileRecord(of: domain) { $0.key }
     }
 
@@ -58,7 +58,7 @@ public struct DatabaseView {
     /// In a layer that is made of files the record of them counts, too.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
+    package func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
         try contents.totals(of: domain)
     }
 
@@ -70,7 +70,7 @@ public struct DatabaseView {
     ///
     /// - Parameter generation: Nil for everything.
     /// - Throws: `.cannotRead` where the disk fails.
-    public func changes(
+    package func changes(
         of domain: Domain, since generation: Generation?
     ) throws(StorageError) -> DomainChanges {
         if let generation, counter.reaches(backTo: generation),
@@ -87,21 +87,21 @@ public struct DatabaseView {
     /// The domains that have keys of their own, in order, the layers of hosts among them.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func domains() throws(StorageError) -> [Domain] {
+    package func domains() throws(StorageError) -> [Domain] {
         try contents.domains().filter { $0.layer.isWritable }
     }
 
     /// Whether there may be more domains than a limit; no more than that are counted.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func mayHaveMoreDomains(than limit: Int) throws(StorageError) -> Bool {
+    package func mayHaveMoreDomains(than limit: Int) throws(StorageError) -> Bool {
         try contents.mayHaveMoreDomains(than: limit)
     }
 
     /// The domains that are made of files, in order.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func domainsOfFiles() throws(StorageError) -> [Domain] {
+    package func domainsOfFiles() throws(StorageError) -> [Domain] {
         try contents.domains().filter { !$0.layer.isWritable }
     }
 
@@ -109,7 +109,7 @@ public struct DatabaseView {
     /// told without reading the changes.
     ///
     /// - Throws: `.cannotRead` where the disk fails.
-    public func hasMoreChanges(
+    package func hasMoreChanges(
         than limit: Int, of domain: Domain, since generation: Generation?
     ) throws(StorageError) -> Bool {
         let horizon = try contents.horizon(of: domain)
@@ -123,50 +123,50 @@ public struct DatabaseView {
 /// The database as it is now.
 extension Database {
     /// What can be read now; to be used up before the next change.
-    public var view: DatabaseView {
+    package var view: DatabaseView {
         DatabaseView(contents: contents, counter: counter, path: path)
     }
 
     /// As ``DatabaseView/value(_:_:)``.
-    public func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
+    package func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
         try contents.value(domain, key)
     }
 
     /// As ``DatabaseView/keys(of:)``.
-    public func keys(of domain: Domain) throws(StorageError) -> [Key] { try view.keys(of: domain) }
+    package func keys(of domain: Domain) throws(StorageError) -> [Key] { try view.keys(of: domain) }
 
     /// As ``DatabaseView/countedKeys(of:)``.
-    public func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
+    package func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
         try view.countedKeys(of: domain)
     }
 
     /// As ``DatabaseView/generation(_:_:)``.
-    public func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
+    package func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
         try contents.generation(domain, key)
     }
 
     /// As ``DatabaseView/summaries(of:)``.
-    public func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
+    package func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
         try view.summaries(of: domain)
     }
 
     /// As ``DatabaseView/totals(of:)``.
-    public func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
+    package func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
         try contents.totals(of: domain)
     }
 
     /// As ``DatabaseView/changes(of:since:)``.
-    public func changes(
+    package func changes(
         of domain: Domain, since generation: Generation?
     ) throws(StorageError) -> DomainChanges {
         try view.changes(of: domain, since: generation)
     }
 
     /// As ``DatabaseView/domains()``.
-    public func domains() throws(StorageError) -> [Domain] { try view.domains() }
+    package func domains() throws(StorageError) -> [Domain] { try view.domains() }
 
     /// As ``DatabaseView/domainsOfFiles()``.
-    public func domainsOfFiles() throws(StorageError) -> [Domain] { try view.domainsOfFiles() }
+    package func domainsOfFiles() throws(StorageError) -> [Domain] { try view.domainsOfFiles() }
 }
 
 extension Array {
@@ -177,24 +177,24 @@ extension Array {
 }
 
 /// What is known of a key without reading its value.
-public struct EntrySummary: Sendable, Equatable {
+package struct EntrySummary: Sendable, Equatable {
     /// The key.
-    public let key: Key
+    package let key: Key
     /// Its last change.
-    public let generation: Generation
+    package let generation: Generation
     /// The size of its archive in bytes.
-    public let size: Int
+    package let size: Int
 }
 
 /// What has changed in a domain after some generation.
-public struct DomainChanges: Sendable, Equatable {
+package struct DomainChanges: Sendable, Equatable {
     /// The keys that were set since, in the order of their bytes.
-    public let changed: [EntrySummary]
+    package let changed: [EntrySummary]
     /// The keys that were removed since, in the order of their bytes.
-    public let removed: [Key]
+    package let removed: [Key]
     /// Whether that is the whole difference.
     ///
     /// Where it is not, because the record does not reach back that far, `changed` is all that the
     /// domain has.
-    public let isComplete: Bool
+    package let isComplete: Bool
 }

@@ -1,9 +1,9 @@
 internal import DefaultsModel
 
 /// Something that the log should tell though no caller waits for it.
-public struct Notice: Hashable, Sendable, CustomStringConvertible {
+package struct Notice: Hashable, Sendable, CustomStringConvertible {
     /// How much it matters.
-    public enum Severity: Hashable, Sendable {
+    package enum Severity: Hashable, Sendable {
         /// Work that takes long goes on.
         case progress
         /// Worth a line.
@@ -13,11 +13,11 @@ public struct Notice: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// How much it matters.
-    public let severity: Severity
+    package let severity: Severity
     /// The whole of it in a sentence or two.
     ///
     /// It contains no value.
-    public let description: String
+    package let description: String
 }
 
 /// The words of every notice of this module.

@@ -2,13 +2,13 @@ internal import CLinux
 internal import Glibc
 
 /// A file system, as far as it matters to a database that stands on it.
-public struct FileSystem: Hashable, Sendable {
+package struct FileSystem: Hashable, Sendable {
     /// Its name, as mount(8) has it; where this program does not know it, the kernel's number.
-    public let name: String
+    package let name: String
     /// Whether other machines reach the same files.
     ///
     /// Then it is a server, or the machines' agreement, that keeps locks and makes writes last.
-    public let isNetwork: Bool
+    package let isNetwork: Bool
 
     /// The file system of a directory.
     init(of directory: PrivateDirectory) {

@@ -9,7 +9,7 @@ internal import Synchronization
 /// A page that no process after this one can find must not be believed any more when this one ends: an
 /// orderly end voids it, as the keeper may not keep it over that. A process that is killed voids
 /// nothing, and is followed by another, which takes the page up.
-public final class PageKeeper: Sendable {
+package final class PageKeeper: Sendable {
     /// The page of the process before, until somebody takes it.
     private let inherited: Mutex<Int32?>
     private let keep: @Sendable (Int32) -> Bool
@@ -18,13 +18,13 @@ public final class PageKeeper: Sendable {
     ///   - inherited: A descriptor of the page of the process before, which the keeper owns from now on.
     ///   - keep: Gives a duplicate to the one that outlives this process, in the place of any before.
     ///     It tells whether that has it.
-    public init(inheriting inherited: Int32?, keep: @escaping @Sendable (Int32) -> Bool) {
+    package init(inheriting inherited: Int32?, keep: @escaping @Sendable (Int32) -> Bool) {
         self.inherited = Mutex(inherited)
         self.keep = keep
     }
 
     /// Voids the page of the process before if nobody has taken it up: this process will not.
-    public func voidInherited() {
+    package func voidInherited() {
         // It fails only if the file is none of ours.
         if let file = takeInherited() { try? CounterPage.void(file) }
     }

@@ -140,11 +140,11 @@ extension RescueReport: CustomStringConvertible {
 /// What a store keeps of the last rescue that it came from.
 ///
 /// It is written with the store itself, so that there is none that was rescued without a word.
-public struct RescueRecord: Sendable, Hashable {
+package struct RescueRecord: Sendable, Hashable {
     /// When it was, in seconds since 1970.
-    public let time: Int64
+    package let time: Int64
     /// What was kept and what was lost, in sentences that name keys and no values.
-    public let report: String
+    package let report: String
 
     /// - Parameter report: What was kept and what was lost, just now.
     init(_ report: String) {

@@ -1,10 +1,10 @@
-public import DefaultsModel
+package import DefaultsModel
 internal import SQLite
 
 /// Everything that one flush writes: a snapshot of what is pending, for the writer's thread.
-public struct FlushBatch: Sendable {
+package struct FlushBatch: Sendable {
     /// The last change that is in the store when the batch is written, with all before it.
-    public let generation: Generation
+    package let generation: Generation
     /// The changes themselves, coalesced.
     let changes: PendingChanges
     /// From where on the record of changes is whole.
@@ -41,7 +41,7 @@ public struct FlushBatch: Sendable {
     var emptyDomains: Int { changes.domains.values.count { $0.totals.keys <= 0 } }
 
     /// The rows that it writes: one for each key that changed, however often.
-    public var rowCount: Int { changes.domains.values.reduce(0) { $0 + $1.entries.count } }
+    package var rowCount: Int { changes.domains.values.reduce(0) { $0 + $1.entries.count } }
 }
 
 /// One flush as one transaction of the store: rows, totals, tokens, the name of the machine, generation and

@@ -1,4 +1,4 @@
-public import DefaultsModel
+package import DefaultsModel
 internal import SQLite
 
 /// The questions that the store is asked.
@@ -232,9 +232,9 @@ final class StoreReader {
 }
 
 /// The value of a key.
-public struct StoredValue: Sendable, Equatable {
+package struct StoredValue: Sendable, Equatable {
     /// The bytes of its keyed archive.
-    public let archive: [UInt8]
+    package let archive: [UInt8]
     /// Its last change.
-    public let generation: Generation
+    package let generation: Generation
 }

@@ -60,7 +60,7 @@ extension DurableWriter {
     }
 
     /// Whether there are free pages that can be returned, so that removed values may still be in the file.
-    public var hasFreePages: Bool {
+    package var hasFreePages: Bool {
         guard !chores.isStuck, let connection else { return false }
         return (try? FreePages(of: connection).count()) ?? 0 > 0
     }
@@ -70,7 +70,7 @@ extension DurableWriter {
     ///
     /// - Returns: Whether there is more to do.
     /// - Throws: `.cannotWrite` if the disk refuses. The work is tried again after the next flush.
-    public func tidy() throws(StorageError) -> Bool {
+    package func tidy() throws(StorageError) -> Bool {
         // A change to a store that was removed or replaced would be lost.
         guard let connection, backup == nil, !identity.isLost(from: file) else { return false }
         do throws(SQLiteError) {

@@ -23,7 +23,7 @@ internal import SQLite
 /// 2. Nothing is written before this process has the lock of the directory that bears the store.
 /// 3. Nothing is written to a store while the next process may take another one for it.
 /// 4. What is written is not followed, in the log, by what is left of a transaction that failed.
-public actor DurableWriter {
+package actor DurableWriter {
     nonisolated let thread: WriterThread
     let place: StorePlace
     let backups: BackupFolder
@@ -61,7 +61,7 @@ public actor DurableWriter {
     nonisolated var file: StoreFile { StoreFile(in: place.directory) }
 
     /// The writer's own thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
     }
 
@@ -77,7 +77,7 @@ public actor DurableWriter {
     /// - Throws: The disk's refusal. The batch stays pending then, and the next process finds nothing
     ///   of it in the store, or all.
     @discardableResult
-    public func write(_ batch: FlushBatch) throws(StorageError) -> Bool {
+    package func write(_ batch: FlushBatch) throws(StorageError) -> Bool {
         try renewStoreIfLost()
         do {
             try commit(batch)
@@ -120,7 +120,7 @@ public actor DurableWriter {
     /// after this.
     ///
     /// - Throws: `.cannotWrite` where the disk refuses; then the next batch tries it again.
-    public func beginLog() throws(StorageError) {
+    package func beginLog() throws(StorageError) {
         guard let connection else { return }
         do {
             try connection.beginLogAnew()
@@ -139,7 +139,7 @@ public actor DurableWriter {
     /// Closes the connection, after which the database can be closed.
     ///
     /// Nothing is written later. A backup that is under way is given up.
-    public func close() {
+    package func close() {
         giveUpBackup()
         connection = nil
     }
@@ -218,7 +218,7 @@ extension DurableWriter {
     /// - Throws: `.cannotOpen` where the disk does not take the new store; nothing was done then.
     ///   `.replacementUndecided` where a new one may be there at the next start all the same: then
     ///   this one is not to be written any more.
-    public func rescue(
+    package func rescue(
         _ database: StoreIdentification, because damage: String
     ) throws(StorageError) -> CompletedRescue {
         close()
@@ -230,15 +230,15 @@ extension DurableWriter {
 }
 
 /// By what a damaged store is known.
-public struct StoreIdentification: Sendable {
+package struct StoreIdentification: Sendable {
     /// The identity of the database, which the store may not tell any more.
     let uuid: UniqueID
 }
 
 /// A store that was made anew and is yet to be opened.
-public struct CompletedRescue: Sendable {
+package struct CompletedRescue: Sendable {
     let report: RescueReport
 
     /// What is not as it was, by domain.
-    public var domains: [RescuedDomain] { report.domains }
+    package var domains: [RescuedDomain] { report.domains }
 }
