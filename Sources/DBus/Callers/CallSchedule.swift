@@ -59,13 +59,13 @@ struct CallSchedule<Call> {
     /// Those whose calls may be carried out, by turns.
     var turns = Queue<CallerProcess<Call>>()
     /// Those who rest, with calls that may be carried out then.
-    var resting: [CallerProcess<Call>] = []
+    private var resting: [CallerProcess<Call>] = []
     /// When each of the last two processes that made a short call did so; the later one first.
-    var shortCalls: [(process: ObjectIdentifier, time: Instant)] = []
+    private var shortCalls: [(process: ObjectIdentifier, time: Instant)] = []
     /// A new one begins when nobody waits for a turn, or when those who do have had as much time as
     /// the others may have taken before them.
     var period: UInt64 = 1
-    var usedByTurns = Duration.zero
+    private var usedByTurns = Duration.zero
 
     init(bounds: Bounds = Bounds()) {
         self.bounds = bounds

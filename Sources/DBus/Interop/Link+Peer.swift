@@ -119,7 +119,7 @@ extension Link {
         return result == 0 ? value : nil
     }
 
-    static func replaceSocket(
+    private static func replaceSocket(
         of opened: OpaquePointer, by socket: Int32
     ) throws(DBusError) {
         var number: Int32 = -1

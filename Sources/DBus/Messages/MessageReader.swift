@@ -68,7 +68,7 @@ package struct MessageReader: ~Copyable {
     }
 
     /// Reads a value that libdbus copies to where it is told.
-    mutating func readBasic<T: BitwiseCopyable>(_ type: TypeCode, into value: inout T)
+    private mutating func readBasic<T: BitwiseCopyable>(_ type: TypeCode, into value: inout T)
         throws(DBusError)
     {
         try expect(type)

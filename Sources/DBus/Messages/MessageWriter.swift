@@ -52,7 +52,7 @@ package struct MessageWriter: ~Copyable {
     }
 
     /// Writes a value that libdbus copies from where it stands.
-    mutating func writeBasic<T: BitwiseCopyable>(_ type: TypeCode, _ value: T, size: Int)
+    private mutating func writeBasic<T: BitwiseCopyable>(_ type: TypeCode, _ value: T, size: Int)
         throws(DBusError)
     {
         try layout.step { (layout) throws(DBusError) in try layout.value(type, size: size) }
@@ -62,7 +62,7 @@ package struct MessageWriter: ~Copyable {
     }
 
     /// Writes a value of text, whose length field has so many bytes.
-    mutating func writeText(
+    private mutating func writeText(
         _ type: TypeCode, _ text: String, lengthSize: Int
     ) throws(DBusError) {
         let size = lengthSize + text.utf8.count + 1

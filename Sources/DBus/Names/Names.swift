@@ -8,8 +8,8 @@ struct NameGrammar: Sendable {
     var prefix = ""
     var separator = UInt8(ascii: ".")
     var elements = 2...Int.max
-    var allowsHyphen = false
-    var allowsLeadingDigit = false
+    private var allowsHyphen = false
+    private var allowsLeadingDigit = false
     var maximumLength = 255
 
     static let bus = NameGrammar(kind: "a bus name", allowsHyphen: true)

@@ -46,7 +46,7 @@ public struct DomainRestoration: Sendable, Hashable {
 /// Backups, by the interface that is for the project's own tool.
 extension RemoteDefaults {
     /// The whole database is read and written, which takes as long as the disk.
-    private static let patience = Duration.seconds(3600)
+    private static let backupPatience = Duration.seconds(3600)
 
     /// The backups, the newest first.
     public func backups() async throws -> [RemoteBackup] {
@@ -59,13 +59,13 @@ extension RemoteDefaults {
 
     /// Makes a backup of everything that was acknowledged so far, and gives its name.
     public func backUp() async throws -> String {
-        try await call(Contract.BackUp.self, (), timeout: Self.patience)
+        try await call(Contract.BackUp.self, (), timeout: Self.backupPatience)
     }
 
     /// Gives every key the value that it has in a backup, and removes those that it does not have.
     public func restoreBackup(_ name: String) async throws -> RestorationOutcome {
         RestorationOutcome(
-            try await call(Contract.RestoreBackup.self, name, timeout: Self.patience))
+            try await call(Contract.RestoreBackup.self, name, timeout: Self.backupPatience))
     }
 
     /// Restores some domains, or the file of a backup, or tells what a restoration would change.
@@ -79,7 +79,7 @@ extension RemoteDefaults {
         _ name: String, at path: String, domains: [String], isDry: Bool
     ) async throws -> RestorationOutcome {
         let (counts, changes) = try await call(
-            Contract.Restore.self, (name, path, domains, isDry), timeout: Self.patience)
+            Contract.Restore.self, (name, path, domains, isDry), timeout: Self.backupPatience)
         return RestorationOutcome(
             counts,
             changes.map {
@@ -95,4 +95,50 @@ extension RestorationOutcome {
             undo: counts.undo, set: counts.set, removed: counts.removed, damaged: counts.damaged,
             locked: counts.locked, changes: changes)
     }
+}
+
+/// What has changed in a domain after a generation.
+public struct DomainDifference: Sendable {
+    /// The archives that were set since and are small enough to be sent at once, as bytes that
+    /// nobody has looked at.
+    public let changed: [String: [UInt8]]
+    /// The keys that were set since, too, and whose archives are to be read one by one.
+    public let large: [String]
+    /// The keys that were removed since.
+    public let removed: [String]
+    /// The generation up to which this tells everything.
+    public let generation: UInt64
+    /// Whether that is the difference; otherwise `changed` and `large` are the whole domain.
+    public let isComplete: Bool
+}
+
+extension RemoteDefaults {
+    /// What has changed in a domain after a generation; after 0 it is the whole domain.
+    public func difference(
+        of domain: String, since generation: UInt64
+    ) async throws -> DomainDifference {
+        let reply = try await call(
+            Contract.GetChanges.self, (domain, generation), timeout: Self.differencePatience)
+        return DomainDifference(
+            changed: Dictionary(reply.changed) { first, _ in first }, large: reply.large,
+            removed: reply.removed, generation: reply.generation, isComplete: reply.isComplete)
+    }
+
+    /// The whole domain as the difference from nothing, in one reply where it fits.
+    ///
+    /// Values that are damaged are left out then.
+    public func wholeDifference(of domain: String) async throws -> DomainDifference {
+        do {
+            let (entries, generation) = try await call(
+                Contract.GetAll.self, domain, timeout: Self.differencePatience)
+            return DomainDifference(
+                changed: Dictionary(entries) { first, _ in first }, large: [], removed: [],
+                generation: generation, isComplete: false)
+        } catch let error as DefaultsError where error.code == .tooLarge {
+            return try await difference(of: domain, since: 0)
+        }
+    }
+
+    /// As long as a large domain, and a daemon that others keep busy, may take.
+    private static var differencePatience: Duration { .seconds(300) }
 }

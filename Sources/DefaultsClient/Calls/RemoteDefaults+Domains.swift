@@ -1,4 +1,6 @@
+import DBus
 import DefaultsProtocol
+import DefaultsTerms
 public import KeyedArchive
 
 /// Changes of several keys, and whole domains.
@@ -96,5 +98,104 @@ public struct DefaultsEntry: Sendable {
     public init(key: String, archive: KeyedArchive) {
         self.key = key
         self.archive = archive
+    }
+}
+
+/// What a watcher of the daemon is told.
+public enum ChangeNotice: Sendable, Hashable {
+    /// One change was made.
+    case change(DefaultsChange)
+    /// More changes came than were taken: read again what you hold.
+    case missed
+}
+
+/// One change as the signal `Changed` tells it: names, never values.
+public struct DefaultsChange: Sendable, Hashable {
+    /// The domain, without a suffix.
+    public let domain: String
+    /// The layer: `domain`, `host`, `managed` or `system`.
+    public let layer: String
+    /// The keys that have another value now.
+    public let changed: [String]
+    /// The keys that are gone.
+    public let removed: [String]
+    /// The generation of the change.
+    public let generation: UInt64
+    /// The unique bus name of the writer.
+    public let origin: String
+
+    /// The domain as a call takes it, with the suffix of the layer.
+    public var domainWithLayer: String {
+        LayerName(rawValue: layer)?.spelling(of: domain) ?? domain + LayerName.separator + layer
+    }
+}
+
+extension RemoteDefaults {
+    /// How many changes are kept for a watcher that is slow.
+    private static let bufferedChanges = 1024
+
+    /// Follows the changes of one domain, in all its layers, or of all domains.
+    ///
+    /// The watch has begun when this returns. A watcher that does not keep up is told so by
+    /// ``ChangeNotice/missed``.
+    ///
+    /// - Parameter domain: The name of a domain, without a suffix; nil for all.
+    public func changes(
+        in domain: String? = nil
+    ) async throws -> some AsyncSequence<ChangeNotice, any Error> & Sendable {
+        let rule = ChangedSignal.rule(from: Contract.busName, of: domain)
+        let signals = try await connection.signals(rule, limit: Self.bufferedChanges)
+        return signals.map { element in
+            switch element {
+            case .signal(let signal): .change(DefaultsChange(try ChangedSignal(signal)))
+            case .overflow: .missed
+            }
+        }
+    }
+}
+
+extension DefaultsChange {
+    init(_ signal: ChangedSignal) {
+        self.init(
+            domain: signal.domain, layer: signal.layer, changed: signal.changed,
+            removed: signal.removed, generation: signal.generation, origin: signal.origin)
+    }
+}
+
+/// Changes of several keys of one domain, made all or not at all, as one change.
+///
+/// ```swift
+/// var transaction = DefaultsTransaction()
+/// transaction.set("PlaySound", to: archive)
+/// transaction.remove("PlayMusic")
+/// try await defaults.apply(transaction, in: "org.example.Game")
+/// ```
+public struct DefaultsTransaction: Sendable {
+    /// The keys that get a value.
+    public private(set) var values: [(key: String, archive: KeyedArchive)] = []
+    /// The keys that are removed; one that is not there is no error.
+    public private(set) var removals: [String] = []
+    /// The generation that a key must still have, 0 where it must be absent; the key "" stands for
+    /// the whole domain.
+    public var expected: [String: UInt64] = [:]
+    /// Whether the reply waits until the change is on disk.
+    public var isDurable = false
+    /// A name for the transaction: a second one with the same name replies what the first did.
+    public var token: String?
+
+    /// Makes a transaction that changes nothing yet.
+    public init() {}
+
+    /// Whether it changes nothing.
+    public var isEmpty: Bool { values.isEmpty && removals.isEmpty }
+
+    /// Sets a key, which no other part of the transaction names.
+    public mutating func set(_ key: String, to archive: KeyedArchive) {
+        values.append((key, archive))
+    }
+
+    /// Removes a key, which no other part of the transaction names.
+    public mutating func remove(_ key: String) {
+        removals.append(key)
     }
 }

@@ -86,3 +86,174 @@ extension ServiceFacts {
         }
     }
 }
+
+/// What the daemon says of itself.
+public struct ServiceStatus: Sendable, Hashable {
+    /// The version of the daemon.
+    public let version: String
+    /// The file that holds the database.
+    public let databasePath: String
+    /// The generation of the last change.
+    public let generation: UInt64
+    /// The generation up to which every change is on disk.
+    public let durableGeneration: UInt64
+    /// How many acknowledged changes are not on disk yet.
+    public let pendingChanges: UInt32
+    /// Why the disk refuses; empty while it does not.
+    public let storageError: String
+    /// The largest value, in bytes.
+    public let maximumValueSize: UInt64
+}
+
+extension RemoteDefaults {
+    /// Asks the daemon for all its properties at once.
+    ///
+    /// - Parameter timeout: How long to wait for the answer.
+    public func status(within timeout: Duration = .seconds(25)) async throws -> ServiceStatus {
+        try ServiceStatus(await call(Contract.GetProperties.self, (), timeout: timeout))
+    }
+}
+
+extension ServiceStatus {
+    fileprivate init(_ values: Contract.GetProperties.Reply) throws {
+        version = try values.string(Contract.version)
+        databasePath = try values.string(Contract.databasePath)
+        generation = try values.uint64(Contract.currentGeneration)
+        durableGeneration = try values.uint64(Contract.durableGeneration)
+        pendingChanges = try values.uint32(Contract.pendingChanges)
+        storageError = try values.string(Contract.storageError)
+        maximumValueSize = try values.uint64(Contract.maximumValueSize)
+    }
+}
+
+/// Who has made a change.
+public struct ChangeWriter: Sendable, Hashable {
+    /// The file of the program.
+    public let executable: String
+    /// The process, which may have ended since.
+    public let process: UInt32
+}
+
+/// The size of a domain.
+public struct DomainMeasure: Sendable, Hashable {
+    /// How many keys have values.
+    public let keys: UInt64
+    /// The bytes of the keys themselves.
+    public let nameBytes: UInt64
+    /// The bytes of all archives.
+    public let archiveBytes: UInt64
+    /// The largest archives with their sizes in bytes, the largest first.
+    public let largest: [Entry]
+
+    /// One key with the size of its archive.
+    public struct Entry: Sendable, Hashable {
+        /// The key.
+        public let key: String
+        /// The size in bytes.
+        public let size: UInt64
+    }
+}
+
+/// Who writes and how much there is, by the interface that is for the project's own tool.
+extension RemoteDefaults {
+    /// Who has made the change of a generation; nil where the daemon does not know.
+    public func writer(of generation: UInt64) async throws -> ChangeWriter? {
+        let (executable, process) = try await call(Contract.FindWriter.self, generation)
+        return executable.isEmpty ? nil : ChangeWriter(executable: executable, process: process)
+    }
+
+    /// How many changes each program has made since the daemon's start, the most first; the empty
+    /// name stands for those that are not known.
+    public func writers() async throws -> [(executable: String, changes: UInt64)] {
+        try await call(Contract.ListWriters.self, ()).sorted {
+            ($1.changes, $0.executable) < ($0.changes, $1.executable)
+        }
+    }
+
+    /// The size of a domain, with its largest values.
+    ///
+    /// - Parameters:
+    ///   - domain: The domain, with the suffix of a layer.
+    ///   - largest: How many of the largest values to name, up to 1000.
+    public func measure(_ domain: String, largest: UInt32) async throws -> DomainMeasure {
+        let measure = try await call(Contract.MeasureDomain.self, (domain, largest))
+        return DomainMeasure(
+            keys: measure.keys, nameBytes: measure.nameBytes, archiveBytes: measure.archiveBytes,
+            largest: measure.largest.map { DomainMeasure.Entry(key: $0.key, size: $0.size) })
+    }
+}
+
+/// A machine of which the database knows.
+public struct RemoteHost: Sendable, Hashable {
+    /// Its machine ID.
+    public let id: String
+    /// Its host name; empty where it is not known.
+    public let name: String
+
+    /// The name up to its first dot, as people often say it.
+    fileprivate var shortName: Substring { name.prefix { $0 != "." } }
+}
+
+extension [RemoteHost] {
+    /// The machines that the service takes a name or an ID for; it refuses a name that stands for
+    /// several, and where it stands for none keeps values under the name itself.
+    public func named(_ name: String) -> [RemoteHost] {
+        if let own = first, own.id == name || own.name == name { return [own] }
+        if let machine = first(where: { $0.id == name && !$0.name.isEmpty }) { return [machine] }
+        if let own = first, own.shortName == name { return [own] }
+        let named = filter { $0.name == name }
+        return named.isEmpty ? filter { $0.shortName == name } : named
+    }
+}
+
+/// The machines that share the database, by the interface that is for the project's own tool.
+extension RemoteDefaults {
+    /// The machines of which the database knows, the service's own first.
+    public func hosts() async throws -> [RemoteHost] {
+        try await call(Contract.ListHosts.self, ()).map { RemoteHost(id: $0.id, name: $0.name) }
+    }
+}
+
+/// A file of the administrator or the vendor, as the daemon has read it.
+public struct RemoteLayerFile: Sendable, Hashable {
+    /// ``DefaultsLayer/managed`` or ``DefaultsLayer/system``.
+    public let layer: DefaultsLayer
+    /// The domain that it is for, without a suffix; empty where its name is that of none.
+    public let domain: String
+    /// Where it is.
+    public let path: String
+    /// What is wrong with it; nil where it is good.
+    public let problem: String?
+
+    /// The domain with the suffix of the layer, as calls take it; nil where it is for none.
+    public var domainWithLayer: String? { domain.isEmpty ? nil : layer.domain(of: domain) }
+}
+
+/// What an administrator has locked.
+public struct RemoteLock: Sendable, Hashable {
+    /// A key; or the beginning of keys, and `*`.
+    public let pattern: String
+    /// The file that locks it.
+    public let file: String
+}
+
+/// Files of layers, by the interface that is for the project's own tool.
+extension RemoteDefaults {
+    /// The files of the layers `managed` and `system`, the weakest first within a domain's layer.
+    public func layerFiles() async throws -> [RemoteLayerFile] {
+        try await call(Contract.ListLayerFiles.self, ()).map {
+            RemoteLayerFile(
+                layer: DefaultsLayer(rawValue: $0.layer), domain: $0.domain, path: $0.path,
+                problem: $0.problem.isEmpty ? nil : $0.problem)
+        }
+    }
+
+    /// What is locked in a domain: by its own files first, then by those of NSGlobalDomain.
+    ///
+    /// - Parameter domain: A domain, without a suffix.
+    public func locks(of domain: String) async throws -> [RemoteLock] {
+        try await call(Contract.ListLocks.self, domain).map {
+            RemoteLock(pattern: $0.pattern, file: $0.path)
+        }
+    }
+}

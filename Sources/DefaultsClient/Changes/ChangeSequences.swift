@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The changes of what holds for a key, as they come, for one consumer.
 ///
 /// It never holds more than one change: a consumer that is slow is given the newest value, together
@@ -160,5 +162,43 @@ extension Defaults {
     /// How it is with the service, now and after each change of that.
     public var states: AsyncStream<DefaultsState> {
         store.service.states.stream { state }
+    }
+}
+
+/// Gives elements to all who listen, each of whom keeps the newest few that it has not fetched.
+final class Broadcast<Element: Sendable>: Sendable {
+    private struct State {
+        var listeners: [UInt64: AsyncStream<Element>.Continuation] = [:]
+        var lastNumber: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    /// How many elements wait for a listener that is slow; older ones are let go of.
+    private static var limit: Int { 256 }
+
+    /// What is told from now on.
+    ///
+    /// - Parameter first: Gives the first element. It is called after the listener is known, so no change
+    ///   is missed between the two.
+    func stream(startingWith first: () -> Element? = { nil }) -> AsyncStream<Element> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(Self.limit)) { continuation in
+            let number = state.withLock { state in
+                state.lastNumber += 1
+                state.listeners[state.lastNumber] = continuation
+                return state.lastNumber
+            }
+            if let first = first() { continuation.yield(first) }
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+            }
+        }
+    }
+
+    /// - Returns: Whether anybody listens.
+    @discardableResult
+    func tell(_ element: Element) -> Bool {
+        let listeners = state.withLock { Array($0.listeners.values) }
+        for listener in listeners { listener.yield(element) }
+        return !listeners.isEmpty
     }
 }

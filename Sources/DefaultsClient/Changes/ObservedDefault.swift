@@ -62,3 +62,57 @@ public final class ObservedDefault<Value>: Observable, Sendable {
         registrar.withMutation(of: self, keyPath: \.value) {}
     }
 }
+
+/// A property that is a value of the defaults.
+///
+/// ```swift
+/// struct Mixer {
+///     @Default(.playSound) var playSound
+///
+///     func mute() {
+///         playSound = false
+///         $playSound.reset()
+///     }
+/// }
+/// ```
+///
+/// It reads and writes as ``Defaults/subscript(_:)`` does.
+@propertyWrapper
+public struct Default<Value>: Sendable {
+    /// The key.
+    public let key: DefaultsKey<Value>
+    /// Where its value is.
+    public let defaults: Defaults
+
+    /// Makes a property of a key.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - defaults: Where the value is: the application's own, as it is now, unless told otherwise.
+    public init(_ key: DefaultsKey<Value>, in defaults: Defaults = .standard) {
+        self.key = key
+        self.defaults = defaults
+    }
+
+    /// What holds for the key.
+    @inlinable public var wrappedValue: Value {
+        get { defaults[key] }
+        nonmutating set { defaults[key] = newValue }
+    }
+
+    /// The property's key, with what else can be done.
+    public var projectedValue: Default { self }
+
+    /// Removes the user's own value.
+    public func reset() { defaults.reset(key) }
+    /// Whether the user has a value of their own.
+    public var isSet: Bool { defaults.isSet(key) }
+    /// Whether the administrator has locked the key.
+    public var isLocked: Bool { defaults.isLocked(key) }
+    /// Where the value comes from; nil where it is the key's default.
+    public var layer: DefaultsLayer? { defaults.layer(of: key) }
+    /// The changes of the value.
+    public var changes: ValueChanges<Value> { defaults.changes(of: key) }
+    /// The value, now and after each change.
+    public var values: Values<Value> { defaults.values(of: key) }
+}

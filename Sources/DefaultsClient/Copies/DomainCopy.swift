@@ -69,7 +69,7 @@ final class DomainCopy: @unchecked Sendable {
     /// Whether the page tells of a change that is not here: somebody reaches the service.
     var isOutdated: Bool { counter.map { $0.value > generation } ?? false }
 
-    var newestForeign: UInt64 {
+    private var newestForeign: UInt64 {
         foreign.values.reduce(0) { max($0, $1.generation) }
     }
 
@@ -116,5 +116,162 @@ final class DomainCopy: @unchecked Sendable {
         let before = stores.map { $0.held(names) }
         body()
         for (store, before) in zip(stores, before) { store.note(names, before, isOwn: isOwn) }
+    }
+}
+
+/// Asking the service.
+extension DomainCopy {
+    /// Whether it is enough to ask for what has changed, or all has to be read: at first, and where the
+    /// administrator may have locked something.
+    var canCatchUp: Bool { isLoaded && foreign[.managed] == nil }
+
+    /// The layers in which others may have changed something.
+    var changedLayers: [LayerName] {
+        LayerName.allCases.filter { $0 == .domain || foreign[$0] != nil }
+    }
+
+    /// Ends a question, and lets those go on who waited for its answer.
+    ///
+    /// - Parameter isRead: Whether the layers are as new as the question.
+    /// - Returns: Whether to ask again: somebody came later, or wants to be told of every change.
+    func endAsking(isRead: Bool, _ lock: Guard) -> Bool {
+        questions.end()
+        guard isRead else { return true }
+        if isCurrent {
+            questions.answerAll(lock)
+            return false
+        }
+        questions.answer(lock)
+        return questions.isAwaited || isObserved
+    }
+
+    /// Lets all go on who wait, if it is current by now.
+    func endWaitsIfCurrent(_ lock: Guard) -> Bool {
+        guard isCurrent else { return false }
+        questions.answerAll(lock)
+        return true
+    }
+
+    /// Notes that it cannot be read from this service.
+    func refuseReading(_ lock: Guard) {
+        isRefused = true
+        questions.answerAll(lock)
+    }
+
+    /// Notes that nothing is on its way any more.
+    func forgetCalls() {
+        questions.end()
+        outbox.batches.first?.isOnItsWay = false
+    }
+}
+
+/// What this process changes.
+extension DomainCopy {
+    /// Takes a change of one key, to be sent with others that wait.
+    func enqueue(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) {
+        change(CollectionOfOne(name), isOwn: true) { outbox.add(entry, forKey: name, in: layer) }
+    }
+
+    /// Takes changes that are to be sent as they are.
+    func enqueue(_ batch: Batch) {
+        change(batch.changes.keys, isOwn: true) { outbox.append(batch) }
+    }
+
+    /// Whether a change would leave everything as it is.
+    func isNoChange(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) -> Bool {
+        isCurrent && self.entry(name, in: layer).isSame(as: entry)
+    }
+
+    /// The batch that is to be sent, now sent; nil where there is none, or one is on its way.
+    func takeNextToSend() -> Batch? {
+        guard let first = outbox.batches.first, !first.isOnItsWay else { return nil }
+        first.send()
+        return first
+    }
+
+    /// The first batch is the service's.
+    ///
+    /// - Parameter generation: The one that its answer tells. It is an old one where the batch was sent
+    ///   again because an answer was lost; what was read since is newer.
+    func acknowledge(_ generation: UInt64) {
+        guard let batch = outbox.batches.first else { return }
+        guard generation > readGeneration else {
+            return change(batch.changes.keys, isOwn: false) { _ = outbox.removeFirst() }
+        }
+        _ = outbox.removeFirst()
+        // The values stay the same for all who look, so nobody is told.
+        for (name, entry) in batch.changes {
+            layers[batch.layer.index][name] = isKept(entry) ? entry : Entry(.large)
+        }
+        let large = batch.changes.filter { !isKept($0.value) }
+        if !large.isEmpty { for store in stores { store.forget(large.keys) } }
+        // Nobody changed anything in between, so that the layers are as new as the change. Where there
+        // is a gap somebody may have, of whom the signal waits for the disk: it is asked for then.
+        if isLoaded && generation == self.generation + 1 && newestForeign <= self.generation {
+            self.generation = generation
+        }
+    }
+
+    private func isKept(_ entry: Entry?) -> Bool {
+        holdsLarge || entry?.isLarge != true
+    }
+
+    /// The service has refused the first batch: what it changed is as before.
+    func refuse() {
+        guard let batch = outbox.batches.first else { return }
+        change(batch.changes.keys, isOwn: false) { _ = outbox.removeFirst() }
+    }
+
+    /// What became of the first batch is not known, or it did not get there: it is sent once more.
+    func sendAgain() {
+        outbox.batches.first?.isOnItsWay = false
+    }
+}
+
+/// Whether the service was asked for a copy, and who waits for the answer.
+///
+/// Used under the lock of the service.
+struct Questions {
+    /// How often it was asked.
+    private var count: UInt64 = 0
+    /// Whether it has been asked, and has not answered.
+    private var isAsked = false
+    /// Those who wait, each for the answer to a question after the one that was the last when they came.
+    private var waiting: [(last: UInt64, resume: () -> Void)] = []
+
+    /// Whether the service is being asked.
+    var isUnderWay: Bool { isAsked }
+
+    /// Whether anybody waits.
+    var isAwaited: Bool { !waiting.isEmpty }
+
+    /// Has a closure called when a question is answered that is still to be asked.
+    mutating func wait(_ resume: @escaping () -> Void) {
+        waiting.append((count, resume))
+    }
+
+    /// Begins to ask; false where that is under way.
+    mutating func begin() -> Bool {
+        guard !isAsked else { return false }
+        isAsked = true
+        count += 1
+        return true
+    }
+
+    /// Ends the question, answered or not.
+    mutating func end() {
+        isAsked = false
+    }
+
+    /// Lets those go on who came before the last question.
+    mutating func answer(_ lock: Guard) {
+        for waiter in waiting where waiter.last < count { lock.whenFree(waiter.resume) }
+        waiting.removeAll { $0.last < count }
+    }
+
+    /// Lets all go on.
+    mutating func answerAll(_ lock: Guard) {
+        for waiter in waiting { lock.whenFree(waiter.resume) }
+        waiting = []
     }
 }

@@ -1,4 +1,37 @@
+import Glibc
 import Synchronization
+
+/// Something that went wrong behind a call that does not throw.
+///
+/// ``Defaults/failures`` tells of each.
+public struct DefaultsFailure: Sendable {
+    /// What was tried.
+    public enum Action: Sendable, Hashable {
+        /// A change was refused. What holds is as it was before.
+        case write
+        /// A value could not be decoded as its key has it. What is read is the default.
+        case read
+        /// A value that could not be decoded was replaced by a new one. The error names the key under
+        /// which it is kept.
+        case replace
+    }
+
+    /// What was tried.
+    public let action: Action
+    /// The keys, sorted.
+    public let keys: [String]
+    /// The domain, with the suffix of the layer.
+    public let domain: String
+    /// Why: a ``ClientError``, or what encoding or decoding threw.
+    public let error: any Error
+
+    init(action: Action, keys: [KeyName], domain: String, error: any Error) {
+        self.action = action
+        self.keys = keys.sorted().map(\.string)
+        self.domain = domain
+        self.error = error
+    }
+}
 
 /// Gives failures to those who listen, and writes them to standard error if nobody does.
 final class Failures: Sendable {
@@ -61,5 +94,28 @@ func reason(of error: any Error) -> String {
     case let error as any LoggableError:
         error.description.hasSuffix(".") ? error.description : "\(error.description)."
     default: "The error is one of \(type(of: error))."
+    }
+}
+
+/// Sentences for the user of a program that has nobody else to tell.
+enum StandardError {
+    /// Writes a sentence as one line, in one piece.
+    ///
+    /// A standard error that nobody reads any more does not end the program by SIGPIPE.
+    static func say(_ sentence: String) {
+        let words = sentence.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let bytes = Array("defaults: \(words)\n".utf8)
+        var (brokenPipe, before) = (sigset_t(), sigset_t())
+        sigemptyset(&brokenPipe)
+        sigaddset(&brokenPipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
+        if write(STDERR_FILENO, bytes, bytes.count) < 0, errno == EPIPE,
+            sigismember(&before, SIGPIPE) == 0
+        {
+            // It is pending for this thread, and must not be when it is let through again.
+            var noTime = timespec()
+            sigtimedwait(&brokenPipe, nil, &noTime)
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 }

@@ -4,7 +4,7 @@ import KeyedArchive
 /// Changes of this process.
 extension Store {
     /// How much may wait to be sent, in bytes, of a domain.
-    static let largestBacklog = 64 << 20
+    private static let largestBacklog = 64 << 20
     /// How long a change is waited for.
     ///
     /// It goes on its way all the same.

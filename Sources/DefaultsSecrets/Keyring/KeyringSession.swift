@@ -155,7 +155,7 @@ struct KeyringSession: Sendable {
         }
     }
 
-    func dismiss(_ prompt: ObjectPath) async throws {
+    private func dismiss(_ prompt: ObjectPath) async throws {
         try await call(prompt, "Prompt", "Dismiss", replying: "") { _ in
         } read: { _ in
         }
