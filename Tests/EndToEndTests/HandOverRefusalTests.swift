@@ -28,7 +28,7 @@ import Testing
             status: 74, words: "cannot be locked"),
         Obstacle(
             testDescription: "the database is no file", python: "os.mkdir(place + '/defaults.db')",
-            status: 74, words: "/defaults.db cannot be opened: open"),
+            status: 74, words: "/defaults.db is not a regular file"),
         Obstacle(
             testDescription: "the database is another program's",
             python: "sql('CREATE TABLE theirs (x)')", status: 65, words: "of another program"),

@@ -35,6 +35,9 @@ ATTEMPTS = 3
 GIVEN_BACK = 16 << 10
 """KiB that the daemon may have of its own when all is over."""
 
+THREADS = 2 * 3
+"""Descriptors of the two threads for long calls, which are kept once they have been started."""
+
 BUS_MEMORY = 640 << 10
 """KiB that the bus may need for what is not read; see UnreadTotal."""
 
@@ -134,7 +137,7 @@ class Trial:
         daemon = self.desktop.start()
         self._fill()
         before = self._serve()
-        descriptors = self._descriptors()
+        descriptors = self._descriptors() + THREADS
         offender = native.started(
             self.programs["offender"], self.offence.kind,
             # One message is sent however busy the machine is.
