@@ -130,6 +130,58 @@ import Testing
         database.close()
     }
 
+    @Test("A process that ends, or is killed, right after the removal leaves work for the next one")
+    func leftForTheNext() async throws {
+        let database = try scratch.open()
+        try fill(database, 1000)
+        try await database.flush()
+        let writer = try database.makeWriter()
+        while try await writer.tidy() {}
+        #expect(await !writer.mayHoldRemovedValues)
+        try database.clear(Self.large)
+        let batch = try #require(database.beginFlush())
+        try await writer.write(batch)
+        database.finishFlush(batch, .success(()))
+        #expect(await writer.mayHoldRemovedValues)
+        await writer.close()
+        database.close()
+        let next = try scratch.open()
+        let other = try next.makeWriter()
+        #expect(await other.mayHoldRemovedValues)
+        while try await other.tidy() {}
+        #expect(await !other.mayHoldRemovedValues)
+        await other.close()
+        next.close()
+    }
+
+    @Test("The row of a dropped domain stays as long as a long read keeps its entries in the file")
+    func longRead() async throws {
+        let database = try scratch.open()
+        try fill(database, 6000)
+        try await database.flush()
+        let writer = try database.makeWriter()
+        try await writer.beginLog()
+        try database.clear(Self.large)
+        let batch = try #require(database.beginFlush())
+        try await writer.write(batch)
+        database.finishFlush(batch, .success(()))
+        let reading = try database.snapshot()
+        while try await writer.tidy() {}
+        #expect(await writer.mayHoldRemovedValues)
+        #expect(try rows("SELECT count(*) FROM entries") == "[(0,)]")
+        #expect(try dropped() == "[(1, '\(Self.large)')]")
+        reading.close()
+        try database.set(["later": [1]])
+        let second = try #require(database.beginFlush())
+        try await writer.write(second)
+        database.finishFlush(second, .success(()))
+        while try await writer.tidy() {}
+        #expect(await !writer.mayHoldRemovedValues)
+        #expect(try dropped() == "[(0, None)]")
+        await writer.close()
+        database.close()
+    }
+
     @Test("A dropped domain is no damage, neither in a check nor in a backup that is read")
     func check() async throws {
         let database = try scratch.open()

@@ -136,7 +136,7 @@ import Testing
         }
         let before = try count()
         #expect(before == 2100 * 8)
-        #expect(try Forgetting(on: connection).forgetSome(isTight: false))
+        #expect(try Forgetting(on: connection).forgetSome(isTight: false, isErased: true))
         let removed = before - (try count())
         #expect(removed > 0 && removed <= Forgetting.rowsAtOnce)
         database.close()

@@ -46,6 +46,34 @@ import Testing
         #expect(try scratch.open().archive("kept") == [1])
     }
 
+    @Test(
+        "A power cut after the file was cut to its new size is no damage, though its beginning is old"
+    )
+    func cutBeforeItsHeader() async throws {
+        let database = try scratch.open()
+        try database.set(["kept": [1]])
+        try await fill(database, 6, of: 1 << 20)
+        let writer = try database.makeWriter()
+        try await writer.beginLog()
+        try database.clear("org.example.Large")
+        let batch = try #require(database.beginFlush())
+        try await writer.write(batch)
+        database.finishFlush(batch, .success(()))
+        // The log has the smaller database, and the file the larger one.
+        #expect(try await writer.tidy())
+        let copy = try scratch.copyAll()
+        let size = try copy.size(copy.store)
+        await writer.close()
+        database.close()
+        let given = 512 * PageSize.ours.whole
+        #expect(size > 2 * given)
+        try #require(truncate(copy.store, off_t(size - given)) == 0)
+        let next = try copy.open()
+        #expect(copy.rescue == nil)
+        #expect(try next.keys() == ["kept"])
+        next.close()
+    }
+
     @Test("A database that is read while it is tidied up is small after the next flush")
     func readMeanwhile() async throws {
         let database = try scratch.open()

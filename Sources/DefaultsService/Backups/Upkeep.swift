@@ -83,16 +83,16 @@ extension DefaultsObject {
         if !upkeep.waiting.contains(where: \.isTidying) { request(.tidying) }
     }
 
-    /// Returns the free pages that the previous process has left.
+    /// Removes what the previous process has left of removed values.
     func tidyUpAfterStart() async {
-        if await writer.hasFreePages { tidyUp() }
+        if await writer.mayHoldRemovedValues { tidyUp() }
     }
 
     /// Returns free pages, as far as the time allows, so that removed values are no longer in the file; to
     /// be called at the end, after the flush.
     func tidyAtEnd() async {
         let deadline = ContinuousClock.now + Upkeep.timeAtEnd
-        guard await writer.hasFreePages else { return }
+        guard await writer.mayHoldRemovedValues else { return }
         await tidy { ContinuousClock.now < deadline }
     }
 
@@ -124,6 +124,7 @@ extension DefaultsObject {
             // It is tried again after the next flush. The log may have to restart for that.
             longCalls.isLogReady = false
             logger.debug("The database could not be made smaller: \(error)")
+            if error.isDamage { repair(because: error.description) }
         }
     }
 

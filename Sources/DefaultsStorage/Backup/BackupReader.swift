@@ -119,7 +119,7 @@ package actor BackupReader {
         SELECT domains.id, name, host, key, generation, checksum, length(archive),
             iif(length(archive) <= \(PendingOverlay.maximumBytes), archive, NULL)
         FROM domains CROSS JOIN entries ON entries.domain = domains.id
-        WHERE archive IS NOT NULL ORDER BY name, host, key
+        WHERE archive IS NOT NULL AND NOT \(DroppedDomains.mark) ORDER BY name, host, key
         """
 
     private static let anyValue = """

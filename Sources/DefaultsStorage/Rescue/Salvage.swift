@@ -17,6 +17,8 @@ struct Salvage {
     private(set) var names: [Int64: [Domain]] = [:]
     /// The numbers of the domains that were removed with all their entries.
     private var dropped: Set<Int64> = []
+    /// The last changes of the entries that were removed so.
+    private var droppedUpTo: [Domain: Generation] = [:]
     /// What the rows of domains tell, of each the one with the last change.
     private(set) var domains: [Domain: SalvagedDomain] = [:]
     /// The state with the highest generation.
@@ -154,8 +156,13 @@ struct Salvage {
             note(row.domain, id: row.id)
             let known = domains[row.domain]?.lastChange
             if known.map({ $0 < row.lastChange ?? .first }) ?? true { domains[row.domain] = row }
-        case .droppedDomain(let id):
-            dropped.insert(id)
+        case .droppedDomain(let row):
+            dropped.insert(row.id)
+            guard let domain = row.domain else { return }
+            note(domain, id: row.id)
+            if let last = row.lastChange {
+                droppedUpTo[domain] = max(droppedUpTo[domain] ?? last, last)
+            }
         case .host(let host):
             if hosts.count < HostTable.mostNames { hosts.append(host) }
         case .entry, .token:
@@ -170,6 +177,7 @@ struct Salvage {
         else { return }
         if DroppedDomains.isMark(host) {
             dropped.insert(id)
+            if let domain = DroppedDomains.domain(name: name, mark: host) { note(domain, id: id) }
         } else if let domain = Domain(name: name, hostColumn: host) {
             note(domain, id: id)
         }
@@ -201,12 +209,12 @@ extension Salvage {
                 continue
             }
             switch SalvagedRow(record, id: cell.row) {
-            case .entry(let entry) where dropped.contains(entry.domain):
-                note(overflow)
             case .entry(let entry):
                 if let domain = domain(of: entry) {
                     note(overflow)
-                    try body(.entry(domain, entry))
+                    if !isDropped(entry, of: domain) { try body(.entry(domain, entry)) }
+                } else if dropped.contains(entry.domain) {
+                    note(overflow)
                 } else {
                     // A removal that is lost is not missed.
                     if entry.archive != nil {
@@ -231,11 +239,22 @@ extension Salvage {
             guard let cell = page.cell(at: place),
                 let (record, overflow) = try pages.record(of: cell),
                 case .entry(let entry) = SalvagedRow(record, id: cell.row),
-                !dropped.contains(entry.domain), let domain = domain(of: entry)
+                let domain = domain(of: entry), !isDropped(entry, of: domain)
             else { continue }
             note(overflow)
             try body(.entry(domain, entry))
         }
+    }
+
+    /// Whether an entry was removed with its whole domain, which a row tells that has a mark.
+    ///
+    /// A mark that is damaged takes no entry that came after the removal: these are above the horizon.
+    private func isDropped(_ entry: SalvagedEntry, of domain: Domain) -> Bool {
+        let horizon = domains[domain]?.horizon
+        let isBeforeHorizon = horizon.map { entry.generation <= $0 } ?? true
+        guard isBeforeHorizon else { return false }
+        if let last = droppedUpTo[domain], entry.generation <= last { return true }
+        return dropped.contains(entry.domain)
     }
 
     /// The domain under which an entry was stored; nil where its checksum speaks for none.

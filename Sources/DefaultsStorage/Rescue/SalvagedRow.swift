@@ -7,8 +7,7 @@ internal import DefaultsModel
 enum SalvagedRow {
     case state(StoreState)
     case domain(SalvagedDomain)
-    /// A domain that was removed with all its entries, by its number.
-    case droppedDomain(Int64)
+    case droppedDomain(SalvagedDroppedDomain)
     case entry(SalvagedEntry)
     case token(SalvagedToken)
     case host(Host)
@@ -27,7 +26,7 @@ enum SalvagedRow {
             self = .state(state)
         case (5...7, .text):
             if case .text(let host) = record.columns[2], DroppedDomains.isMark(host) {
-                self = .droppedDomain(id)
+                self = .droppedDomain(SalvagedDroppedDomain(record.columns, id: id, mark: host))
                 return
             }
             guard let domain = SalvagedDomain(record.columns, id: id) else { return nil }
@@ -69,6 +68,26 @@ struct SalvagedDomain: Equatable {
         // A database of the first version has neither.
         lastChange = columns.generation(at: 5)
         horizon = columns.generation(at: 6)
+    }
+}
+
+/// A domain that was removed with all its entries, as a row tells of it.
+struct SalvagedDroppedDomain {
+    /// The number that its entries name it by.
+    let id: Int64
+    /// Nil if the row makes no sense.
+    let domain: Domain?
+    /// The last change of an entry that was removed with it.
+    let lastChange: Generation?
+
+    fileprivate init(_ columns: [StoreRecord.Column], id: Int64, mark: String) {
+        self.id = id
+        if case .text(let name) = columns[1] {
+            domain = DroppedDomains.domain(name: name, mark: mark)
+        } else {
+            domain = nil
+        }
+        lastChange = columns.generation(at: 5)
     }
 }
 

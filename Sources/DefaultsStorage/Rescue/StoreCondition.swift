@@ -67,10 +67,13 @@ struct StoreCondition {
     ) -> String? {
         guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)),
             let pageSize = header.uint16(at: 16).flatMap(PageSize.init(claimed:)),
-            let pages = header.uint32(at: 28)
+            let claimed = header.uint32(at: 28)
         else { return "The file \(path) was damaged at its beginning." }
         // Where the two differ, the number of pages is none.
         guard header[24..<28].elementsEqual(header[92..<96]) else { return nil }
+        // A power cut after the file was cut to its new size may have left its old beginning. The log
+        // has the new one.
+        let pages = log?.databaseSize ?? claimed
         let present = size / pageSize.whole
         // The log may hold pages that the file is yet to get.
         let isCut = (present..<max(present, pages)).contains {

@@ -10,8 +10,9 @@ internal import SQLite
 ///
 /// Invariants:
 /// 1. Nothing that is read of a store, nor a rescue of it, gives an entry of a dropped domain.
-/// 2. The row of a dropped domain is removed after its entries, when their pages are no longer free
-///    pages of the file. Until then it tells a rescue what to leave out.
+/// 2. The row of a dropped domain is removed after its entries, when these are no longer anywhere in
+///    the file. Until then it tells a rescue what to leave out: every entry of the domain up to its
+///    last change.
 struct DroppedDomains {
     /// How many entries a domain may have that is not dropped but removed at once.
     static let mostRemovedAtOnce: Int64 = 256
@@ -20,8 +21,10 @@ struct DroppedDomains {
     /// The same if the disk is nearly full: they write 1 MiB to the log at most, with as much again
     /// for the indexes.
     private static let entriesInTightStep: Int64 = 256
-    /// The size of the values from which on a step ends, in bytes.
+    /// The size of the values from which on a step ends, in bytes, and the same if the disk is nearly
+    /// full: a store of an earlier version overwrites what is removed, which is written to the log.
     private static let bytesInStep: Int64 = 64 << 20
+    private static let bytesInTightStep: Int64 = 1 << 20
 
     private let connection: Connection
 
@@ -36,13 +39,23 @@ struct DroppedDomains {
         hostColumn.utf8.first == UInt8(ascii: "!")
     }
 
+    /// The condition for that on a column of a query.
+    static let mark = "(host >= '!' AND host < '\"')"
+
+    /// The domain that was dropped, by the columns of its row; nil if they make no sense.
+    static func domain(name: String, mark: String) -> Domain? {
+        let parts = mark.split(separator: "!", omittingEmptySubsequences: false)
+        guard isMark(mark), parts.count == 3 else { return nil }
+        return Domain(name: name, hostColumn: String(parts[2]))
+    }
+
     /// Drops a domain if it has many entries, in the transaction of a flush.
     ///
     /// - Returns: The number of its row; nil if it was not dropped.
     func drop(_ domain: Domain) throws(SQLiteError) -> Int64? {
         let update = try connection.prepare(
             """
-            UPDATE domains SET host = '!' || id, key_count = 0, key_bytes = 0
+            UPDATE domains SET host = '!' || id || '!' || host, key_count = 0, key_bytes = 0
                 WHERE name = ?1 AND host = ?2 AND
                     (SELECT count(*) FROM (SELECT 1 FROM entries WHERE domain = domains.id LIMIT ?3))
                         = ?3
@@ -56,37 +69,51 @@ struct DroppedDomains {
         return row
     }
 
+    /// Whether there are any.
+    func areThere() throws(SQLiteError) -> Bool {
+        try !rows().isEmpty
+    }
+
     /// Removes some entries of a dropped domain, or the row of one that has none left.
     ///
-    /// - Parameter isTight: Whether the disk has hardly any space for the log.
+    /// - Parameters:
+    ///   - isTight: Whether the disk has hardly any space for the log.
+    ///   - isErased: Whether nothing of the entries that were removed is in the file.
     /// - Returns: Whether something was removed; there may be more.
-    func removeSome(isTight: Bool) throws(SQLiteError) -> Bool {
-        let select = try connection.prepare(
-            "SELECT id FROM domains WHERE host >= '!' AND host < '\"' LIMIT 1")
-        guard try select.step() else { return false }
-        let row = select.integer(at: 0)
-        select.reset()
-        let most =
-            isTight ? DroppedDomains.entriesInTightStep : DroppedDomains.entriesInStep
-        if try removeValues(of: row, atMost: most) { return true }
-        if try removeRemovals(of: row, atMost: most) { return true }
-        let delete = try connection.prepare("DELETE FROM domains WHERE id = ?1")
-        try delete.bind(row, at: 1)
-        try delete.run()
-        return true
+    func removeSome(isTight: Bool, isErased: Bool) throws(SQLiteError) -> Bool {
+        for row in try rows() {
+            if try removeValues(of: row, isTight: isTight) { return true }
+            if try removeRemovals(of: row, isTight: isTight) { return true }
+            guard isErased else { continue }
+            let delete = try connection.prepare("DELETE FROM domains WHERE id = ?1")
+            try delete.bind(row, at: 1)
+            try delete.run()
+            return true
+        }
+        return false
+    }
+
+    private func rows() throws(SQLiteError) -> [Int64] {
+        let select = try connection.prepare("SELECT id FROM domains WHERE \(DroppedDomains.mark)")
+        var rows: [Int64] = []
+        while try select.step() { rows.append(select.integer(at: 0)) }
+        return rows
+    }
+
+    private static func entries(isTight: Bool) -> Int64 {
+        isTight ? entriesInTightStep : entriesInStep
     }
 
     /// Removes values in the order of their rows, so that whole pages become free.
-    private func removeValues(
-        of domain: Int64, atMost most: Int64
-    ) throws(SQLiteError) -> Bool {
+    private func removeValues(of domain: Int64, isTight: Bool) throws(SQLiteError) -> Bool {
+        let most = isTight ? DroppedDomains.bytesInTightStep : DroppedDomains.bytesInStep
         let values = "FROM entries WHERE domain = ?1 AND archive IS NOT NULL"
         let select = try connection.prepare(
             "SELECT id, length(archive) \(values) ORDER BY id LIMIT ?2")
         try select.bind(domain, at: 1)
-        try select.bind(most, at: 2)
+        try select.bind(DroppedDomains.entries(isTight: isTight), at: 2)
         var (last, bytes) = (Int64?.none, Int64(0))
-        while bytes < DroppedDomains.bytesInStep, try select.step() {
+        while bytes < most, try select.step() {
             last = select.integer(at: 0)
             bytes += select.integer(at: 1)
         }
@@ -99,16 +126,14 @@ struct DroppedDomains {
         return true
     }
 
-    private func removeRemovals(
-        of domain: Int64, atMost most: Int64
-    ) throws(SQLiteError) -> Bool {
+    private func removeRemovals(of domain: Int64, isTight: Bool) throws(SQLiteError) -> Bool {
         let delete = try connection.prepare(
             """
             DELETE FROM entries WHERE id IN (SELECT id FROM entries
                 WHERE domain = ?1 AND archive IS NULL LIMIT ?2)
             """)
         try delete.bind(domain, at: 1)
-        try delete.bind(most, at: 2)
+        try delete.bind(DroppedDomains.entries(isTight: isTight), at: 2)
         try delete.run()
         return connection.changedRows > 0
     }

@@ -21,11 +21,14 @@ struct Forgetting {
 
     /// Forgets some.
     ///
-    /// - Parameter isTight: Whether the disk has hardly any space for the log.
+    /// - Parameters:
+    ///   - isTight: Whether the disk has hardly any space for the log.
+    ///   - isErased: Whether nothing that was removed is in the file.
     /// - Returns: Whether something was forgotten; there may be more.
-    func forgetSome(isTight: Bool) throws(SQLiteError) -> Bool {
+    func forgetSome(isTight: Bool, isErased: Bool) throws(SQLiteError) -> Bool {
         try connection.transaction { () throws(SQLiteError) in
-            if try DroppedDomains(on: connection).removeSome(isTight: isTight) { return true }
+            let dropped = DroppedDomains(on: connection)
+            if try dropped.removeSome(isTight: isTight, isErased: isErased) { return true }
             if try forgetTokens() { return true }
             return try forgetDomains()
         }

@@ -56,6 +56,12 @@ struct FreePages {
         try number("freelist_count")
     }
 
+    /// Whether nothing stands in them, because there are none or they were overwritten (invariant 1).
+    func areErased() throws(SQLiteError) -> Bool {
+        if try count() == 0 { return true }
+        return try !areReturnable()
+    }
+
     /// Returns a few in the transaction of a flush; where there are many, keeps these from being
     /// written into the file before they are returned.
     func prepareCommit() throws(SQLiteError) {

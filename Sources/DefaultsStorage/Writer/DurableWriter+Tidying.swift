@@ -29,6 +29,8 @@ struct Chores {
     var isTight = false
     /// Whether the log is to be folded back when the rest is done.
     var isFoldingDue = false
+    /// Whether the reserve was given away for a step.
+    var hasReleasedReserve = false
     /// Whether it is worth trying to make the reserve.
     var isReserveOfUse = true
 
@@ -39,8 +41,8 @@ struct Chores {
         (isStuck, hasFailed, isTight) = (false, false, false)
     }
 
-    mutating func noteForgotten() {
-        (emptyDomains, tokens, hasDropped) = (0, 0, false)
+    mutating func noteForgotten(hasDropped: Bool) {
+        (emptyDomains, tokens, self.hasDropped) = (0, 0, hasDropped)
     }
 }
 
@@ -65,6 +67,12 @@ extension DurableWriter {
         return (try? FreePages(of: connection).count()) ?? 0 > 0
     }
 
+    /// Whether removed values may still be in the file: in free pages, or as entries of dropped domains.
+    package var mayHoldRemovedValues: Bool {
+        guard let connection else { return false }
+        return hasFreePages || (try? DroppedDomains(on: connection).areThere()) ?? false
+    }
+
     /// Does one step: returns free pages to the disk, forgets surplus tokens and empty domains, and makes
     /// the reserve.
     ///
@@ -81,6 +89,7 @@ extension DurableWriter {
             if makeSpace(on: connection, after: error) { return true }
             throw .storeFailure(file.path, error, .cannotWrite)
         }
+        if chores.hasReleasedReserve, reserve.takeBack() { chores.hasReleasedReserve = false }
         if chores.isReserveOfUse { chores.isReserveOfUse = reserve.make() }
         return false
     }
@@ -96,7 +105,11 @@ extension DurableWriter {
         let isFirst = !chores.hasFailed
         (chores.hasFailed, chores.isTight, chores.isStuck) = (true, true, !isFirst)
         guard error.isOfFullDisk else { return isFirst }
-        if isFirst { _ = reserve.release() } else { reserve.takeBack() }
+        if isFirst {
+            chores.hasReleasedReserve = reserve.release() || chores.hasReleasedReserve
+        } else if chores.hasReleasedReserve, reserve.takeBack() {
+            chores.hasReleasedReserve = false
+        }
         return isFirst
     }
 
@@ -109,15 +122,19 @@ extension DurableWriter {
             return true
         }
         chores.isStuck = true
+        // Before anything else, or the log would grow with each step. A long read prevents it. Then it
+        // is tried again after the next flush.
+        if chores.isFoldingDue { chores.isFoldingDue = try !pages.finish() }
         if chores.isForgettingDue {
-            if try Forgetting(on: connection).forgetSome(isTight: chores.isTight) {
+            let isErased = chores.isFoldingDue ? false : try pages.areErased()
+            if try Forgetting(on: connection)
+                .forgetSome(isTight: chores.isTight, isErased: isErased)
+            {
                 chores.isStuck = false
                 return true
             }
-            chores.noteForgotten()
+            chores.noteForgotten(hasDropped: try DroppedDomains(on: connection).areThere())
         }
-        // A long read prevents this. Then it is tried again after the next flush.
-        if chores.isFoldingDue { chores.isFoldingDue = try !pages.finish() }
         return false
     }
 }

@@ -152,7 +152,7 @@ import Testing
             [Desktop.builtProgram("Library"), "card", "archive"],
             environment: desktop.environmentWithoutBus)
         #expect(result.status == 1)
-        #expect(result.error.contains("LibraryCard' is not coded: "), "\(result)")
+        #expect(result.error.contains("LibraryCard' cannot be coded: "), "\(result)")
     }
 
     @Test func `A file to load that is no regular file, or has no name, is refused for that`() {

@@ -17,6 +17,8 @@ final class WriteAheadLog {
     struct Frame {
         let page: Int
         let offset: Int
+        /// How many pages the database has after it; 0 unless it is the last frame of a transaction.
+        var databaseSize = 0
         /// Whether its checksum is right.
         let isWhole: Bool
         /// Whether those of all frames of its transaction are.
@@ -29,6 +31,8 @@ final class WriteAheadLog {
     let pageSize: PageSize
     /// Whether transactions that were on disk are damaged.
     let isDamaged: Bool
+    /// How many pages the database has after the last transaction; nil if there is none.
+    let databaseSize: Int?
     private let file: File
     /// The frames of each page that transactions have left, the oldest first.
     private let frames: [Int: [Frame]]
@@ -78,6 +82,7 @@ final class WriteAheadLog {
                 transactions[index][frame].isCertain = false
             }
         }
+        databaseSize = transactions.last?.last?.databaseSize
         frames = Dictionary(grouping: transactions.joined(), by: \.page)
         frameCount = transactions.reduce(0) { $0 + $1.count }
         self.file = file
@@ -135,7 +140,8 @@ final class WriteAheadLog {
             expected?.add(bytes[..<8])
             expected?.add(bytes[frameHeaderSize...])
             let isWhole = isOurs && expected == stored
-            current.append(Frame(page: page, offset: offset, isWhole: isWhole))
+            current.append(
+                Frame(page: page, offset: offset, databaseSize: commit, isWhole: isWhole))
             guard isOurs else { continue }
             hasMore = true
             // What a frame says of itself lets the next be judged though this one is damaged.
