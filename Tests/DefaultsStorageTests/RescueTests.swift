@@ -60,6 +60,26 @@ import Testing
         }
     }
 
+    @Test(
+        "What the check of a store with a flipped bit in an index does not find, no read meets",
+        arguments: ["present", "entries_by_generation", "removals", "sqlite_autoindex_entries_1"])
+    func bitsOfIndex(name: String) async throws {
+        let store = try await DamagedStore()
+        let bytes = try store.copy.bytes(store.copy.store)
+        let root = try store.copy.query(
+            "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
+        let page = try #require(Int(root.filter(\.isNumber)))
+        for _ in 0..<40 {
+            let index = (page - 1) * Self.pageSize + Int.random(in: 0..<Self.pageSize)
+            let scratch = try store.copy.copyAll()
+            var damaged = bytes
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8)
+            try Data(damaged).write(to: URL(fileURLWithPath: scratch.store))
+            let outcome = try await RescueOutcome(of: scratch, expecting: store)
+            #expect(outcome.missing.isEmpty, "byte \(index)")
+        }
+    }
+
     /// Nil where the header says that another version or program has made it, which is refused.
     private func openingOrRefused(
         _ scratch: Scratch, _ store: DamagedStore

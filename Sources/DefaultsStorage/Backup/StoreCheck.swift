@@ -73,6 +73,9 @@ final class StoreCheck {
         var rows: Int64 = 0
         var values: Int64 = 0
         var nameBytes: Int64 = 0
+        /// What the numbers of all rows, and of those that are values, add up to by ``StoreCheck/digest``.
+        var rowDigest: Int64 = 0
+        var valueDigest: Int64 = 0
     }
 
     private let file: StoreFile
@@ -169,7 +172,7 @@ extension StoreCheck {
             length(CAST(key AS BLOB)),
             (SELECT twin.id FROM entries twin
                 WHERE twin.domain = entries.domain AND twin.key = entries.key),
-            length(archive)
+            length(archive), \(digest("entries.id"))
         FROM entries LEFT JOIN domains ON domains.id = entries.domain
         WHERE entries.id > ?1 ORDER BY entries.id LIMIT ?2
         """
@@ -178,7 +181,9 @@ extension StoreCheck {
         // What is about to be removed need not be whole.
         if entry.text(at: 2).map(DroppedDomains.isMark) == true { return }
         found.rows += 1
+        found.rowDigest &+= entry.integer(at: 10)
         if !entry.isNull(at: 9) {
+            found.valueDigest &+= entry.integer(at: 10)
             found.nameBytes += entry.integer(at: 7)
             found.values += 1
         }
@@ -227,6 +232,12 @@ extension StoreCheck {
         return rows == StoreCheck.rowsAtOnce || counted >= StoreCheck.countedAtOnce
     }
 
+    /// The number of a row as 31 bits: an index that leads to another row has another sum of these, and
+    /// the sum does not overflow.
+    private static func digest(_ id: String) -> String {
+        "((\(id) & 1073741823) + ((\(id) >> 30) & 1073741823))"
+    }
+
     private static let domains = """
         SELECT id, key_count, key_bytes,
             (SELECT count(*) FROM entries WHERE domain = domains.id AND archive IS NOT NULL),
@@ -236,7 +247,13 @@ extension StoreCheck {
                 WHERE domain = domains.id AND archive IS NULL),
             (SELECT twin.id FROM domains twin
                 WHERE twin.name = domains.name AND twin.host = domains.host),
-            name, host
+            name, host,
+            (SELECT coalesce(sum(\(digest("id"))), 0) FROM entries
+                WHERE domain = domains.id AND archive IS NOT NULL),
+            (SELECT coalesce(sum(\(digest("id"))), 0) FROM entries INDEXED BY entries_by_generation
+                WHERE domain = domains.id),
+            (SELECT coalesce(sum(\(digest("id"))), 0) FROM entries INDEXED BY removals
+                WHERE domain = domains.id AND archive IS NULL)
         FROM domains WHERE id > ?1 ORDER BY id LIMIT ?2
         """
 
@@ -246,8 +263,11 @@ extension StoreCheck {
         claimed.values &+= values
         claimed.nameBytes &+= domain.integer(at: 2)
         claimed.rows += rows
+        claimed.valueDigest &+= domain.integer(at: 9)
+        claimed.rowDigest &+= domain.integer(at: 10)
         let isSound =
             values == domain.integer(at: 3) && rows &- values == domain.integer(at: 5)
+            && domain.integer(at: 10) &- domain.integer(at: 9) == domain.integer(at: 11)
             && domain.integer(at: 6) == position
         if !isSound { noteMismatch(domain.text(at: 7) ?? "a domain") }
     }
