@@ -80,7 +80,7 @@ final class CallerProcess<Call> {
     /// application that begins may ask for all that it has.
     static var grace: Duration { .milliseconds(50) }
 
-    /// How long it rests: so many times as long as the call has taken, but no longer than the bound.
+    /// How long it rests: ten times as long as the call took, but at most ``longestRest``.
     static var restFactor: Int { 10 }
     static var longestRest: Duration { .milliseconds(250) }
 

@@ -174,8 +174,8 @@ extension Message {
 struct PendingCalls {
     /// What ends a call.
     ///
-    /// Whoever takes a call out of the table calls one of the two, once, and when the table is not
-    /// being changed any more: they lead to code of the program, which may come back here.
+    /// The code that takes a call out of the table calls one of the two closures, once. It does so after
+    /// the table has changed, because the closures run code of the program, which may call back here.
     struct Waiting {
         let number: UInt64
         let timer: EventLoop.Timer?

@@ -214,7 +214,7 @@ extension DBusError {
     var weight: Int { MessageLimits.headerWeight + name.string.utf8.count + message.utf8.count }
 }
 
-/// An error that says how a caller over D-Bus is to be told of it.
+/// An error that has a name and a message for callers over D-Bus.
 ///
 /// A method handler throws one to answer its call with that error. Any other error answers
 /// `org.freedesktop.DBus.Error.Failed` without its text, because a text that was not written for

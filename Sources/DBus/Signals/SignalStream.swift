@@ -90,8 +90,8 @@ final class Subscription: Sendable {
 // Invariants
 //
 // 1. No more than `limit` signals wait.
-// 2. What is lost is told of at the place where it is missing: between the signals that waited and
-//    those that came after.
+// 2. A loss is reported at its place in the order: after the signals that waited, before those that
+//    came later.
 // 3. The consumer that waits is resumed exactly once.
 
 /// The signals that a stream's consumer has not fetched yet.

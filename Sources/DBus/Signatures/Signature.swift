@@ -74,7 +74,7 @@ extension Signature {
     /// The signature of an array of these.
     var asArray: Signature { Signature(checked: "a" + string) }
 
-    /// The element of a dictionary; it stands in no other place than an array.
+    /// The entry type of a dictionary, which only an array may contain.
     ///
     /// - Throws: ``DBusError`` where the key is a container or one of them is not a single type.
     static func entry(key: Signature, value: Signature) throws(DBusError) -> Signature {

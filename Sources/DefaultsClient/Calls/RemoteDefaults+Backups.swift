@@ -99,8 +99,8 @@ extension RestorationOutcome {
 
 /// What has changed in a domain after a generation.
 public struct DomainDifference: Sendable {
-    /// The archives that were set since and are small enough to be sent at once, as bytes that
-    /// nobody has looked at.
+    /// The archives that were set since and are small enough to be sent at once, as bytes that have
+    /// not been validated.
     public let changed: [String: [UInt8]]
     /// The keys that were set since, too, and whose archives are to be read one by one.
     public let large: [String]

@@ -101,7 +101,7 @@ public struct DefaultsEntry: Sendable {
     }
 }
 
-/// What a watcher of the daemon is told.
+/// What a watcher receives.
 public enum ChangeNotice: Sendable, Hashable {
     /// One change was made.
     case change(DefaultsChange)
@@ -109,7 +109,7 @@ public enum ChangeNotice: Sendable, Hashable {
     case missed
 }
 
-/// One change as the signal `Changed` tells it: names, never values.
+/// One change as the signal `Changed` reports it: names, never values.
 public struct DefaultsChange: Sendable, Hashable {
     /// The domain, without a suffix.
     public let domain: String
@@ -136,7 +136,7 @@ extension RemoteDefaults {
 
     /// Follows the changes of one domain, in all its layers, or of all domains.
     ///
-    /// The watch has begun when this returns. A watcher that does not keep up is told so by
+    /// The watch has begun when this returns. A watcher that does not keep up gets
     /// ``ChangeNotice/missed``.
     ///
     /// - Parameter domain: The name of a domain, without a suffix; nil for all.

@@ -165,7 +165,7 @@ extension Defaults {
     }
 }
 
-/// Gives elements to all who listen, each of whom keeps the newest few that it has not fetched.
+/// Sends elements to all listeners, each of which keeps the newest ones that it has not fetched.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var listeners: [UInt64: AsyncStream<Element>.Continuation] = [:]
@@ -173,10 +173,10 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How many elements wait for a listener that is slow; older ones are let go of.
+    /// How many elements are kept for a slow listener; older ones are dropped.
     private static var limit: Int { 256 }
 
-    /// What is told from now on.
+    /// The elements that are sent from now on.
     ///
     /// - Parameter first: Gives the first element. It is called after the listener is known, so no change
     ///   is missed between the two.

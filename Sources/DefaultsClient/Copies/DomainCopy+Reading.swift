@@ -140,7 +140,7 @@ extension DomainCopy {
     }
 }
 
-/// The keys that the administrator has locked, as `Attach` tells of them.
+/// The keys that the administrator has locked, as the reply of `Attach` lists them.
 struct LockedNames: Equatable {
     private var names: Set<KeyName> = []
     private var prefixes: [String] = []
