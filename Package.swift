@@ -63,6 +63,7 @@ let package = Package(
 
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
+        module("SystemCalls", ["CLinux"]),
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
         module("ValuePaths", ["KeyedArchive", "PropertyList"]),
@@ -71,28 +72,34 @@ let package = Package(
         module("OpenStepPropertyList", ["PropertyList", "KeyedArchive"]),
         module("DomainForms", ["KeyedArchive", "PropertyList", "XMLPropertyList"]),
         module("SQLite", ["CSQLite"]),
-        module("DBus", ["CDBus", "CLinux"]),
+        module("DBus", ["CDBus", "CLinux", "SystemCalls"]),
         module("DefaultsTerms"),
         module("DefaultsModel", ["DefaultsTerms"]),
         module(
             "DefaultsFiles",
             [
                 "DefaultsModel", "DefaultsTerms", "DomainForms", "KeyedArchive", "PropertyList",
-                "XMLPropertyList",
+                "XMLPropertyList", "SystemCalls",
             ]),
-        module("DefaultsStorage", ["DefaultsModel", "DefaultsTerms", "SQLite", "CLinux"]),
         module(
-            "DefaultsProtocol", ["DefaultsTerms", "DBus", "KeyedArchive", "PropertyList"],
+            "DefaultsStorage",
+            ["DefaultsModel", "DefaultsTerms", "SQLite", "CLinux", "SystemCalls"]),
+        module(
+            "DefaultsProtocol",
+            ["DefaultsTerms", "DBus", "KeyedArchive", "PropertyList", "SystemCalls"],
             exclude: ["org.defaultsd.Defaults1.xml"]),
         module(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "DBus", "KeyedArchive", "CLinux", logging,
+                "DefaultsProtocol", "DBus", "KeyedArchive", "CLinux", "SystemCalls", logging,
             ]),
         module(
             "DefaultsClient",
-            ["DefaultsTerms", "DefaultsProtocol", "KeyedArchive", "DBus", "CLinux"]),
+            [
+                "DefaultsTerms", "DefaultsProtocol", "KeyedArchive", "DBus", "CLinux",
+                "SystemCalls",
+            ]),
         module(
             "DefaultsFoundation",
             ["DefaultsTerms", "DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
@@ -104,7 +111,7 @@ let package = Package(
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
-                "CLinux",
+                "CLinux", "SystemCalls",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Completion/Scripts"]),
 
@@ -160,7 +167,7 @@ let package = Package(
             "DefaultsFoundationTests",
             ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),
         tests("SQLiteTests", ["SQLite"]),
-        tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
+        tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),
         tests(
             "DefaultsClientTests",
             ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
@@ -184,13 +191,13 @@ let package = Package(
             "DefaultsStorageTests",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "SQLite", "CSQLite",
-                "StorageCrashWriter",
+                "SystemCalls", "StorageCrashWriter",
             ]),
         tests(
             "DefaultsProtocolTests",
             [
                 "DefaultsTerms", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
-                "TestSupport",
+                "SystemCalls", "TestSupport",
             ]),
         tests(
             "EndToEndTests",

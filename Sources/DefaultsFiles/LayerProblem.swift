@@ -1,6 +1,7 @@
 internal import DefaultsModel
 internal import DefaultsTerms
 internal import Glibc
+internal import SystemCalls
 
 /// A problem with a file of a layer: where and why.
 ///
@@ -92,18 +93,12 @@ extension LayerProblem {
         default:
             LayerProblem(
                 [EMFILE, ENFILE, ENOMEM].contains(code) ? .noMeans : .unreadable, path,
-                "It cannot be read: \(words(of: code)).")
+                "It cannot be read: \(SystemError.words(for: code)).")
         }
     }
 
     private static func isLink(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-    }
-
-    private static func words(of code: Int32) -> String {
-        // The text is the C library's, and is copied.
-        String(cString: strerror(code))
+        FileStatus.ifAny(path, followingLinks: false)?.kind == .link
     }
 
     /// The system does not watch the places.
@@ -111,7 +106,7 @@ extension LayerProblem {
         LayerProblem(
             .notWatched, path,
             "The system does not report changes of these files "
-                + "(\(words(of: code))). They are read every 30 seconds and on SIGHUP instead. To fix it, raise "
+                + "(\(SystemError.words(for: code))). They are read every 30 seconds and on SIGHUP instead. To fix it, raise "
                 + "fs.inotify.max_user_instances or fs.inotify.max_user_watches.")
     }
 

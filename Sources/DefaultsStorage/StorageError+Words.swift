@@ -2,6 +2,7 @@ internal import DefaultsModel
 import DefaultsTerms
 internal import Glibc
 internal import SQLite
+internal import SystemCalls
 
 /// The words of every error of this module.
 extension StorageError {

@@ -1,5 +1,6 @@
 package import DefaultsModel
 internal import SQLite
+internal import SystemCalls
 
 /// A failure of the storage, or a limit of it that was reached.
 package struct StorageError: Error, Sendable, CustomStringConvertible {

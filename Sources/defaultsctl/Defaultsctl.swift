@@ -2,6 +2,7 @@ import ArgumentParser
 import DBus
 import DefaultsProtocol
 @preconcurrency import Glibc
+import SystemCalls
 
 /// `defaultsctl`: reads, writes and watches the user's defaults.
 @main

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemCalls
 import Testing
 import TestSupport
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemCalls
 import TestSupport
 
 @testable import DBus

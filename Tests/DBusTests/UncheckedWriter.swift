@@ -1,4 +1,5 @@
 import CDBus
+import SystemCalls
 
 @testable import DBus
 

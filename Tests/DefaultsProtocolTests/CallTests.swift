@@ -2,6 +2,7 @@ import DBus
 import DefaultsProtocol
 import DefaultsTerms
 import Glibc
+import SystemCalls
 import Testing
 
 /// What one end of a call writes, the other end reads.

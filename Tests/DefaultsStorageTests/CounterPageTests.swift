@@ -1,6 +1,7 @@
 import DefaultsModel
 import Foundation
 import Glibc
+import SystemCalls
 import Testing
 
 @testable import DefaultsStorage

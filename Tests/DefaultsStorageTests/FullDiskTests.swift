@@ -1,6 +1,7 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import SystemCalls
 import Testing
 
 @testable import DefaultsStorage

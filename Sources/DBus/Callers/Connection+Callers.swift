@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 
 // Invariants
 //
@@ -52,9 +53,10 @@ extension Connection {
         guard var path = link.peerPath?[...] else { return false }
         while let slash = path.lastIndex(of: "/") {
             path = path[..<slash]
-            var status = stat()
-            guard stat(path.isEmpty ? "/" : String(path), &status) == 0 else { return false }
-            if status.st_uid == geteuid(), status.st_mode & 0o077 == 0 { return true }
+            guard let status = FileStatus.ifAny(path.isEmpty ? "/" : String(path)) else {
+                return false
+            }
+            if status.owner == geteuid(), status.mode & 0o077 == 0 { return true }
         }
         return false
     }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SystemCalls
 
 /// Who is at the other end, as the kernel told the bus, or us, when the connection was made.
 ///
@@ -81,18 +82,12 @@ extension PeerCredentials.Answer {
 ///
 /// A sandbox differs from its host in at least one of them.
 package struct ProcessPlace: Sendable, Hashable {
-    private let root: Identity
-    private let userNamespace: Identity
-    private let mountNamespace: Identity
+    private let root: FileIdentity
+    private let userNamespace: FileIdentity
+    private let mountNamespace: FileIdentity
 
     /// The place of this process; nil without `/proc`.
     package static let own = ProcessPlace(at: "/proc/self")
-
-    /// What tells a file from every other one.
-    private struct Identity: Hashable {
-        let device: UInt64
-        let node: UInt64
-    }
 
     /// Looks at a process by its number.
     ///
@@ -111,20 +106,14 @@ package struct ProcessPlace: Sendable, Hashable {
     }
 
     private init?(at path: String) {
-        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return nil }
-        defer { close(directory) }
-        guard let root = Self.identity("root/", in: directory),
-            let userNamespace = Self.identity("ns/user", in: directory),
-            let mountNamespace = Self.identity("ns/mnt", in: directory)
-        else { return nil }
-        (self.root, self.userNamespace, self.mountNamespace) = (root, userNamespace, mountNamespace)
-    }
-
-    private static func identity(_ name: String, in directory: Int32) -> Identity? {
-        var status = stat()
-        guard fstatat(directory, name, &status, 0) == 0 else { return nil }
-        return Identity(device: UInt64(status.st_dev), node: UInt64(status.st_ino))
+        do {
+            let directory = try File(path, O_RDONLY | O_DIRECTORY)
+            root = try FileStatus(of: "root/", in: directory).identity
+            userNamespace = try FileStatus(of: "ns/user", in: directory).identity
+            mountNamespace = try FileStatus(of: "ns/mnt", in: directory).identity
+        } catch {
+            return nil
+        }
     }
 
     /// A reference to the process that has a number now; nil if there is none.

@@ -1,4 +1,5 @@
 import Synchronization
+package import SystemCalls
 
 // Invariants
 //

@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 
 /// A failure of a D-Bus operation: one that the bus or a peer reported, or one found here before
 /// anything was sent.
@@ -225,17 +226,4 @@ package protocol ErrorReply: Error {
 
     /// A sentence for people.
     var errorMessage: String { get }
-}
-
-/// What the C library says about an error number.
-package enum SystemError {
-    package static func words(for code: Int32) -> String {
-        // strerror may hand out a buffer that another thread overwrites; this one is ours.
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
-            guard let words = buffer.baseAddress,
-                strerror_r(code, words, buffer.count) == 0
-            else { return "error \(code)" }
-            return String(cString: words)
-        }
-    }
 }

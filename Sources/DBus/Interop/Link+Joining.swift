@@ -1,6 +1,7 @@
 import CDBus
 import CLinux
 import Glibc
+import SystemCalls
 
 /// Where a bus is, or a peer without one.
 package enum Address: Sendable, Hashable {

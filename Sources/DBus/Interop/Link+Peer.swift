@@ -1,6 +1,7 @@
 import CDBus
 import CLinux
 import Glibc
+import SystemCalls
 
 // Invariants
 //

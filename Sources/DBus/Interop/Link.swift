@@ -1,4 +1,5 @@
 import CDBus
+import SystemCalls
 
 // Invariants
 //
@@ -38,7 +39,7 @@ final class Link {
     /// Whether the application has closed the socket under us.
     private(set) var isLost = false
     /// Which socket it is.
-    private var identity: DescriptorIdentity?
+    private var identity: FileIdentity?
     private var isStarted = false
 
     /// Called with each message that comes, but for calls to the interface
@@ -132,7 +133,7 @@ final class Link {
         dbus_connection_set_dispatch_status_function(
             connection, { _, status, context in Link.from(context).dispatchStatusChanged(status) },
             context, nil)
-        identity = socket.flatMap { DescriptorIdentity(of: $0) }
+        identity = socket.flatMap { FileIdentity(ofDescriptor: $0) }
         isStarted = true
         // The greeting may have brought messages along.
         dispatchStatusChanged(dbus_connection_get_dispatch_status(connection))
@@ -163,7 +164,7 @@ final class Link {
     /// must not write there what is meant for the bus.
     var isIntact: Bool {
         guard !isLost, let identity, let socket else { return !isLost }
-        return identity.isHeld(by: socket)
+        return identity.isHeld(byDescriptor: socket)
     }
 
     /// Gives the connection up, whose socket is not ours any more, without touching the number.

@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 
 /// Descriptors that the loop waits for.
 extension EventLoop {
@@ -6,7 +7,7 @@ extension EventLoop {
     package final class Watch {
         let descriptor: Int32
         /// What the number stood for when it was given.
-        private let identity: DescriptorIdentity?
+        private let identity: FileIdentity?
         /// Until the end of the wait: the loop keeps a watch until it polls again, and a loop that has
         /// ended never does.
         private var loop: EventLoop?
@@ -24,14 +25,14 @@ extension EventLoop {
             handler: @escaping (Events) -> Void
         ) {
             self.descriptor = descriptor
-            identity = DescriptorIdentity(of: descriptor)
+            identity = FileIdentity(ofDescriptor: descriptor)
             self.events = events
             self.loop = loop
             self.handler = handler
         }
 
         /// Whether the application has closed the descriptor under us.
-        var isLost: Bool { !(identity?.isHeld(by: descriptor) ?? true) }
+        var isLost: Bool { !(identity?.isHeld(byDescriptor: descriptor) ?? true) }
 
         /// Ends the wait and lets go of the handler.
         ///
@@ -127,30 +128,4 @@ package struct Events: OptionSet, Sendable {
     package static let lost = Events(rawValue: Int16(POLLNVAL))
     /// The other end has hung up; reported unasked.
     package static let hangUp = Events(rawValue: Int16(POLLHUP))
-}
-
-/// Which open file a number stands for.
-///
-/// A program may close descriptors that it has not opened, as daemons do when they begin, and open files
-/// of its own under the same numbers. We must not read from these files, write to them, or close them. Each
-/// socket and each pipe has an inode of its own, so the inode shows which one it is.
-struct DescriptorIdentity: Sendable, Equatable {
-    private let device: dev_t
-    private let node: ino_t
-
-    /// Nil if no file is open under the number.
-    init?(of descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        (device, node) = (status.st_dev, status.st_ino)
-    }
-
-    /// Whether the number still stands for the same file.
-    ///
-    /// True also if the system does not say.
-    func isHeld(by descriptor: Int32) -> Bool {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return errno != EBADF }
-        return (status.st_dev, status.st_ino) == (device, node)
-    }
 }

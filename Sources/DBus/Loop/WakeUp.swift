@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import SystemCalls
 
 // Invariants
 //
@@ -13,14 +14,14 @@ final class WakeUp: Sendable {
     /// An end of the pipe.
     private struct End {
         let number: Int32
-        let identity: DescriptorIdentity?
+        let identity: FileIdentity?
 
         init(_ number: Int32) {
             self.number = number
-            identity = DescriptorIdentity(of: number)
+            identity = FileIdentity(ofDescriptor: number)
         }
 
-        var isIntact: Bool { identity?.isHeld(by: number) ?? false }
+        var isIntact: Bool { identity?.isHeld(byDescriptor: number) ?? false }
 
         func closeIfOurs() {
             if isIntact { close(number) }
@@ -92,19 +93,6 @@ final class WakeUp: Sendable {
             withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { bytes in
                 while read(pipe.reading.number, bytes.baseAddress, bytes.count) == bytes.count {}
             }
-        }
-    }
-}
-
-/// The descriptors of standard input, output and error.
-package enum StandardDescriptors {
-    /// Fills those that this program was started without, so that none of its files or sockets takes
-    /// their place; what reads or writes there fails as it would without.
-    package static func fill() {
-        for (number, mode) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] as [(Int32, Int32)]
-        where fcntl(number, F_GETFD) < 0 {
-            // The lowest number that is free is this one, as those before are taken.
-            _ = open("/dev/null", mode)
         }
     }
 }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// What a message may hold, so that a bus takes it, and how much of them may wait.
 enum MessageLimits {
     /// Containers inside each other, all kinds together, as the receiver counts them: twice the 32
@@ -68,28 +66,5 @@ enum MessageLimits {
     static func sendable(_ text: String) -> String {
         let cut = String(decoding: text.utf8.prefix(8 << 10), as: UTF8.self)
         return String(cut.map { $0 == "\0" ? "\u{FFFD}" : $0 })
-    }
-}
-
-/// An open file descriptor that is closed when the last reference to it goes away.
-///
-/// One that is sent stays open here: the message carries a duplicate. One that is received is the
-/// receiver's own.
-package final class FileDescriptor: Sendable, Equatable {
-    /// The number by which the system knows it; valid as long as this object lives.
-    package let number: Int32
-
-    /// Takes a descriptor over.
-    package init(owning number: Int32) {
-        self.number = number
-    }
-
-    deinit {
-        close(number)
-    }
-
-    /// Whether both are the same object, not merely the same file.
-    package static func == (first: FileDescriptor, second: FileDescriptor) -> Bool {
-        first === second
     }
 }

@@ -1,4 +1,5 @@
 import CDBus
+package import SystemCalls
 
 // Invariants
 //

@@ -1,3 +1,5 @@
+package import SystemCalls
+
 /// A value of any type of D-Bus.
 ///
 /// Where the types are known beforehand, ``MessageReader`` and ``MessageWriter`` are faster and say

@@ -1,6 +1,7 @@
 package import DBus
 import DefaultsProtocol
 public import KeyedArchive
+package import SystemCalls
 
 /// The calls of the D-Bus contract, typed, as a client makes them.
 ///

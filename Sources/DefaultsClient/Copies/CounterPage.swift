@@ -2,6 +2,7 @@ import DBus
 import DefaultsTerms
 import Glibc
 import Synchronization
+import SystemCalls
 
 /// The counters by which a process sees that its copies are current, mapped as the contract says at
 /// `Attach`.

@@ -1,6 +1,6 @@
 import CLinux
-package import DBus
 @preconcurrency import Glibc
+package import SystemCalls
 
 /// A `defaultsd --peer` that a process runs for itself when it reaches no service.
 ///
@@ -37,30 +37,23 @@ package struct PrivateDaemon: Sendable {
         let ours = FileDescriptor(owning: ends[0])
         let theirs = FileDescriptor(owning: ends[1])
         guard let log = DaemonLog() else { throw .last(program) }
-        let process = try spawn(
-            program, variables, serving: theirs.number, log: log.descriptor.number)
-        return (PrivateDaemon(process: process, log: log), ours)
+        do throws(SystemError) {
+            let process = try withExtendedLifetime((theirs, log)) { () throws(SystemError) in
+                try SpawnedProcess(
+                    program, ["--peer", "0", "--priorities"], environment: variables,
+                    input: theirs.number, errors: log.descriptor.number)
+            }
+            return (PrivateDaemon(process: process.identifier, log: log), ours)
+        } catch {
+            throw .cannotRun(program, reason: error.reason)
+        }
     }
 
     /// Waits until the daemon has written everything and ended.
     ///
     /// - Returns: Its exit status; the number of a signal that ended it, plus 128.
     package func waitUntilExit() -> Int32 {
-        Self.exitStatus(Self.reap(process))
-    }
-
-    /// Waits for the end of a child, and gives its status as wait(2) has it.
-    package static func reap(_ process: Int32) -> Int32 {
-        var status: Int32 = 0
-        // The program may ignore the ends of its children, so that there is nothing to collect.
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        return status
-    }
-
-    /// The exit status in what wait(2) gives; the number of a signal, plus 128.
-    package static func exitStatus(_ status: Int32) -> Int32 {
-        let signal = status & 0x7F
-        return signal == 0 ? (status >> 8) & 0xFF : signal + 128
+        SpawnedProcess.exitStatus(SpawnedProcess.reap(process))
     }
 
     /// What the daemon's last error was, in its words; nil if it has reported none.
@@ -77,67 +70,9 @@ extension PrivateDaemon.Failure {
     }
 }
 
-// MARK: Starting the program
+// MARK: Its environment
 
 extension PrivateDaemon {
-    /// Starts the program with the socket as its standard input, and nothing else of this process.
-    private static func spawn(
-        _ program: String, _ variables: [String], serving socket: Int32, log: Int32
-    ) throws(Failure) -> pid_t {
-        // Above the standard descriptors, which the program may have closed: none overwrites another.
-        let socket = fcntl(socket, F_DUPFD_CLOEXEC, 3)
-        let log = fcntl(log, F_DUPFD_CLOEXEC, 3)
-        defer { for number in [socket, log] where number >= 0 { close(number) } }
-        guard socket >= 0, log >= 0 else { throw .last(program) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        let outcomes = [
-            posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO),
-            // A reader of this program's output must not wait for the daemon to end.
-            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0),
-            posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO),
-            clinux_close_from(&actions, 3),
-        ]
-        if let code = outcomes.first(where: { $0 != 0 }) {
-            throw .cannotRun(program, reason: SystemError.words(for: code))
-        }
-
-        var attributes = childAttributes()
-        defer { posix_spawnattr_destroy(&attributes) }
-        // The C strings live until the child has its own.
-        let arguments = cStrings([program, "--peer", "0", "--priorities"])
-        let variables = cStrings(variables)
-        defer { for text in arguments + variables { free(text) } }
-        var process = pid_t()
-        let code = posix_spawn(&process, program, &actions, &attributes, arguments, variables)
-        guard code == 0 else {
-            throw .cannotRun(program, reason: SystemError.words(for: code))
-        }
-        return process
-    }
-
-    /// No signal is blocked or ignored, and what the keyboard sends goes to this program alone.
-    private static func childAttributes() -> posix_spawnattr_t {
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(
-            &attributes,
-            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-        return attributes
-    }
-
-    /// Copies for the caller to free, and nil as the end of the list.
-    private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
-        texts.map { strdup($0) } + [nil]
-    }
-
     /// This process's variables, without the address of a service manager that watches this process.
     ///
     /// To be called where the program may read its environment: a thread that changes it races with this.
@@ -177,19 +112,12 @@ package enum DaemonProgram {
     }
 
     private static func isProgram(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            && access(path, X_OK) == 0
+        FileStatus.ifAny(path)?.kind == .regular && access(path, X_OK) == 0
     }
 
     /// The directory of the running program.
     private static var ownDirectory: String? {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let length = readlink("/proc/self/exe", &bytes, bytes.count)
-        guard length > 0 else { return nil }
-        let path = String(
-            decoding: bytes.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return path.lastIndex(of: "/").map { String(path[..<$0]) }
+        Path.target(ofLink: "/proc/self/exe").map(Path.parent)
     }
 }
 

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SystemCalls
 
 /// Buses of this user, whatever the environment of this process says.
 ///
@@ -39,14 +40,13 @@ enum UserBus {
     ///   socket must belong to the user, and be no symbolic links.
     static func address(in runtimeDirectory: String) -> String? {
         let path = "\(runtimeDirectory)/bus"
-        guard isOwn(runtimeDirectory, S_IFDIR), isOwn(path, S_IFSOCK) else { return nil }
+        guard isOwn(runtimeDirectory, .directory), isOwn(path, .socket) else { return nil }
         return "unix:path=\(path)"
     }
 
-    private static func isOwn(_ path: String, _ type: mode_t) -> Bool {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return false }
-        return status.st_mode & S_IFMT == type && status.st_uid == geteuid()
+    private static func isOwn(_ path: String, _ kind: FileStatus.Kind) -> Bool {
+        let status = FileStatus.ifAny(path, followingLinks: false)
+        return status?.kind == kind && status?.owner == geteuid()
     }
 
     /// Whether the environment names this bus as that of the session.
@@ -92,14 +92,14 @@ struct ExpectedDatabase {
     func isThat(of databasePath: String) -> Bool {
         guard let directory, let slash = databasePath.lastIndex(of: "/") else { return false }
         let other = String(databasePath[..<slash])
-        var (one, two) = (stat(), stat())
-        guard stat(directory, &one) == 0, stat(other, &two) == 0 else { return directory == other }
-        return one.st_dev == two.st_dev && one.st_ino == two.st_ino
+        guard let one = FileIdentity(of: directory), let two = FileIdentity(of: other) else {
+            return directory == other
+        }
+        return one == two
     }
 
     private static func isOwn(_ directory: String) -> Bool {
-        var status = stat()
-        return stat(directory, &status) == 0 && status.st_uid == geteuid()
+        FileStatus.ifAny(directory)?.owner == geteuid()
     }
 
     /// The home directory that the system has for the user.
@@ -132,10 +132,7 @@ extension ExpectedDatabase {
 
         /// Whether the process is a daemon of this user, and not another that got its number.
         private var isDaemon: Bool {
-            var status = stat()
-            guard stat("/proc/\(process)", &status) == 0, status.st_uid == geteuid() else {
-                return false
-            }
+            guard FileStatus.ifAny("/proc/\(process)")?.owner == geteuid() else { return false }
             let name = SmallFile.contents(of: "/proc/\(process)/comm") ?? []
             return String(decoding: name, as: UTF8.self) == "defaultsd\n"
         }
@@ -150,19 +147,11 @@ extension ExpectedDatabase {
         }
         let words = bytes.split(separator: UInt8(ascii: "\n")).first?.split(
             separator: UInt8(ascii: " "))
-        guard let words, words.count == 2, String(decoding: words[0], as: UTF8.self) == Self.host,
+        guard let words, words.count == 2,
+            String(decoding: words[0], as: UTF8.self) == HostName.current,
             let process = Int32(String(decoding: words[1], as: UTF8.self))
         else { return nil }
         return Holder(process: process)
-    }
-
-    /// The name of this machine, as the lock's file has it.
-    private static var host: String {
-        var names = utsname()
-        uname(&names)
-        return withUnsafeBytes(of: &names.nodename) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
     }
 }
 
@@ -172,15 +161,9 @@ private enum SmallFile {
 
     /// The first bytes of a file of this user; nil if it cannot be read.
     static func contents(of path: String) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_uid == geteuid()
+        guard let file = try? File.regular(path, O_RDONLY | O_NOFOLLOW),
+            (try? file.status())?.owner == geteuid(), let bytes = try? file.read(limit, at: 0)
         else { return nil }
-        var bytes = [UInt8](repeating: 0, count: limit)
-        let count = read(descriptor, &bytes, limit)
-        return count > 0 ? Array(bytes.prefix(count)) : nil
+        return bytes.isEmpty ? nil : bytes
     }
 }

@@ -1,6 +1,7 @@
 import DBus
 import DefaultsProtocol
 import DefaultsTerms
+import SystemCalls
 
 /// What the service answers to `Attach`.
 struct Attachment: Sendable {

@@ -3,6 +3,7 @@ import DefaultsProtocol
 import DefaultsTerms
 import Dispatch
 import Synchronization
+import SystemCalls
 
 /// How copies become current.
 extension BusService {

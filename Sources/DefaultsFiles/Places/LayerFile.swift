@@ -1,6 +1,7 @@
 package import DefaultsModel
 internal import DefaultsTerms
 internal import Glibc
+internal import SystemCalls
 
 /// A file that belongs to a domain's layer, found and not read.
 package struct LayerFile: Hashable, Sendable {
@@ -53,34 +54,21 @@ extension LayerFile {
     /// - Throws: ``LayerProblem`` with code `.notFound` if it does not exist, and with other codes
     ///   if it cannot be read or is too large.
     package func read(atMost limit: Int = maximumSize) throws(LayerProblem) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw .system(errno, path) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .system(errno, path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw .noRegularFile(path, is: Self.kind(status.st_mode))
+        let limit = min(limit, Self.maximumSize)
+        let (status, bytes): (FileStatus, [UInt8]?)
+        do throws(SystemError) {
+            let file = try File(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            status = try file.status()
+            let isReadable = status.kind == .regular && status.size <= limit
+            bytes = isReadable ? try file.contents(atMost: limit) : nil
+        } catch {
+            throw .system(error.number, path)
         }
-        return try contents(
-            of: descriptor, expecting: Int(status.st_size), limit: min(limit, Self.maximumSize))
-    }
-
-    private func contents(
-        of descriptor: Int32, expecting size: Int, limit: Int
-    ) throws(LayerProblem) -> [UInt8] {
-        guard size <= limit else { throw tooLarge(limit) }
-        var bytes: [UInt8] = []
-        // One byte more than expected, so the same call finds the end.
-        var buffer = [UInt8](repeating: 0, count: max(size + 1, 4096))
-        while true {
-            // The array is passed for the time of the call.
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .system(errno, path) }
-            guard count > 0 else { return bytes }
-            bytes += buffer[..<count]
-            guard bytes.count <= limit else { throw tooLarge(limit) }
+        guard status.kind == .regular else {
+            throw .noRegularFile(path, is: Self.name(of: status.kind))
         }
+        guard let bytes else { throw tooLarge(limit) }
+        return bytes
     }
 
     private func tooLarge(_ limit: Int) -> LayerProblem {
@@ -88,12 +76,12 @@ extension LayerFile {
             ? .filesTooLarge(path) : .fileTooLarge(path, limit: Self.maximumSize)
     }
 
-    private static func kind(_ mode: mode_t) -> String {
-        switch mode & S_IFMT {
-        case S_IFDIR: "a directory"
-        case S_IFIFO: "a named pipe"
-        case S_IFSOCK: "a socket"
-        default: "a device"
+    private static func name(of kind: FileStatus.Kind) -> String {
+        switch kind {
+        case .directory: "a directory"
+        case .pipe: "a named pipe"
+        case .socket: "a socket"
+        case .regular, .link, .device: "a device"
         }
     }
 }

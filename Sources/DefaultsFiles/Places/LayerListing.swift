@@ -1,5 +1,6 @@
 package import DefaultsModel
 internal import Glibc
+internal import SystemCalls
 
 /// The files of the layers, in the order in which they count.
 package struct LayerListing: Sendable {
@@ -104,13 +105,15 @@ private struct PlaceScan {
     /// If it does not exist, there are none. If it cannot be read, they are the earlier ones.
     private mutating func names(in directory: String) -> [String] {
         do throws(SystemError) {
-            let names = try Directory.names(in: directory)
-            for name in names where !name.isExact && FileName(name.text).isOurs {
-                problems.append(.nameIsNoText("\(directory)/\(name.text)"))
+            let entries = try Directory.entries(in: directory).sorted {
+                $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
             }
-            return names.filter(\.isExact).map(\.text)
+            for entry in entries where !entry.isExact && FileName(entry.name).isOurs {
+                problems.append(.nameIsNoText("\(directory)/\(entry.name)"))
+            }
+            return entries.filter(\.isExact).map(\.name)
         } catch {
-            let problem = LayerProblem.system(error.code, directory)
+            let problem = LayerProblem.system(error.number, directory)
             guard problem.code != .notFound else { return [] }
             problems.append(problem)
             return rememberedNames(in: directory)
@@ -132,41 +135,6 @@ private struct PlaceScan {
     ///
     /// If that is unknown, it is taken for one, so the error is reported.
     private static func isDirectory(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR
+        FileStatus.ifAny(path).map { $0.kind == .directory } ?? true
     }
-}
-
-/// The names in a directory.
-private enum Directory {
-    /// The names in byte order, without `.` and `..`; those that are not UTF-8 come as bytes that
-    /// were repaired.
-    ///
-    /// - Throws: The number of the system's error.
-    static func names(
-        in path: String
-    ) throws(SystemError) -> [(text: String, isExact: Bool)] {
-        // The stream has one owner, this function.
-        guard let stream = opendir(path) else { throw SystemError(code: errno) }
-        defer { closedir(stream) }
-        var names: [(text: String, isExact: Bool)] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw SystemError(code: errno) }
-                break
-            }
-            // The entry is valid until the next call; the name in it ends with NUL.
-            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            guard bytes != [0x2E], bytes != [0x2E, 0x2E] else { continue }
-            let exact = String(validating: bytes, as: UTF8.self)
-            names.append((exact ?? String(decoding: bytes, as: UTF8.self), exact != nil))
-        }
-        return names.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
-    }
-}
-
-/// A call of the system that failed.
-struct SystemError: Error {
-    let code: Int32
 }

@@ -1,5 +1,6 @@
 package import DBus
 import DefaultsTerms
+package import SystemCalls
 
 /// Clients that read without asking.
 extension Contract {

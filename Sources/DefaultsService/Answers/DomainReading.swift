@@ -4,6 +4,7 @@ import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
 import KeyedArchive
+import SystemCalls
 
 /// Writes what a database has of whole domains at one moment.
 ///

@@ -5,6 +5,7 @@ import DefaultsStorage
 import Glibc
 import KeyedArchive
 import Logging
+import SystemCalls
 
 /// Restoring a backup while the service goes on.
 ///
@@ -74,9 +75,7 @@ extension DefaultsObject {
 
     /// Whether a path, in any spelling, leads to the database itself, which is not a backup.
     private func isDatabase(_ path: String) -> Bool {
-        var (file, own) = (stat(), stat())
-        guard stat(path, &file) == 0, stat(database.path, &own) == 0 else { return false }
-        return file.st_dev == own.st_dev && file.st_ino == own.st_ino
+        FileIdentity.areSame(path, database.path)
     }
 
     /// Reads from the backup; damage there is not damage of the database.

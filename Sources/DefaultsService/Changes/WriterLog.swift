@@ -1,5 +1,6 @@
 import DefaultsModel
 import Glibc
+import SystemCalls
 
 /// Who has made changes: the last ones one by one, and all by program.
 ///
@@ -71,10 +72,6 @@ enum ProgramFile {
     }
 
     private static func target(ofLink link: String) -> String {
-        var path = [CChar](repeating: 0, count: 1024)
-        // The array is passed for the time of the call.
-        let length = readlink(link, &path, path.count)
-        guard length > 0 else { return "" }
-        return String(decoding: path.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        Path.target(ofLink: link) ?? ""
     }
 }

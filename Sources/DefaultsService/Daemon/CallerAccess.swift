@@ -3,6 +3,7 @@ import DefaultsProtocol
 import Glibc
 import Logging
 import Synchronization
+import SystemCalls
 
 // Invariants
 //

@@ -4,6 +4,7 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 package import Logging
+import SystemCalls
 
 /// The life of the process: from opening the database to the last flush.
 ///

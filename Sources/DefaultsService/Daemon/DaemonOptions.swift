@@ -2,6 +2,7 @@ import DBus
 package import DefaultsFiles
 import DefaultsStorage
 import Glibc
+import SystemCalls
 
 /// How the daemon is to serve.
 package struct DaemonOptions: Sendable {
@@ -111,6 +112,6 @@ package struct LifeCycleError: Error, CustomStringConvertible {
             + "before it was connected. Connect to it with a D-Bus library.")
 
     static func signals(errno: Int32) -> LifeCycleError {
-        LifeCycleError(description: "Cannot receive signals: \(String(cString: strerror(errno))).")
+        LifeCycleError(description: "Cannot receive signals: \(SystemError.words(for: errno)).")
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 package import Logging
+import SystemCalls
 
 /// Writes log lines to standard error: with priorities for the journal, in words for people.
 ///
@@ -19,9 +20,8 @@ package struct StandardErrorLog: LogHandler {
         /// standard error inherits the variable, so the stream is compared.
         package static var ofStandardError: Form {
             guard let stream = getenv("JOURNAL_STREAM") else { return .words }
-            var status = stat()
-            guard fstat(STDERR_FILENO, &status) == 0 else { return .words }
-            let own = "\(status.st_dev):\(status.st_ino)"
+            guard let status = try? FileStatus(ofDescriptor: STDERR_FILENO) else { return .words }
+            let own = "\(status.device):\(status.inode)"
             return String(cString: stream) == own ? .priorities : .words
         }
     }

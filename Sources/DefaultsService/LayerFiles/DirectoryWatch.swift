@@ -1,6 +1,7 @@
 import CLinux
 import DBus
 import Glibc
+import SystemCalls
 
 /// Watches directories of files, those in them, and all that leads to them, by inotify(7).
 ///
@@ -80,24 +81,13 @@ extension DirectoryWatch {
         guard let place = follow(path) else { return }
         // Also one whose names cannot be read now may be, later.
         add(place, Self.contents, names: nil)
-        guard let directory = opendir(place) else { return }
-        defer { closedir(directory) }
-        while let entry = readdir(directory) {
-            let kind = Int32(entry.pointee.d_type)
-            let name = Self.name(of: entry)
-            guard kind != Int32(DT_REG), !name.hasPrefix(".") else { continue }
+        for entry in (try? Directory.entries(in: place)) ?? [] {
+            guard !entry.isRegular, !entry.name.hasPrefix(".") else { continue }
             if isNested {
-                _ = follow("\(place)/\(name)")
+                _ = follow("\(place)/\(entry.name)")
             } else {
-                addDirectory("\(place)/\(name)", isNested: true)
+                addDirectory("\(place)/\(entry.name)", isNested: true)
             }
-        }
-    }
-
-    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
-        // The field is a C string in an array of fixed size; the string copies.
-        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
     }
 
@@ -106,31 +96,30 @@ extension DirectoryWatch {
     /// - Returns: Its path without links; nil where it is not there.
     private func follow(_ path: String) -> String? {
         var rest = path.split(separator: "/").map(String.init)[...]
-        var place = path.hasPrefix("/") ? "" : Self.workingDirectory
+        var place = path.hasPrefix("/") ? "" : (try? Path.workingDirectory()) ?? ""
         // As many links as the kernel follows.
         var links = 40
         while let name = rest.popFirst() {
             let next = "\(place)/\(name)"
-            var status = stat()
-            guard lstat(next, &status) == 0 else {
+            guard let status = FileStatus.ifAny(next, followingLinks: false) else {
                 add(place.isEmpty ? "/" : place, Self.arrivals, names: [name])
                 return nil
             }
-            switch status.st_mode & S_IFMT {
-            case S_IFLNK:
+            switch status.kind {
+            case .link:
                 add(next, Self.fileFate | UInt32(IN_DONT_FOLLOW))
-                guard links > 0, let target = Self.target(of: next) else { return nil }
+                guard links > 0, let target = Path.target(ofLink: next) else { return nil }
                 links -= 1
                 if target.hasPrefix("/") { place = "" }
                 rest = (target.split(separator: "/").map(String.init) + rest)[...]
-            case S_IFDIR:
+            case .directory:
                 if !add(next, Self.ownFate | UInt32(IN_ATTRIB)) {
                     add(
                         place.isEmpty ? "/" : place, Self.arrivals | UInt32(IN_ATTRIB),
                         names: [name])
                 }
                 place = Self.joined(place, name)
-            default:
+            case .regular, .pipe, .socket, .device:
                 add(next, Self.fileFate)
                 return rest.isEmpty ? next : nil
             }
@@ -145,20 +134,6 @@ extension DirectoryWatch {
         case "..": String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
         default: "\(place)/\(name)"
         }
-    }
-
-    private static var workingDirectory: String {
-        // The result is malloc's and freed here once it is copied.
-        guard let path = getcwd(nil, 0) else { return "" }
-        defer { free(path) }
-        return String(cString: path)
-    }
-
-    private static func target(of link: String) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let length = readlink(link, &buffer, buffer.count)
-        guard length > 0 else { return nil }
-        return String(decoding: buffer.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// - Returns: Whether it is watched.
@@ -204,11 +179,8 @@ extension DirectoryWatch {
         if let names = interest.names { return names.contains(event.name) ? .change : nil }
         guard event.has(IN_CREATE), !event.has(IN_ISDIR) else { return .change }
         // Of a new file it is told again when it is written; of another name for one it is not.
-        var status = stat()
-        let isFile =
-            lstat("\(interest.path)/\(event.name)", &status) == 0
-            && status.st_mode & S_IFMT == S_IFREG && status.st_nlink == 1
-        return isFile ? .newFile : .change
+        let status = FileStatus.ifAny("\(interest.path)/\(event.name)", followingLinks: false)
+        return status?.kind == .regular && status?.linkCount == 1 ? .newFile : .change
     }
 
     /// One record of inotify(7).

@@ -5,6 +5,7 @@ import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
 import KeyedArchive
+import SystemCalls
 
 extension DefaultsObject {
     /// The methods that read what is stored in one layer.

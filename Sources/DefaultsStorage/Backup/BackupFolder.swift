@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// The directory `backups` beside the database, and the files in it that are backups.
 ///
@@ -87,13 +88,13 @@ struct BackupFolder: Sendable {
 
     /// The backup that a file is; nil where it is none.
     private func backup(_ file: String) -> Backup? {
-        var status = stat()
-        guard let name = BackupName(file), lstat(directory.file(file), &status) == 0,
-            status.st_mode & S_IFMT == S_IFREG
+        guard let name = BackupName(file),
+            let status = FileStatus.ifAny(directory.file(file), followingLinks: false),
+            status.kind == .regular
         else { return nil }
         return Backup(
             name: name.description, date: name.date, generation: name.generation,
-            kind: name.kind, size: Int(status.st_size), path: directory.file(file))
+            kind: name.kind, size: status.size, path: directory.file(file))
     }
 }
 

@@ -1,6 +1,7 @@
 package import DefaultsModel
 internal import Glibc
 internal import SQLite
+internal import SystemCalls
 
 /// Some values of one domain in a backup: the next in the order of the keys' bytes.
 package struct BackupPart: Sendable {
@@ -165,12 +166,13 @@ extension DurableWriter {
     ///
     /// - Throws: `.cannotOpen` or `.damagedDatabase`.
     package func openBackup(at path: String) throws(StorageError) -> BackupReader {
-        var status = stat()
-        // The opening of anything else could wait for somebody.
-        let isThere = stat(path, &status) == 0
-        guard isThere, status.st_mode & S_IFMT == S_IFREG else {
-            let number = isThere ? EINVAL : errno
-            throw .cannotOpen(path, SystemError(call: "open", path: path, number: number))
+        do throws(SystemError) {
+            // Opening a pipe would wait for its writer.
+            guard try FileStatus(of: path).kind == .regular else {
+                throw SystemError(call: "open", path: path, number: EINVAL)
+            }
+        } catch {
+            throw .cannotOpen(path, SystemError(call: "open", path: path, number: error.number))
         }
         return try BackupReader(at: path, on: thread)
     }

@@ -1,6 +1,7 @@
 internal import DefaultsModel
 internal import Glibc
 internal import SQLite
+internal import SystemCalls
 
 /// What has come of a backup that was begun.
 package enum BackupOutcome: Sendable {

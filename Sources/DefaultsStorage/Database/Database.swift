@@ -2,6 +2,7 @@ package import DefaultsModel
 internal import DefaultsTerms
 internal import Glibc
 internal import SQLite
+internal import SystemCalls
 
 /// The database of defaults: a store on disk, what is acknowledged but not in it yet, and the
 /// crash journal that keeps the latter over the death of the process.
@@ -142,8 +143,7 @@ package final class Database {
     package var storeSize: Int {
         [file.path, file.logPath].reduce(0) { size, path in
             // A file that is opened and closed here would take SQLite's lock with it.
-            var status = stat()
-            return stat(path, &status) == 0 ? size + Int(status.st_size) : size
+            size + (FileStatus.ifAny(path)?.size ?? 0)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// Where a database and its crash journal stand.
 package struct DatabaseLocation: Hashable, Sendable {
@@ -60,13 +61,12 @@ package struct DatabaseLocation: Hashable, Sendable {
     /// The path from the root, with its links as they are.
     private static func absolute(_ path: String) throws(StorageError) -> String {
         if path.hasPrefix("/") { return path }
-        // The result is malloc's and freed here once it is copied.
-        guard let working = getcwd(nil, 0) else {
-            throw .directoryUnusable(path, .last("getcwd", path))
+        do throws(SystemError) {
+            let directory = try Path.workingDirectory()
+            return directory == "/" ? "/\(path)" : "\(directory)/\(path)"
+        } catch {
+            throw .directoryUnusable(path, error)
         }
-        defer { free(working) }
-        let directory = String(cString: working)
-        return directory == "/" ? "/\(path)" : "\(directory)/\(path)"
     }
 
     /// Looks up a variable of this process's environment.
@@ -154,7 +154,7 @@ extension DatabaseLocation {
 
     private static func isOwnDirectory(_ path: String) -> Bool {
         guard let directory = try? File(path, O_RDONLY | O_DIRECTORY) else { return false }
-        return (try? directory.status().st_uid) == geteuid()
+        return (try? directory.status().owner) == geteuid()
     }
 
     /// The real path of the database's directory, which is made again where somebody has removed it.
@@ -166,12 +166,11 @@ extension DatabaseLocation {
     }
 
     private static func realPath(_ path: String) throws(StorageError) -> String {
-        // The result is malloc's and freed here once it is copied.
-        guard let resolved = realpath(path, nil) else {
-            throw .directoryUnusable(path, .last("realpath", path))
+        do throws(SystemError) {
+            return try Path.real(path)
+        } catch {
+            throw .directoryUnusable(path, error)
         }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 
     private static func hash(of path: String) -> String {

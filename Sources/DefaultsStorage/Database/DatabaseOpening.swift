@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import SQLite
+internal import SystemCalls
 
 /// The steps from a locked directory to a database that can be used.
 struct DatabaseOpening {

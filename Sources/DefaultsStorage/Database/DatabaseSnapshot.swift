@@ -1,6 +1,7 @@
 internal import DefaultsModel
 internal import Glibc
 internal import SQLite
+internal import SystemCalls
 
 /// A database as it was at one moment, to be read on another thread while it goes on changing.
 ///
@@ -63,7 +64,6 @@ extension Database {
 
     /// What the write-ahead log takes up, in bytes.
     package var logSize: Int {
-        var status = stat()
-        return stat(file.logPath, &status) == 0 ? Int(status.st_size) : 0
+        FileStatus.ifAny(file.logPath)?.size ?? 0
     }
 }

@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import SystemCalls
 
 /// Something that the log should tell though no caller waits for it.
 package struct Notice: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// A note in the database's directory that tells where the last process has left its files.
 ///
@@ -47,8 +48,8 @@ struct PlaceNote: Equatable {
 
     /// Whether the file has a second name, by which another program may use it.
     private func isShared(_ directory: PrivateDirectory) -> Bool {
-        var status = stat()
-        return lstat(directory.file(PlaceNote.name), &status) == 0 && status.st_nlink > 1
+        let status = FileStatus.ifAny(directory.file(PlaceNote.name), followingLinks: false)
+        return status.map { $0.linkCount > 1 } ?? false
     }
 
     /// Writes the note, before the first change stands in that place.

@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import Glibc
+internal import SystemCalls
 
 /// The lock that makes one process the owner of a database directory.
 ///
@@ -44,7 +45,7 @@ struct DatabaseLock: ~Copyable {
         strange: String?
     ) throws(SystemError) {
         self.strange = strange
-        identity = FileIdentity(try file.status())
+        identity = try file.status().identity
         let line = lines.dropFirst().first ?? ""
         note = StoreNote(line: line)
         wasLeftOpen = note.map { !$0.isClosed } ?? (line == DatabaseLock.mark)
@@ -86,7 +87,7 @@ struct DatabaseLock: ~Copyable {
             do {
                 // A file with a second hard link may belong to another program, and is not written
                 // to. A file without a name was removed at this moment, and locks nobody out.
-                guard try file.status().st_nlink == 1 else {
+                guard try file.status().linkCount == 1 else {
                     strange = try directory.setStrangeAside(name) ?? strange
                     continue
                 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// Space that is kept beside the store for the time when the disk is full.
 ///
@@ -20,9 +21,6 @@ struct DiskReserve {
     /// How many bytes of values a flush may add and still get it: 2 MiB.
     static let mostAdded = size / 2
 
-    /// What `st_blocks` counts, in bytes.
-    private static let blockSize = 512
-
     private let directory: PrivateDirectory
     private var path: String { directory.file(DiskReserve.name) }
 
@@ -32,10 +30,9 @@ struct DiskReserve {
 
     /// Whether it is there and takes up its space: a copy of it may be a file without blocks.
     var isThere: Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            && status.st_size == off_t(DiskReserve.size)
-            && status.st_blocks * DiskReserve.blockSize >= DiskReserve.size
+        guard let status = FileStatus.ifAny(path, followingLinks: false) else { return false }
+        return status.kind == .regular && status.size == DiskReserve.size
+            && status.allocatedSize >= DiskReserve.size
     }
 
     /// Makes it if it is missing and the disk has room.
@@ -61,10 +58,11 @@ struct DiskReserve {
     private func allocate() throws(SystemError) {
         let file = try File.regular(path, O_RDWR | O_CREAT | O_NOFOLLOW)
         try file.setMode(0o600)
-        let code = posix_fallocate(file.descriptor, 0, off_t(DiskReserve.size))
-        guard code == 0 else {
+        do throws(SystemError) {
+            try file.allocate(DiskReserve.size)
+        } catch {
             try? directory.remove(DiskReserve.name)
-            throw SystemError(call: "posix_fallocate", path: path, number: code)
+            throw error
         }
     }
 

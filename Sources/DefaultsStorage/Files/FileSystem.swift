@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import SystemCalls
 
 /// A file system, as far as it matters to a database that stands on it.
 package struct FileSystem: Hashable, Sendable {
@@ -19,7 +20,7 @@ package struct FileSystem: Hashable, Sendable {
             return
         }
         self.init(type: clinux_type_of_file_system(file.descriptor)) {
-            MountTable.current?.type(ofDevice: MountTable.number(of: status.st_dev))
+            MountTable.current?.type(ofDevice: MountTable.number(of: status.device))
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// A directory that only its owner enters, mode 0700.
 struct PrivateDirectory {
@@ -28,17 +29,16 @@ struct PrivateDirectory {
     /// - Returns: Its permissions after that.
     private static func restrict(_ path: String, mayClose: Bool) throws(SystemError) -> mode_t {
         // In a directory that is shared, somebody else may have put a link there.
-        var link = stat()
-        guard lstat(path, &link) == 0 else { throw .last("lstat", path) }
-        guard link.st_mode & S_IFMT != S_IFLNK || [0, geteuid()].contains(link.st_uid) else {
+        let link = try FileStatus(of: path, followingLinks: false)
+        guard link.kind != .link || [0, geteuid()].contains(link.owner) else {
             throw SystemError(call: "follow another user's link", path: path, number: EACCES)
         }
         let directory = try File(path, O_RDONLY | O_DIRECTORY)
         let status = try directory.status()
-        guard status.st_uid == geteuid() else {
+        guard status.owner == geteuid() else {
             throw SystemError(call: "open", path: path, number: EACCES)
         }
-        let mode = status.st_mode & 0o7777
+        let mode = status.mode
         // A sticky directory is shared by intent, /tmp for one: it is not ours to close.
         guard mayClose, mode & S_ISVTX == 0, mode != 0o700 else { return mode }
         try directory.setMode(0o700)
@@ -55,17 +55,7 @@ struct PrivateDirectory {
 
     /// The names of the files in it.
     func names() throws(SystemError) -> [String] {
-        guard let stream = opendir(path) else { throw .last("opendir", path) }
-        defer { closedir(stream) }
-        var names: [String] = []
-        // The entry is the stream's and lives until the next call; the string copies.
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names
+        try Directory.names(in: path)
     }
 
     /// Renames a file in it, and replaces a file that has the new name.
@@ -103,12 +93,14 @@ struct PrivateDirectory {
     func setStrangeAside(
         _ name: String, mayHaveNames: Bool = false
     ) throws(SystemError) -> String? {
-        var status = stat()
-        guard lstat(file(name), &status) == 0 else {
-            guard errno == ENOENT else { throw .last("lstat", file(name)) }
+        let status: FileStatus
+        do throws(SystemError) {
+            status = try FileStatus(of: file(name), followingLinks: false)
+        } catch {
+            guard error.number == ENOENT else { throw error }
             return nil
         }
-        if status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 || mayHaveNames { return nil }
+        if status.kind == .regular, status.linkCount <= 1 || mayHaveNames { return nil }
         return try setAside(name, as: ".aside")
     }
 
@@ -134,22 +126,15 @@ struct PrivateDirectory {
         while access(existing, F_OK) != 0 {
             guard errno == ENOENT else { throw .last("access", existing) }
             missing.append(existing)
-            existing = parent(of: existing)
+            existing = Path.parent(of: existing)
         }
         for directory in missing.reversed() {
             // Another process may make it at the same time. That is no error.
             guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
                 throw .last("mkdir", directory)
             }
-            try File(parent(of: directory), O_RDONLY | O_DIRECTORY).synchronize()
+            try File(Path.parent(of: directory), O_RDONLY | O_DIRECTORY).synchronize()
         }
         return !missing.isEmpty
-    }
-
-    /// The path of the directory that a file is in.
-    static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        let parent = path[..<slash]
-        return parent.isEmpty ? "/" : String(parent)
     }
 }

@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import Glibc
+internal import SystemCalls
 
 /// The crash journal: every acknowledged change that may not be in the store yet.
 ///

@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import Glibc
+internal import SystemCalls
 
 /// Reads the records of a segment, and what can be read of a damaged one.
 ///

@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import Glibc
+internal import SystemCalls
 
 /// The segment of the journal that is written to: a header and one record after the other.
 struct JournalSegment: ~Copyable {
@@ -12,7 +13,7 @@ struct JournalSegment: ~Copyable {
 
     private init(_ header: JournalHeader, in file: consuming File) throws(SystemError) {
         self.header = header
-        identity = FileIdentity(try file.status())
+        identity = try file.status().identity
         self.file = file
         size = JournalHeader.size
     }

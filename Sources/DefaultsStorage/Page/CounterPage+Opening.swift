@@ -1,6 +1,7 @@
 internal import DefaultsModel
 internal import DefaultsTerms
 internal import Glibc
+internal import SystemCalls
 
 /// How a process comes by its page: it takes up that of an earlier one, or makes one.
 extension CounterPage {
@@ -81,10 +82,7 @@ extension CounterPage {
     ) throws(SystemError) -> CounterPage? {
         let file = try PageFile(directory.file(name))
         let status = try file.status()
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_size == off_t(CounterPageLayout.size)
-        else {
-            return nil
-        }
+        guard status.kind == .regular, status.size == CounterPageLayout.size else { return nil }
         try file.makePrivate()
         // Somebody may have made a hole in it.
         try file.allocate(CounterPageLayout.size)

@@ -1,6 +1,7 @@
 internal import DefaultsModel
 internal import DefaultsTerms
 internal import Glibc
+internal import SystemCalls
 
 /// The page of counters that clients map, so that they read without asking.
 ///
@@ -58,7 +59,7 @@ final class CounterPage {
     init(
         in directory: PrivateDirectory?, _ file: consuming PageFile
     ) throws(SystemError) {
-        identity = FileIdentity(try file.status())
+        identity = try file.status().identity
         mapping = try file.map(words: CounterPageLayout.words)
         self.directory = directory
         self.file = file
@@ -113,7 +114,7 @@ final class CounterPage {
         do throws(SystemError) {
             let file = try PageFile(path)
             let status = try file.status()
-            let words = Int(status.st_size) / CounterPageLayout.wordSize
+            let words = status.size / CounterPageLayout.wordSize
             // A page of another version may be longer. A file that is far longer was never a page.
             try void(file, words: min(max(words, CounterPageLayout.words), mostWords))
         } catch {
@@ -127,7 +128,7 @@ final class CounterPage {
     /// Whether all of the mapping is memory.
     private var isWhole: Bool {
         guard let status = try? file.status() else { return false }
-        return status.st_size >= off_t(CounterPageLayout.size)
+        return status.size >= CounterPageLayout.size
     }
 
     static func void(_ file: borrowing PageFile) throws(SystemError) {

@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import SystemCalls
 
 /// The page that a database shows its changes on, and those that clients may believe though it
 /// shows nothing there.

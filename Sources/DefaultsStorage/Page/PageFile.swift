@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import SystemCalls
 
 /// An open file of 64-bit words that can be mapped.
 struct PageFile: ~Copyable {
@@ -42,7 +43,7 @@ struct PageFile: ~Copyable {
     var descriptor: Int32 { file.descriptor }
 
     /// What the file system knows of it.
-    func status() throws(SystemError) -> stat {
+    func status() throws(SystemError) -> FileStatus {
         try file.status()
     }
 
@@ -53,11 +54,7 @@ struct PageFile: ~Copyable {
 
     /// Allocates the space for all of its bytes, so that a store into the mapping needs no more.
     func allocate(_ size: Int) throws(SystemError) {
-        // The function returns its error, and does not set errno.
-        let number = posix_fallocate(file.descriptor, 0, off_t(size))
-        guard number == 0 else {
-            throw SystemError(call: "posix_fallocate", path: file.path, number: number)
-        }
+        try file.allocate(size)
     }
 
     /// Writes words in ascending order, beginning at a word of the file.

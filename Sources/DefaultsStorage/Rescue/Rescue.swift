@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import Glibc
+internal import SystemCalls
 
 /// The making of a sound store from a damaged one and its backups.
 ///

@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import SystemCalls
 
 /// The rows of a store that SQLite cannot be trusted to read, found page by page.
 ///

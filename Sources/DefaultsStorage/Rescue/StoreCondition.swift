@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// What can be told of the files of a store before SQLite opens them.
 ///
@@ -96,9 +97,11 @@ struct StoreCondition {
 
     /// The size of a file; 0 if there is none.
     static func size(of path: String) throws(SystemError) -> Int {
-        var status = stat()
-        if stat(path, &status) == 0 { return Int(status.st_size) }
-        guard errno == ENOENT else { throw .last("stat", path) }
-        return 0
+        do throws(SystemError) {
+            return try FileStatus(of: path).size
+        } catch {
+            guard error.number == ENOENT else { throw error }
+            return 0
+        }
     }
 }

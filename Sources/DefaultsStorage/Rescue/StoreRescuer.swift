@@ -1,6 +1,7 @@
 internal import DefaultsModel
 internal import Glibc
 internal import SQLite
+internal import SystemCalls
 
 /// Opens a store, and repairs it first if it is damaged.
 struct StoreRescuer {
@@ -77,8 +78,7 @@ struct StoreRescuer {
     /// A log with a second hard link stays: a copy of the directory made of hard links has the same log.
     private func setStrangeFilesAside() throws(StorageError) {
         var names = ["-journal", ".unfinished", ".renewed"].map { file.name + $0 }
-        var status = stat()
-        if lstat(file.logPath, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+        if FileStatus.ifAny(file.logPath, followingLinks: false)?.kind == .link {
             names.append(file.name + "-wal")
         }
         do throws(SystemError) {
@@ -97,9 +97,8 @@ struct StoreRescuer {
     /// Refuses a link in place of the store that leads to another program's file: a repair would move that
     /// file away.
     private func checkLink() throws(StorageError) {
-        var status = stat()
         let path = directory.file(StoreFile.name)
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
+        guard FileStatus.ifAny(path, followingLinks: false)?.kind == .link,
             access(file.path, F_OK) == 0, (try? StoreHeader(inFile: file.path)) == nil,
             let size = try? StoreCondition.size(of: file.path), size > 0,
             let pages = try? StorePages(of: file.path, mayBeTorn: false),

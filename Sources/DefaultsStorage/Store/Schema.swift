@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SQLite
+internal import SystemCalls
 
 /// The tables of the store and how they came to be.
 enum Schema {

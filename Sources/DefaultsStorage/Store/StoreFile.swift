@@ -1,6 +1,7 @@
 internal import DefaultsModel
 internal import Glibc
 internal import SQLite
+internal import SystemCalls
 
 /// The file of the store: how it is opened, by the reader and by the writer alike.
 struct StoreFile: Sendable {
@@ -23,7 +24,7 @@ struct StoreFile: Sendable {
     var logPath: String { "\(path)-wal" }
     /// The directory that its files stand in.
     var directory: PrivateDirectory {
-        PrivateDirectory(existing: PrivateDirectory.parent(of: path))
+        PrivateDirectory(existing: Path.parent(of: path))
     }
     /// What it is called there.
     var name: String { path.split(separator: "/").last.map(String.init) ?? path }
@@ -108,22 +109,11 @@ extension StoreFile {
         var path = directory.file(StoreFile.name)
         // Where they lead round in a circle, opening the last one tells that.
         for _ in 0..<StoreFile.mostLinks {
-            guard let target = StoreFile.target(ofLink: path) else { break }
+            guard let target = Path.target(ofLink: path) else { break }
             let isAbsolute = target.hasPrefix("/")
-            path = isAbsolute ? target : PrivateDirectory.parent(of: path) + "/" + target
+            path = isAbsolute ? target : Path.parent(of: path) + "/" + target
         }
         self.init(path: path)
-    }
-
-    /// What stands in a symbolic link; nil where there is none.
-    private static func target(ofLink path: String) -> String? {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
-        // The buffer is used during the call only; what is longer than a path can be is none.
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            count = buffer.baseAddress.map { max(0, readlink(path, $0, buffer.count)) } ?? 0
-        }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// The putting of a store that was made anew in the place of the one before, so that whenever the
 /// machine goes down there is one of the two, whole.
@@ -159,9 +160,8 @@ extension StoreReplacement {
         var path: String?
         for suffix in StoreFile.suffixes.reversed() {
             let old = name + suffix
-            var status = stat()
-            guard stat(directory.file(old), &status) == 0 else { continue }
-            if status.st_size > 0 && !earlier.contains(FileIdentity(status)) {
+            guard let status = FileStatus.ifAny(directory.file(old)) else { continue }
+            if status.size > 0 && !earlier.contains(status.identity) {
                 try directory.rename(old, to: aside + suffix)
                 path = directory.file(aside + suffix)
             } else if !suffix.isEmpty {
@@ -175,7 +175,7 @@ extension StoreReplacement {
     /// When the new store was made, which is the same whenever it is asked; to the nanosecond, as
     /// the name is to be for this replacement alone.
     private func timeOfMaking() throws(SystemError) -> String {
-        StoreReplacement.text(try File(directory.file(ready), O_RDONLY).status().st_mtim)
+        StoreReplacement.text(try File(directory.file(ready), O_RDONLY).status().modified)
     }
 
     /// Removes the oldest where there are too many, as far as that can be done.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// 16 bytes that tell one database, or one boot of the machine, from every other.
 struct UniqueID: Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import SQLite
+internal import SystemCalls
 
 /// Writes batches to the store, on a thread of its own.
 ///

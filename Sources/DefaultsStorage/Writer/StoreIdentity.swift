@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// Which files the connections to a store have open: the database, and its write-ahead log.
 ///
 /// SQLite writes on through its descriptors when somebody removes or replaces one of them, and all

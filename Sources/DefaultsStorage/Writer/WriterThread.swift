@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import SystemCalls
 
 /// A thread that runs the writer's jobs one after the other and makes no system call between
 /// them: it sleeps in the kernel until the next one.

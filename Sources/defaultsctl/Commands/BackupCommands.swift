@@ -1,7 +1,7 @@
 import ArgumentParser
-import enum DBus.SystemError
 import DefaultsClient
 @preconcurrency import Glibc
+import SystemCalls
 
 /// `defaultsctl backup`: copies of everything, which the daemon also makes once a day.
 struct BackupCommands: AsyncParsableCommand {
@@ -136,13 +136,13 @@ struct BackupCommands: AsyncParsableCommand {
 
         /// The path as the service finds the file, which has another working directory.
         private static func realPath(of path: String) throws(ToolError) -> String {
-            // The text is malloc's, and is freed once it is copied.
-            guard let real = realpath(path, nil) else {
-                throw .input(path, "It cannot be read: \(SystemError.words(for: errno)).")
+            let file: String
+            do throws(SystemError) {
+                file = try Path.real(path)
+            } catch {
+                throw .input(path, "It cannot be read: \(error.reason).")
             }
-            defer { free(real) }
-            let file = String(cString: real)
-            guard SystemFile.status(of: file).map({ $0.st_mode & S_IFMT == S_IFREG }) == true else {
+            guard FileStatus.ifAny(file)?.kind == .regular else {
                 throw .input(path, "It is no regular file, and so no backup.")
             }
             return file

@@ -1,5 +1,6 @@
 import DBus
 @preconcurrency import Glibc
+import SystemCalls
 
 /// Looks at the variables that say where everything is.
 struct EnvironmentCheck {
@@ -43,22 +44,25 @@ struct EnvironmentCheck {
                 subject, "XDG_RUNTIME_DIR is not set, \(beside).",
                 "Log in by way of pam_systemd or elogind, or set it to a directory in memory.")
         }
-        guard let status = SystemFile.status(of: runtime) else {
+        let status: FileStatus
+        do {
+            status = try FileStatus(of: runtime)
+        } catch {
             return .warning(
-                subject, "\(runtime) cannot be used (\(SystemError.words(for: errno))), \(beside).",
+                subject, "\(runtime) cannot be used (\(error.reason)), \(beside).",
                 "Log in anew, or make it: mkdir -m 700 \(ShellWord.quoted(runtime))")
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
+        guard status.kind == .directory else {
             return .warning(
                 subject, "\(runtime) is no directory, \(beside).",
                 "Set XDG_RUNTIME_DIR to a directory of your own in memory, or log in anew.")
         }
-        guard status.st_uid == geteuid() else {
+        guard status.owner == geteuid() else {
             return .warning(
                 subject, "\(runtime) is another user's, \(beside).",
                 "Set XDG_RUNTIME_DIR to your own; sudo and su may have kept that of another user.")
         }
-        guard status.st_mode & 0o077 == 0 else {
+        guard status.mode & 0o077 == 0 else {
             return .warning(
                 subject, "\(runtime) lets other users in.",
                 "chmod 700 \(ShellWord.quoted(runtime))")

@@ -2,6 +2,7 @@ import DBus
 import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
+import SystemCalls
 
 /// Looks at the files by which the bus and the service manager start the daemon.
 struct InstallationCheck {
@@ -42,7 +43,7 @@ struct InstallationCheck {
 
     private func activationFile() -> KeyFile? {
         for directory in places.services {
-            let names = SystemFile.names(in: directory)
+            let names = Directory.readableNames(in: directory)
             for name in names.sorted() where name.hasSuffix(".service") {
                 if let file = KeyFile("\(directory)/\(name)"),
                     file["Name"] == Contract.busName.string
@@ -64,7 +65,7 @@ struct InstallationCheck {
                     "Install it (make install), then: systemctl --user daemon-reload")
                 : .ok(subject, "There is none, and no service manager of this user that needs one.")
         }
-        if SystemFile.target(of: file.path) == "/dev/null" {
+        if Path.target(ofLink: file.path) == "/dev/null" {
             return .problem(
                 subject, "\(file.path) masks the unit, so that it cannot start.",
                 "To allow it: systemctl --user unmask "
@@ -74,7 +75,7 @@ struct InstallationCheck {
             return .problem(subject, "\(file.path) has no line ExecStart=.", "Reinstall it.")
         }
         if let finding = check(started, of: file, as: subject) { return finding }
-        guard SystemFile.areSame(started, program) else {
+        guard FileIdentity.areSame(started, program) else {
             return .warning(
                 subject, "\(file.path) starts \(started), the activation file \(program).",
                 "Reinstall both, with one PREFIX.")
@@ -92,7 +93,9 @@ struct InstallationCheck {
                 "\(file.path) starts \(program), which cannot be run: "
                     + "\(SystemError.words(for: errno)).", "Reinstall the program or the file.")
         }
-        guard let own = DaemonProgram.find(), !SystemFile.areSame(own, program) else { return nil }
+        guard let own = DaemonProgram.find(), !FileIdentity.areSame(own, program) else {
+            return nil
+        }
         return .warning(
             subject, "\(file.path) starts \(program); beside this program is \(own).",
             "There are two installations: remove the one that is not meant.")

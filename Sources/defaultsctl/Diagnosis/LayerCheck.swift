@@ -2,6 +2,7 @@ import DefaultsClient
 import DefaultsFiles
 import DefaultsModel
 @preconcurrency import Glibc
+import SystemCalls
 
 /// Looks at the files of the administrator and the vendors, and at who can write those that are
 /// mandatory.
@@ -59,17 +60,17 @@ struct LayerCheck {
     /// Whether only root can write what is mandatory.
     private func permissions() -> Finding? {
         var known: Set<String> = []
-        let directories = ([Self.managedDirectory] + managedFiles.map(SystemFile.directory))
+        let directories = ([Self.managedDirectory] + managedFiles.map(Path.parent))
             .filter { known.insert($0).inserted }
         for path in directories + managedFiles {
-            guard let status = SystemFile.status(of: path) else { continue }
+            guard let status = FileStatus.ifAny(path) else { continue }
             let quoted = ShellWord.quoted(path)
-            if status.st_uid != 0 {
+            if status.owner != 0 {
                 return .warning(
-                    "managed files", "\(path) is the user's of number \(status.st_uid).",
+                    "managed files", "\(path) is the user's of number \(status.owner).",
                     "Whoever can write it can prescribe values. As root: chown root \(quoted)")
             }
-            if status.st_mode & (S_IWGRP | S_IWOTH) != 0 {
+            if status.mode & (S_IWGRP | S_IWOTH) != 0 {
                 return .warning(
                     "managed files", "\(path) can be written by others than root.",
                     "They can prescribe values. As root: chmod go-w \(quoted)")

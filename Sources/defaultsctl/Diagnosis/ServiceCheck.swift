@@ -2,6 +2,7 @@ import DBus
 import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
+import SystemCalls
 
 /// Looks at the bus and at the service, which is started if a bus knows how.
 struct ServiceCheck {
@@ -109,7 +110,7 @@ struct ServiceCheck {
         let isManaged = await Self.isManaged(on: connection)
         do {
             let status = try await defaults.status(within: Self.patience)
-            directory = SystemFile.directory(of: status.databasePath)
+            directory = Path.parent(of: status.databasePath)
             findings.append(contentsOf: program(status.version, isManaged: isManaged))
             findings.append(contentsOf: storage(status))
             findings.append(contentsOf: await upkeep(defaults, status))
@@ -144,13 +145,13 @@ struct ServiceCheck {
                     "service", "It is version \(version), this program \(Version.current).", again)
             ]
         }
-        let file = process.flatMap { SystemFile.target(of: "/proc/\($0)/exe") }
+        let file = process.flatMap { Path.target(ofLink: "/proc/\($0)/exe") }
         if let file, file.hasSuffix(" (deleted)") {
             return [
                 .warning("service", "Its program was replaced since it was started.", again)
             ]
         }
-        if let file, let own = DaemonProgram.find(), !SystemFile.areSame(file, own) {
+        if let file, let own = DaemonProgram.find(), !FileIdentity.areSame(file, own) {
             return [
                 .warning(
                     "service", "It runs \(file); beside this program is \(own).",
@@ -178,7 +179,7 @@ struct ServiceCheck {
                         : "\(Amount.of(status.pendingChanges, "change")) not on disk yet."))
         }
         if let expected = places.database, let directory, expected != directory,
-            !SystemFile.areSame(expected, directory)
+            !FileIdentity.areSame(expected, directory)
         {
             findings.append(
                 .warning(

@@ -1,6 +1,7 @@
 import CLinux
 import DBus
 @preconcurrency import Glibc
+import SystemCalls
 
 /// Looks at the directory of the database from outside, and opens nothing in it but the note of who
 /// has it.
@@ -11,22 +12,22 @@ struct StorageCheck {
 
     private static let scarce: UInt64 = 16 << 20
     private static let little: UInt64 = 256 << 20
-    /// The blocks of the space for removals, which are of 512 bytes: 4 MiB.
-    private static let reserved = (4 << 20) / 512
+    /// The space for removals.
+    private static let reserved = 4 << 20
 
     func findings() -> [Finding] {
-        guard let status = SystemFile.status(of: directory) else {
-            return errno == ENOENT
-                ? absence()
-                : [
-                    .problem(
-                        "database",
-                        "\(directory) cannot be reached: \(SystemError.words(for: errno)).",
-                        "See that you may enter the directories above it.")
-                ]
+        do throws(SystemError) {
+            let status = try FileStatus(of: directory)
+            return [permissions(status), disk(directory), lock(), backups(), leftovers()]
+                .compactMap(\.self)
+        } catch {
+            if error.number == ENOENT { return absence() }
+            return [
+                .problem(
+                    "database", "\(directory) cannot be reached: \(error.reason).",
+                    "See that you may enter the directories above it.")
+            ]
         }
-        return [permissions(status), disk(directory), lock(), backups(), leftovers()]
-            .compactMap(\.self)
     }
 
     // MARK: Absence
@@ -34,16 +35,15 @@ struct StorageCheck {
     /// Whether the directory, which is not there, can be made.
     private func absence() -> [Finding] {
         var parent = directory
-        while SystemFile.status(of: parent) == nil {
-            if let target = SystemFile.target(of: parent) {
+        while FileStatus.ifAny(parent) == nil {
+            if let target = Path.target(ofLink: parent) {
                 return [
                     .problem(
                         "database", "\(parent) is a link to \(target), which is not there.",
                         "Make what it leads to, or remove the link.")
                 ]
             }
-            let above = SystemFile.directory(of: parent)
-            parent = above.isEmpty ? "/" : above
+            parent = Path.parent(of: parent)
         }
         let obstacle =
             access(parent, W_OK | X_OK) != 0
@@ -64,23 +64,21 @@ struct StorageCheck {
     /// The numbers are those of [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html).
     private func isKernelMade(_ directory: String) -> Bool {
         let (proc, sysfs): (UInt32, UInt32) = (0x9FA0, 0x6265_6572)
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return [proc, sysfs].contains(clinux_type_of_file_system(descriptor))
+        guard let file = try? File(directory, O_RDONLY | O_DIRECTORY) else { return false }
+        return [proc, sysfs].contains(clinux_type_of_file_system(file.descriptor))
     }
 
     // MARK: Permissions
 
-    private func permissions(_ status: stat) -> Finding {
-        guard status.st_mode & S_IFMT == S_IFDIR else {
+    private func permissions(_ status: FileStatus) -> Finding {
+        guard status.kind == .directory else {
             return .problem("database", "\(directory) is no directory.", "Move it away.")
         }
-        guard status.st_uid == geteuid() else {
+        guard status.owner == geteuid() else {
             return .problem(
-                "database", "\(directory) belongs to another user, number \(status.st_uid).",
+                "database", "\(directory) belongs to another user, number \(status.owner).",
                 geteuid() == 0
-                    ? "Run this command as that user: sudo -u '#\(status.st_uid)' defaultsctl doctor"
+                    ? "Run this command as that user: sudo -u '#\(status.owner)' defaultsctl doctor"
                     : "If it is to be yours, an administrator gives it to you by chown -R.")
         }
         guard access(directory, W_OK | X_OK) == 0 else {
@@ -88,8 +86,8 @@ struct StorageCheck {
                 "database", "\(directory) cannot be written: \(SystemError.words(for: errno)).",
                 "chmod 700 \(ShellWord.quoted(directory))")
         }
-        let foreign = SystemFile.names(in: directory).filter { name in
-            SystemFile.status(of: "\(directory)/\(name)").map { $0.st_uid != geteuid() } ?? false
+        let foreign = Directory.readableNames(in: directory).filter { name in
+            FileStatus.ifAny("\(directory)/\(name)").map { $0.owner != geteuid() } ?? false
         }
         if let name = foreign.first {
             return .problem(
@@ -97,15 +95,15 @@ struct StorageCheck {
                 "chown -R \(ShellWord.quoted(directory)) to yourself; sudo may have made it.")
         }
         if let finding = files() { return finding }
-        let open = [directory] + SystemFile.names(in: directory).map { "\(directory)/\($0)" }
+        let open = [directory] + Directory.readableNames(in: directory).map { "\(directory)/\($0)" }
         let shared = open.filter { path in
-            SystemFile.status(of: path).map { $0.st_mode & 0o077 != 0 } ?? false
+            FileStatus.ifAny(path).map { $0.mode & 0o077 != 0 } ?? false
         }
         if let path = shared.first {
             return .warning(
                 "database", "\(path) lets other users in.", "chmod go= \(ShellWord.quoted(path))")
         }
-        let size = SystemFile.status(of: "\(directory)/defaults.db")?.st_size ?? 0
+        let size = FileStatus.ifAny("\(directory)/defaults.db")?.size ?? 0
         return .ok("database", "\(directory), \(Amount.bytes(UInt64(clamping: size)))")
     }
 
@@ -113,8 +111,8 @@ struct StorageCheck {
     private func files() -> Finding? {
         for name in ["defaults.db", "defaults.db-wal", "defaults.db-shm", "lock"] {
             let path = "\(directory)/\(name)"
-            guard let status = SystemFile.status(of: path) else { continue }
-            guard status.st_mode & S_IFMT == S_IFREG else {
+            guard let status = FileStatus.ifAny(path) else { continue }
+            guard status.kind == .regular else {
                 return .problem("database", "\(path) is no ordinary file.", "Move it away.")
             }
             guard access(path, R_OK | W_OK) == 0 else {
@@ -165,8 +163,8 @@ struct StorageCheck {
 
     /// Whether removing values works on a disk that is full.
     private func reserve(in directory: String) -> String {
-        let status = SystemFile.status(of: "\(directory)/reserve")
-        let isThere = status.map { $0.st_mode & S_IFMT == S_IFREG && $0.st_blocks >= Self.reserved }
+        let status = FileStatus.ifAny("\(directory)/reserve")
+        let isThere = status.map { $0.kind == .regular && $0.allocatedSize >= Self.reserved }
         return isThere == true
             ? "Removing values works, too: space is reserved for that."
             : "The space that is reserved for removing values is used up, or was never made."
@@ -176,8 +174,8 @@ struct StorageCheck {
 
     private func lock() -> Finding? {
         let path = "\(directory)/lock"
-        guard let status = SystemFile.status(of: path) else { return nil }
-        guard let held = SystemLocks.holder(of: status.st_ino) else {
+        guard let status = FileStatus.ifAny(path) else { return nil }
+        guard let held = SystemLocks.holder(of: status.inode) else {
             return service == nil
                 ? .ok("lock", "Nobody has the database.")
                 : .warning(
@@ -210,15 +208,15 @@ struct StorageCheck {
     private func backups() -> Finding? {
         guard service == nil else { return nil }
         let folder = "\(directory)/backups"
-        let dates = SystemFile.names(in: folder).compactMap {
-            SystemFile.status(of: "\(folder)/\($0)").map { UInt64(clamping: $0.st_mtim.tv_sec) }
+        let dates = Directory.readableNames(in: folder).compactMap {
+            FileStatus.ifAny("\(folder)/\($0)").map { UInt64(clamping: $0.modified.tv_sec) }
         }
         guard let newest = dates.max() else { return .ok("backups", "There is none yet.") }
         return .ok("backups", "\(dates.count), the newest of \(LocalTime(newest).text)")
     }
 
     private func leftovers() -> Finding? {
-        let aside = SystemFile.names(in: directory).filter {
+        let aside = Directory.readableNames(in: directory).filter {
             $0.hasPrefix("defaults.db.aside-") && !$0.hasSuffix("-wal")
         }
         guard let last = aside.max() else { return nil }

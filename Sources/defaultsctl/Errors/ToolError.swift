@@ -4,6 +4,7 @@ import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
 import KeyedArchive
+import SystemCalls
 
 /// A failure of the tool: one sentence for standard error, and an exit status.
 struct ToolError: Error {

@@ -1,5 +1,5 @@
-import DBus
 @preconcurrency import Glibc
+import SystemCalls
 
 /// Writes a file whole, or not at all.
 enum OutputFile {
@@ -12,50 +12,32 @@ enum OutputFile {
     ///
     /// A new file is for its owner only, as values may be private; one that is there keeps its mode.
     static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-        var status = stat()
-        let exists = stat(path, &status) == 0
-        guard !exists || status.st_mode & S_IFMT == S_IFREG else {
-            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw Failure(errno) }
-            defer { close(descriptor) }
-            return try write(bytes, to: descriptor)
-        }
-        // A link stays, and leads to the new file.
-        let target = exists ? realpath(path) : path
-        var name = Array("\(target).XXXXXX".utf8CString)
-        let descriptor = mkstemp(&name)
-        guard descriptor >= 0 else { throw Failure(errno) }
-        defer { close(descriptor) }
-        do throws(Failure) {
-            try write(bytes, to: descriptor)
-            if exists { fchmod(descriptor, status.st_mode & 0o777) }
-            guard fsync(descriptor) == 0, rename(name, target) == 0 else { throw Failure(errno) }
+        do throws(SystemError) {
+            let status = FileStatus.ifAny(path)
+            guard status.map({ $0.kind == .regular }) ?? true else {
+                return try File(path, O_WRONLY).write(bytes)
+            }
+            // A link stays, and leads to the new file.
+            let target = status == nil ? path : (try? Path.real(path)) ?? path
+            try replace(target, by: bytes, mode: status?.mode)
         } catch {
-            unlink(name)
+            throw Failure(message: "\(error.reason).")
+        }
+    }
+
+    /// - Parameter mode: That of the file which is there; nil where there is none.
+    private static func replace(
+        _ target: String, by bytes: [UInt8], mode: mode_t?
+    ) throws(SystemError) {
+        let file = try File.temporary(beginning: target)
+        do throws(SystemError) {
+            try file.write(bytes)
+            if let mode { try? file.setMode(mode & 0o777) }
+            try file.synchronize()
+            guard rename(file.path, target) == 0 else { throw .last("rename", target) }
+        } catch {
+            unlink(file.path)
             throw error
         }
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            // The bytes are passed for the time of the call.
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Failure(errno) }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    private static func realpath(_ path: String) -> String {
-        guard let real = Glibc.realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
-    }
-}
-
-extension OutputFile.Failure {
-    fileprivate init(_ code: Int32) {
-        message = "\(SystemError.words(for: code))."
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 
 /// The applications that have desktop files, by which `-app NAME` finds an application ID.
 ///
@@ -86,22 +87,11 @@ struct DesktopApplications {
     }
 
     private static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            // The name ends with a zero within the entry, which lives until the next call.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        Directory.readableNames(in: folder).sorted()
     }
 
     private static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        FileStatus.ifAny(path)?.kind == .directory
     }
 }
 

@@ -3,6 +3,7 @@ import DefaultsFiles
 import DefaultsModel
 import DefaultsTerms
 @preconcurrency import Glibc
+import SystemCalls
 
 /// What `lint` finds in files and directories.
 struct LintReport {
@@ -58,7 +59,7 @@ struct LintReport {
         findings += listing.remarks.map { LintFinding(.warning, $0) }
         let files = listing.files.values.joined()
         for file in files { findings += Self.findings(in: file) }
-        let directories = Set([directory] + files.map { SystemFile.directory(of: $0.path) })
+        let directories = Set([directory] + files.map { Path.parent(of: $0.path) })
         findings += directories.flatMap(access)
         return findings.sorted()
     }
@@ -114,8 +115,7 @@ struct LintReport {
     }
 
     private static func isDirectory(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        FileStatus.ifAny(path)?.kind == .directory
     }
 }
 
@@ -185,9 +185,6 @@ extension LayerPlace {
 
     /// The path without links, where the system finds it.
     private static func real(_ path: String) -> String {
-        // The text is malloc's, and is freed once it is copied.
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
+        (try? Path.real(path)) ?? path
     }
 }

@@ -1,6 +1,7 @@
 import DefaultsClient
 @preconcurrency import Glibc
 import Synchronization
+import SystemCalls
 
 /// The daemon that is to be ended before this program; 0 where there is none, or somebody ends it.
 private let daemon = Atomic<pid_t>(0)
@@ -30,7 +31,7 @@ enum Interruption {
             // Another handler is at it.
             guard identifier > 0 else { return }
             kill(identifier, SIGTERM)
-            _ = PrivateDaemon.reap(identifier)
+            _ = SpawnedProcess.reap(identifier)
             obey(number)
         }
     }
@@ -44,10 +45,10 @@ enum Interruption {
             // A handler waits for it, and ends this program then.
             while true { pause() }
         }
-        let status = PrivateDaemon.reap(identifier)
+        let status = SpawnedProcess.reap(identifier)
         let number = received.load(ordering: .sequentiallyConsistent)
         if number != 0 { obey(number) }
-        return PrivateDaemon.exitStatus(status)
+        return SpawnedProcess.exitStatus(status)
     }
 }
 

@@ -1,5 +1,6 @@
 import DBus
 import DefaultsClient
+import SystemCalls
 
 /// A `defaultsd --peer` that this program runs for itself, and that ends with it.
 ///

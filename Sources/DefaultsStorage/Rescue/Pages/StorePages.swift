@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// Numbers in the files of SQLite stand highest byte first.
 extension RandomAccessCollection where Element == UInt8, Index == Int {

@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// A page of a b-tree, whose cells may or may not be what its header says.
 ///
 /// See [B-tree pages](https://www.sqlite.org/fileformat2.html#b_tree_pages).

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// The write-ahead log of a store as it stands on disk, read without SQLite.
 ///

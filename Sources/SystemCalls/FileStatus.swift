@@ -1,0 +1,153 @@
+package import Glibc
+
+/// What the file system knows of a file, as stat(2) gives it.
+package struct FileStatus: Sendable {
+    /// What kinds of files there are.
+    package enum Kind: Sendable {
+        case regular
+        case directory
+        case link
+        case pipe
+        case socket
+        case device
+    }
+
+    private let status: stat
+
+    private init(_ status: stat) {
+        self.status = status
+    }
+
+    /// Looks at a path.
+    ///
+    /// - Parameter followingLinks: Whether the status is that of the file which a symbolic link leads to,
+    ///   and not that of the link.
+    package init(of path: String, followingLinks: Bool = true) throws(SystemError) {
+        var status = stat()
+        let result = followingLinks ? stat(path, &status) : lstat(path, &status)
+        guard result == 0 else { throw .last(followingLinks ? "stat" : "lstat", path) }
+        self.status = status
+    }
+
+    /// Looks at an open file.
+    ///
+    /// - Parameter path: What messages call it.
+    package init(ofDescriptor number: Int32, named path: String = "") throws(SystemError) {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
+        self.status = status
+    }
+
+    /// Looks at a path that begins at an open directory.
+    package init(of path: String, in directory: borrowing File) throws(SystemError) {
+        var status = stat()
+        guard fstatat(directory.descriptor, path, &status, 0) == 0 else {
+            throw .last("fstatat", "\(directory.path)/\(path)")
+        }
+        self.status = status
+    }
+}
+
+extension FileStatus {
+    /// Of which kind it is.
+    package var kind: Kind {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: .regular
+        case S_IFDIR: .directory
+        case S_IFLNK: .link
+        case S_IFIFO: .pipe
+        case S_IFSOCK: .socket
+        default: .device
+        }
+    }
+
+    /// The permission bits, with those for the set IDs and the sticky bit.
+    package var mode: mode_t { status.st_mode & 0o7777 }
+
+    /// The user that it belongs to.
+    package var owner: uid_t { status.st_uid }
+
+    /// The group that it belongs to.
+    package var group: gid_t { status.st_gid }
+
+    /// The size in bytes.
+    package var size: Int { Int(status.st_size) }
+
+    /// How many bytes it takes up on the disk.
+    package var allocatedSize: Int {
+        // stat(2) counts in units of 512 bytes, whatever the size of a block is.
+        Int(status.st_blocks) * 512
+    }
+
+    /// How many names it has.
+    package var linkCount: Int { Int(status.st_nlink) }
+
+    /// When its contents last changed.
+    package var modified: timespec { status.st_mtim }
+
+    /// The number of its device.
+    package var device: dev_t { status.st_dev }
+
+    /// Its number on the device.
+    package var inode: ino_t { status.st_ino }
+
+    /// Which file it is, whatever its name.
+    package var identity: FileIdentity { FileIdentity(self) }
+
+    /// The status of a path; nil if there is nothing, or it cannot be reached.
+    package static func ifAny(_ path: String, followingLinks: Bool = true) -> FileStatus? {
+        try? FileStatus(of: path, followingLinks: followingLinks)
+    }
+}
+
+/// What tells one file of this machine from every other, whatever their names.
+package struct FileIdentity: Sendable, Hashable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    fileprivate init(_ status: FileStatus) {
+        device = status.device
+        inode = status.inode
+    }
+
+    /// The identity of the file with this path; nil if none can be found.
+    package init?(of path: String) {
+        guard let status = FileStatus.ifAny(path) else { return nil }
+        self = status.identity
+    }
+
+    /// The identity of an open file; nil if no file is open under the number.
+    package init?(ofDescriptor number: Int32) {
+        guard let status = try? FileStatus(ofDescriptor: number) else { return nil }
+        self = status.identity
+    }
+
+    /// Whether two paths lead to the same file; false if one leads to none.
+    package static func areSame(_ path: String, _ other: String) -> Bool {
+        guard let identity = FileIdentity(of: path) else { return false }
+        return identity == FileIdentity(of: other)
+    }
+
+    /// Whether the file no longer has this path: nothing has it, or another file.
+    ///
+    /// If the permission to look was taken away, the file counts as unmoved: what is written through an
+    /// open descriptor still reaches the disk.
+    package func hasLost(_ path: String) -> Bool {
+        do throws(SystemError) {
+            return try FileStatus(of: path).identity != self
+        } catch {
+            return error.number == ENOENT || error.number == ENOTDIR
+        }
+    }
+
+    /// Whether a descriptor's number still means this file.
+    ///
+    /// Also true if the system does not say.
+    package func isHeld(byDescriptor number: Int32) -> Bool {
+        do throws(SystemError) {
+            return try FileStatus(ofDescriptor: number).identity == self
+        } catch {
+            return error.number != EBADF
+        }
+    }
+}
