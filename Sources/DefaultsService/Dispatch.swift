@@ -115,7 +115,7 @@ extension ArchiveError: ErrorReply {
 
 /// What the disk refuses is told by the contract's name for it.
 extension StorageError: ErrorReply {
-    /// `StorageFailed`, or `TooLarge` where it is for the size of what was to be stored.
+    /// `StorageFailed`, or `TooLarge` if it is for the size of what was to be stored.
     package var errorName: ErrorName { DefaultsError(self).errorName }
     /// The sentence for people.
     package var errorMessage: String { description }
@@ -135,7 +135,7 @@ enum Memory {
 
     /// Returns what lies free between small blocks in use, after work that made very many.
     ///
-    /// It takes some microseconds where little is free, and some milliseconds for 100 MB.
+    /// It takes some microseconds if little is free, and some milliseconds for 100 MB.
     static func returnFreePages() {
         malloc_trim(0)
     }

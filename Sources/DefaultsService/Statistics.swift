@@ -5,7 +5,7 @@ import DefaultsStorage
 /// What the service has done since its start.
 struct Statistics {
     private let start = ContinuousClock.now
-    /// Those that were carried out, also where that ended in a refusal.
+    /// Those that were carried out, also if that ended in a refusal.
     var calls: UInt64 = 0
     var changes: UInt64 = 0
     var flushes: UInt64 = 0

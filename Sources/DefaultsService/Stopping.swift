@@ -15,7 +15,7 @@ extension DefaultsObject {
     /// when no call is carried out any more, and then the lock is given up. The bus is left last: the
     /// daemon that takes over waits for that.
     ///
-    /// - Throws: ``StorageError`` where the disk refuses. The crash journal keeps the changes.
+    /// - Throws: ``StorageError`` if the disk refuses. The crash journal keeps the changes.
     package func stop() async throws {
         await endUpkeep()
         if case .success = await durability() { await tidyAtEnd() }

@@ -32,7 +32,7 @@ struct Defaultsctl: AsyncParsableCommand {
 
     /// Runs the command that the arguments name.
     ///
-    /// Of a wrong command line it says one sentence, where the library would print a page.
+    /// Of a wrong command line it says one sentence, if the library would print a page.
     static func main() {
         StandardDescriptors.fill()
         do {

@@ -8,7 +8,7 @@ import KeyedArchive
 /// Writes what a database has of whole domains at one moment.
 ///
 /// It knows neither the loop nor its thread, so that long answers are made elsewhere. A value that is
-/// damaged costs the caller that value: it is left out, or named where names are.
+/// damaged costs the caller that value: it is left out, or named if names are.
 final class DomainReading {
     /// What an entry takes in a message beside its key and its archive, at most: two lengths, a NUL
     /// and padding.
@@ -168,7 +168,7 @@ final class DomainReading {
         return damaged
     }
 
-    /// The value of a key as a D-Bus value; nil where it is damaged, or D-Bus cannot carry it there:
+    /// The value of a key as a D-Bus value; nil if it is damaged, or D-Bus cannot carry it there:
     /// inside an entry of an array.
     ///
     /// - Parameter budget: What may be made of all archives; lowered by what was made of this one.
@@ -186,7 +186,7 @@ final class DomainReading {
         }
     }
 
-    /// The value of a key; nil where it is damaged.
+    /// The value of a key; nil if it is damaged.
     private func intactValue(of key: Key, in domain: Domain) throws(StorageError) -> StoredValue? {
         do throws(StorageError) {
             return try view.value(domain, key)
@@ -206,12 +206,12 @@ enum NamesSize {
     /// The same of all keys of a domain.
     static func size(of totals: KeyTotals) -> Int { overhead * totals.keys + totals.nameBytes }
 
-    /// - Throws: `TooLarge` where names do not fit.
+    /// - Throws: `TooLarge` if names do not fit.
     static func check(_ names: [String], room: Int) throws {
         try check(names.count, size: names.reduce(0) { $0 + size(of: $1) }, room: room)
     }
 
-    /// - Throws: `TooLarge` where so many names of so many bytes do not fit.
+    /// - Throws: `TooLarge` if so many names of so many bytes do not fit.
     static func check(_ count: Int, size: Int, room: Int) throws {
         guard size <= room else { throw DefaultsError(tooLargeNames: count, size, room: room) }
     }
@@ -231,8 +231,8 @@ struct BulkSelection {
 
     /// Selects.
     ///
-    /// - Parameter room: How many bytes may be sent; lowered by those that are, and nothing where
-    ///   one did not fit, as that is where the first so many bytes end.
+    /// - Parameter room: How many bytes may be sent; lowered by those that are, and nothing if
+    ///   one did not fit, as that is if the first so many bytes end.
     init(of entries: [EntrySummary], room: inout Int) {
         for entry in entries {
             if entry.size > ContractLimits.maximumBulkEntrySize {

@@ -61,8 +61,9 @@ struct RestorationReport: CustomStringConvertible {
 
     /// The backup that undoes it.
     enum Undo {
-        /// Nothing has changed yet, so there is nothing to undo. A new backup must not take the place
-        /// of `sparing`, which is being restored.
+        /// Nothing has changed yet, so there is nothing to undo.
+        ///
+        /// A new backup must not take the place of `sparing`, which is being restored.
         case notNeeded(sparing: Backup?)
         case made(Backup)
         /// The database is damaged, which may be why somebody restores.
@@ -128,7 +129,7 @@ struct DomainDifference {
     private var removed: [Key] = []
     private var bytes = 0
 
-    /// - Parameter keys: The keys that are removed where the backup does not have them, in the order
+    /// - Parameter keys: The keys that are removed if the backup does not have them, in the order
     ///   of their bytes.
     init(of domain: Domain, removing keys: [Key]) {
         self.domain = domain

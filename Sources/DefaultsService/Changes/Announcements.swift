@@ -72,7 +72,7 @@ struct Announcement {
 /// 1. The signals of a domain, those of all its layers, leave in the order of their generations. What
 ///    is known of one of its layers may depend on the others; nothing depends on other domains.
 /// 2. A signal leaves after the reply to its change, which for a durable one comes from the disk.
-/// 3. Where the disk keeps very many waiting, the first rule holds and the second does not: watchers
+/// 3. If the disk keeps very many waiting, the first rule holds and the second does not: watchers
 ///    are not kept in the dark for its sake, nor is memory.
 struct Announcements {
     /// How many wait at most.

@@ -84,10 +84,10 @@ extension DefaultsObject {
         noteChange()
     }
 
-    /// Adds to what is not on disk yet; where the numbers for changes have run out, more are got by a
+    /// Adds to what is not on disk yet; if the numbers for changes have run out, more are got by a
     /// flush.
     ///
-    /// - Throws: `StorageError`, and ``RoomAwaited`` where there is no room before the flush under
+    /// - Throws: `StorageError`, and ``RoomAwaited`` if there is no room before the flush under
     ///   way has ended. Until then no other change has room either, so that small ones do not keep
     ///   a large one waiting for ever.
     private func findingRoom<Result>(
@@ -100,7 +100,7 @@ extension DefaultsObject {
             return result
         } catch {
             if error.code == .cannotJournal { noteJournalFailure(error) }
-            // Where the disk fails, the schedule says when it is tried again.
+            // If the disk fails, the schedule says when it is tried again.
             guard disk.failure == nil else { throw error }
             switch error.code {
             case .generationsExhausted: flush()

@@ -10,7 +10,7 @@ import Glibc
 struct WriterLog {
     /// A program and the process that it runs in.
     struct Writer {
-        /// The file of the program; empty where that cannot be known.
+        /// The file of the program; empty if that cannot be known.
         let executable: String
         let process: UInt32
     }
@@ -50,7 +50,7 @@ struct WriterLog {
         counts[isCounted ? writer.executable : "", default: 0] += 1
     }
 
-    /// Who made a change; nil where it is not among the last.
+    /// Who made a change; nil if it is not among the last.
     func writer(of generation: UInt64) -> Writer? {
         changes.first { $0.generation.rawValue == generation }?.writer
     }
@@ -58,7 +58,7 @@ struct WriterLog {
 
 /// The files of programs that call the service.
 enum ProgramFile {
-    /// The file of the program that a process runs; empty where the system does not tell.
+    /// The file of the program that a process runs; empty if the system does not tell.
     static func path(of process: some BinaryInteger) -> String {
         target(ofLink: "/proc/\(process)/exe")
     }

@@ -84,7 +84,7 @@ extension DefaultsObject {
 extension Connection {
     /// Connects to those who are to be served.
     ///
-    /// - Throws: ``LifeCycleError`` where there is nobody.
+    /// - Throws: ``LifeCycleError`` if there is nobody.
     init(to callers: DaemonOptions.Callers, on loop: EventLoop) throws {
         do {
             switch callers {
@@ -101,7 +101,7 @@ extension Connection {
     /// Takes the name of the service, which nobody can take away again: it is given up only by this
     /// process, see ``HandOver``.
     ///
-    /// - Throws: ``LifeCycleError`` where another program has the name.
+    /// - Throws: ``LifeCycleError`` if another program has the name.
     func takeName() async throws {
         guard try await takesName([.doNotQueue]) else { throw LifeCycleError.nameTaken }
     }

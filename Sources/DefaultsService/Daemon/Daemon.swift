@@ -21,7 +21,7 @@ package actor Daemon {
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
     let logger: Logger
-    /// Who keeps the page of counters when the process dies; nil where it is a file.
+    /// Who keeps the page of counters when the process dies; nil if it is a file.
     let pageKeeper: PageKeeper?
     /// What is served, once the database is open.
     var object: DefaultsObject?
@@ -128,7 +128,7 @@ extension Daemon {
     /// cannot serve, or, from one that serves, the name first, after which that one gives up the
     /// database.
     ///
-    /// Calls wait meanwhile. Those that came are answered, too, where yet another daemon has taken
+    /// Calls wait meanwhile. Those that came are answered, too, if yet another daemon has taken
     /// the name by then.
     private func start(at location: DatabaseLocation) async throws {
         if callers == .busReplacingOther {

@@ -8,7 +8,7 @@ import DefaultsProtocol
 //    the owner for it. Only a caller that may maintain the service is heard, and only the one that is
 //    next in the queue: nobody else must get the name, as callers send values to it.
 // 2. The new daemon waits for the previous owner, which one signal of the bus names together with the
-//    new owner. Where several daemons take over at once, each so waits for the one before it.
+//    new owner. If several daemons take over at once, each so waits for the one before it.
 // 3. The wait ends when that one has left the bus. A daemon leaves when it has answered everything that
 //    was sent to the name while it had it, and has given up the database.
 // 4. The bus is listened to by a connection of our own that nobody calls. The one that takes the name
@@ -36,7 +36,7 @@ struct HandOver {
     ///
     /// - Parameter limit: How long to wait for the name, and then for the end of its last owner. One
     ///   that has not ended by then may have the database still, which is for its lock to say.
-    /// - Throws: ``LifeCycleError`` where the name cannot be had, `DBusError` where the bus cannot be
+    /// - Throws: ``LifeCycleError`` if the name cannot be had, `DBusError` if the bus cannot be
     ///   asked.
     func takeOver(within limit: Duration) async throws {
         let changes = try await witness.ownerChanges(
@@ -104,7 +104,7 @@ struct HandOver {
     /// Asks an owner for the name.
     ///
     /// - Returns: What it says if others are to have the name before us.
-    /// - Throws: ``LifeCycleError`` where it keeps the name.
+    /// - Throws: ``LifeCycleError`` if it keeps the name.
     private func ask(_ owner: BusName) async throws -> DefaultsError? {
         do {
             try await connection.call(Contract.HandOver.self, (), of: owner, timeout: nil)
@@ -126,7 +126,7 @@ struct HandOver {
 
     // MARK: Waiting for the end
 
-    /// The unique name of the one who had the name before us; nil where there was none.
+    /// The unique name of the one who had the name before us; nil if there was none.
     private func previousOwner(in changes: SignalStream) async -> BusName? {
         for await change in changes {
             // Were so many lost, ours may be among them.

@@ -7,7 +7,7 @@ import Logging
 //    machine does not sleep before it is given back.
 // 2. When the machine is about to sleep, it is given back as soon as everything that was acknowledged
 //    before is on disk, or the disk refuses it, or `patience` is over.
-// 3. Nobody waits for any of this. Where the system bus or logind is missing, slow, refuses or ends,
+// 3. Nobody waits for any of this. If the system bus or logind is missing, slow, refuses or ends,
 //    there is a line in the log, and the daemon serves on.
 // 4. While the machine is awake nothing here is done: there is no timer, and the bus is asked only
 //    for what comes at the ends of a sleep or of logind.
@@ -64,7 +64,7 @@ actor SuspendWatch {
 
     private func followSleeps(_ sleeps: SignalStream, on bus: Connection) async {
         for await element in sleeps {
-            // Where signals were lost, a sleep may be coming.
+            // If signals were lost, a sleep may be coming.
             if case .signal(let signal) = element, signal.arguments == [.boolean(false)] {
                 await takeLock(from: bus)
             } else {
@@ -73,7 +73,7 @@ actor SuspendWatch {
         }
     }
 
-    /// A logind that has started anew tells by itself of the next sleep; where it knows of the lock
+    /// A logind that has started anew tells by itself of the next sleep; if it knows of the lock
     /// that was granted before, that one has served its time.
     private func followOwners(_ owners: SignalStream, on bus: Connection) async {
         for await element in owners {

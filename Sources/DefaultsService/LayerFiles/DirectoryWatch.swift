@@ -8,7 +8,7 @@ import Glibc
 /// 1. A file counts as changed when who wrote it closes it, or when it gets another name or loses one.
 ///    A new name may be that of a file that is being written, or of one that is a link to another's
 ///    contents; that is told apart.
-/// 2. Of what lies on the way to a directory only its own fate is told and, where the way ends, the
+/// 2. Of what lies on the way to a directory only its own fate is told and, if the way ends, the
 ///    arrival of what is missing: much else goes on in /etc.
 /// 3. Links are followed, and watched themselves.
 /// 4. A directory that cannot be read is watched from the one that it is in.
@@ -41,7 +41,7 @@ final class DirectoryWatch {
     /// - Parameters:
     ///   - directories: Paths, of which nothing needs to be there.
     ///   - changed: Called on the loop, at least once after a change.
-    /// - Throws: Where the system has no more watches to give.
+    /// - Throws: If the system has no more watches to give.
     init(
         _ directories: [String], on loop: EventLoop, _ changed: @escaping (Sign) -> Void
     ) throws(WatchFailure) {
@@ -103,7 +103,7 @@ extension DirectoryWatch {
 
     /// Watches all that leads to a file or directory, and a file itself.
     ///
-    /// - Returns: Its path without links; nil where it is not there.
+    /// - Returns: Its path without links; nil if it is not there.
     private func follow(_ path: String) -> String? {
         var rest = path.split(separator: "/").map(String.init)[...]
         var place = path.hasPrefix("/") ? "" : Self.workingDirectory
@@ -183,7 +183,7 @@ extension DirectoryWatch {
 extension DirectoryWatch {
     /// Reads what the system tells.
     ///
-    /// - Returns: What is of interest; nil where nothing is.
+    /// - Returns: What is of interest; nil if nothing is.
     private func readSign() -> Sign? {
         var sign: Sign?
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -217,7 +217,7 @@ extension DirectoryWatch {
         let name: String
         private let mask: UInt32
 
-        /// Takes the next record from bytes that the system has written; nil where there is none.
+        /// Takes the next record from bytes that the system has written; nil if there is none.
         init?(_ bytes: inout ArraySlice<UInt8>) {
             let size = MemoryLayout<inotify_event>.size
             guard bytes.count >= size else { return nil }

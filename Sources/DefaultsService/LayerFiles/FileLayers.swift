@@ -59,7 +59,7 @@ struct FileLayers {
     /// All files that are known.
     var paths: [String] { known.values.flatMap { $0.files.map(\.path.description) } }
 
-    /// Whether a layer may have keys: one that is made of files has none where there are none.
+    /// Whether a layer may have keys: one that is made of files has none if there are none.
     func mayHaveKeys(_ domain: Domain) -> Bool {
         domain.layer.isWritable || known[domain] != nil
     }
@@ -87,7 +87,7 @@ struct MergedLayer {
     /// The keys, in the order of their bytes.
     var keys: [Key] { entries.keys.sorted() }
 
-    /// The value of a key; nil where no file has one.
+    /// The value of a key; nil if no file has one.
     func value(of key: Key) -> KeyedArchive? { entries[key]?.archive }
 
     /// Lays the next file over those before.

@@ -3,7 +3,7 @@ import DefaultsModel
 import DefaultsStorage
 import KeyedArchive
 
-/// The path of a file, the same as another where the bytes are: a directory can have names that look
+/// The path of a file, the same as another if the bytes are: a directory can have names that look
 /// alike and are spelled differently, which Swift's strings take for one.
 struct FilePath: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     let description: String
@@ -45,7 +45,7 @@ struct FoundFile {
     /// before they are compared with what there was.
     static let room = 64 << 20
 
-    /// Reads a file; nil where it has gone meanwhile.
+    /// Reads a file; nil if it has gone meanwhile.
     ///
     /// - Parameter room: How many bytes it may have; lowered by those that it has.
     init?(_ file: LayerFile, room: inout Int) {
@@ -93,7 +93,7 @@ struct FileRecord: Codable, Equatable {
         ///
         /// Those of the first file are not named: all are that no other has.
         var keys: [String] = []
-        /// What it says of keys that are from a later file: where that goes, this comes back, also while
+        /// What it says of keys that are from a later file: if that goes, this comes back, also while
         /// the file cannot be read.
         var hidden: [Hidden] = []
     }
@@ -147,7 +147,7 @@ extension FileRecord {
         }
     }
 
-    /// Reads a record; nil where it is none that this program writes, and the files are to be read
+    /// Reads a record; nil if it is none that this program writes, and the files are to be read
     /// again.
     init?(_ archive: [UInt8]) {
         guard let archive = try? KeyedArchive(validating: archive),

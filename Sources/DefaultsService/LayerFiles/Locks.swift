@@ -18,7 +18,7 @@ extension DefaultsObject {
 
     /// Refuses to change keys, the layer itself first.
     ///
-    /// - Parameter keys: Gathered only where something is locked.
+    /// - Parameter keys: Gathered only if something is locked.
     func checkWritable(_ domain: Domain, _ keys: @autoclosure () throws -> [Key]) throws {
         guard domain.layer.isWritable else {
             throw DefaultsError(lockedLayer: domain, in: layers.places)

@@ -8,14 +8,14 @@ import Logging
 /// SIGHUP, after a rescue of the store, and again while something is in the way.
 extension DefaultsObject {
     /// How long after a sign of change the files are read, so that many make one reading: at least so
-    /// long, and longer where reading them takes long, so that it takes a small part of the time.
+    /// long, and longer if reading them takes long, so that it takes a small part of the time.
     private static let settlingTime = Duration.milliseconds(10)
     private static let longestSettlingTime = Duration.milliseconds(300)
     /// How long after a sign that a file may still be written.
     private static let writingTime = Duration.milliseconds(500)
     /// How long after a refusal of the database, or of the system, they are read again.
     private static let pauseAfterFailure = Duration.seconds(5)
-    /// How often they are read where the system does not watch them.
+    /// How often they are read if the system does not watch them.
     private static let pauseUnwatched = Duration.seconds(30)
 
     /// Reads the files and changes what differs.
@@ -38,7 +38,7 @@ extension DefaultsObject {
         }
     }
 
-    /// Has the files read after a time, or earlier where that is planned already.
+    /// Has the files read after a time, or earlier if that is planned already.
     private func readLayers(after delay: Duration) {
         let due = ContinuousClock.now + delay
         guard !disk.hasEnded, layers.timerDue.map({ due < $0 }) ?? true else { return }
@@ -64,7 +64,7 @@ extension DefaultsObject {
 
     /// Watches the places.
     ///
-    /// - Returns: Why that is not possible; nil where it is.
+    /// - Returns: Why that is not possible; nil if it is.
     private func watchLayers() -> LayerProblem? {
         let places = layers.places
         do throws(WatchFailure) {
@@ -133,7 +133,7 @@ extension DefaultsObject {
         return true
     }
 
-    /// The record of the files that a layer is made of; nil where there is none that makes sense.
+    /// The record of the files that a layer is made of; nil if there is none that makes sense.
     func fileRecord(of domain: Domain) throws(StorageError) -> FileRecord? {
         if let known = layers.lookedInto, known.domain == domain { return known.record }
         do throws(StorageError) {

@@ -55,7 +55,7 @@ extension DefaultsObject {
         return code == .changeTooLarge || code == .keyNamesTooLarge
     }
 
-    /// What is to be changed for a layer to be what its files say; nil where nothing is.
+    /// What is to be changed for a layer to be what its files say; nil if nothing is.
     private func difference(
         of domain: Domain, from layer: MergedLayer, _ record: FileRecord, _ old: FileRecord?
     ) throws -> ChangeProposal? {

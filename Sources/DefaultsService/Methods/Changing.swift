@@ -186,7 +186,7 @@ extension DefaultsObject {
         try make(change, for: call)
     }
 
-    /// The change that removes all keys of a domain; nil where it has none.
+    /// The change that removes all keys of a domain; nil if it has none.
     func removal(of domain: Domain, by origin: String) throws -> ChangeProposal? {
         guard try database.totals(of: domain).keys <= Self.longestNamedRemoval else {
             return ChangeProposal(clearing: domain, origin: origin)
@@ -239,7 +239,7 @@ struct PreparedTransaction: Sendable {
     let assignments: Result<[(key: Key, archive: KeyedArchive)], any Error>
 
     /// - Parameter archive: Makes an archive of what the call has brought.
-    /// - Throws: `ModelError` where the parts of the transaction contradict each other.
+    /// - Throws: `ModelError` if the parts of the transaction contradict each other.
     init<Content>(
         _ arguments: TransactionArguments<CheckedNames, Content>,
         archive: (Content) throws -> KeyedArchive

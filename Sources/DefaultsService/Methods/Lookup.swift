@@ -63,7 +63,7 @@ extension DefaultsObject {
         throw DefaultsError(noLayerHas: key, for: domain)
     }
 
-    /// What a layer has to say of a key; nil where that is nothing.
+    /// What a layer has to say of a key; nil if that is nothing.
     private func explanation(
         of key: Key, in place: SearchList.Place
     ) throws -> Contract.Explain.Row? {

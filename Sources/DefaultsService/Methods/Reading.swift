@@ -142,7 +142,7 @@ extension DefaultsObject {
 
     /// What is known of a domain before it is read.
     struct CountedTotals {
-        /// The totals; nil where they may be more than what a reply would have.
+        /// The totals; nil if they may be more than what a reply would have.
         let certain: KeyTotals?
         let isLong: Bool
     }

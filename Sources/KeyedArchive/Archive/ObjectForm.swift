@@ -71,7 +71,7 @@ extension KeyedArchive {
         }
     }
 
-    /// What is in the fields `prefix`0 to `prefix`(count - 1), where all of them are there.
+    /// What is in the fields `prefix`0 to `prefix`(count - 1), if all of them are there.
     private func numbered(_ prefix: String, count: Int, of fields: Fields) -> Elements? {
         var elements: [ObjectIndex?] = Array(repeating: nil, count: count)
         for position in 0..<fields.count {

@@ -145,7 +145,7 @@ extension DecodingSession {
                     continue
                 }
             }
-            // An object, or something that is wrong, needs to know where it is.
+            // An object, or something that is wrong, needs to know if it is.
             let array = ValueDecoder(self, place, location, type: nil)
             let around = DecodingLocation(parent: array, key: .index(position))
             result.append(try string(at: element, around))

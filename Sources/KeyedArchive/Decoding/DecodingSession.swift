@@ -107,7 +107,7 @@ extension DecodingSession {
         guard affords(size + Self.valueCost) else { throw exhaustion(at: location) }
     }
 
-    /// Takes `size` bytes from the budget where nothing can be thrown.
+    /// Takes `size` bytes from the budget if nothing can be thrown.
     ///
     /// If it returns false, nothing may be read, and decoding ends in an error.
     func affords(_ size: Int) -> Bool {

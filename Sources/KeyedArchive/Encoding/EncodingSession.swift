@@ -37,7 +37,7 @@ final class EncodingSession {
     @exclusivity(unchecked) var graph = EncodingGraph()
     @exclusivity(unchecked) var names = NameTable()
     @exclusivity(unchecked) var classes: [MetClass] = []
-    /// An error where nothing could be thrown.
+    /// An error if nothing could be thrown.
     ///
     /// All later calls throw it.
     @exclusivity(unchecked) private(set) var failure: EncodingError?

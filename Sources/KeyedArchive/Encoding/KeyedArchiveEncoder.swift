@@ -15,7 +15,7 @@
 /// - Array, Set and Dictionary, Date, Data, URL and UUID become objects of their NS classes; a
 ///   dictionary's keys are any values. `[UInt8]` in a field is inline bytes, as `encodeBytes:`
 ///   writes them.
-/// - Nil is nil in a field, as `encodeObject:` writes it, also where `encodeIfPresent` would leave
+/// - Nil is nil in a field, as `encodeObject:` writes it, also if `encodeIfPresent` would leave
 ///   the field out; in a collection it is NSNull, as Foundation's collections hold no nil.
 /// - A nested keyed container is an NSDictionary, a nested unkeyed one an NSArray. `superEncoder()`
 ///   of a keyed container writes into the same object, as `[super encodeWithCoder:]` does.
@@ -65,7 +65,9 @@ public struct KeyedArchiveEncoder: Sendable {
     }
 }
 
-/// The messages of the encoder's errors. They never contain a value, only its type or its key.
+/// The messages of the encoder's errors.
+///
+/// They never contain a value, only its type or its key.
 extension EncodingError {
     private static func refusal(
         of stand: Any, at path: [any CodingKey], _ message: String

@@ -22,7 +22,7 @@ struct JSONParser {
     /// Whether the value is only skipped.
     private var isSkipping = false
 
-    /// Reads from where the scanner is.
+    /// Reads from if the scanner is.
     init(_ scanner: JSONScanner, limits: ValueFormLimits) {
         self.scanner = scanner
         builder = ValueFormBuilder(limits: limits)

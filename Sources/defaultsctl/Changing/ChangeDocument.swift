@@ -48,7 +48,7 @@ struct ChangeDocument {
 
     /// What is wrong with a domain, with the line that first names it, or the key that is refused.
     ///
-    /// - Parameter remark: What became of the changes of other domains; nil where none was made.
+    /// - Parameter remark: What became of the changes of other domains; nil if none was made.
     func failure(of edits: DomainEdits, _ error: any Error, _ remark: String? = nil) -> ToolError {
         let failed = error as? DomainEdits.KeyFailure
         let line = failed.flatMap { edits.lines[$0.key] } ?? edits.line
@@ -93,7 +93,7 @@ struct ChangeDocument {
 
     /// Adds an edit to those of its domain.
     ///
-    /// - Throws: `ToolError` where no key can be named so, or its generation is expected to be two.
+    /// - Throws: `ToolError` if no key can be named so, or its generation is expected to be two.
     mutating func add(
         _ edit: Edit, of key: String, in domain: String, ifStillAt generation: UInt64? = nil
     ) throws {
@@ -138,7 +138,7 @@ struct ChangeObject {
     let domain: String
     let key: String
     let edit: Edit
-    /// The generation that the key must still have; nil where that does not matter.
+    /// The generation that the key must still have; nil if that does not matter.
     let generation: UInt64?
 
     struct Failure: Error, CustomStringConvertible {

@@ -17,13 +17,13 @@ struct ChangeOptions: ParsableArguments {
         if changed { throw .changedInDocument }
     }
 
-    /// Waits where that is asked for, and tells.
+    /// Waits if that is asked for, and tells.
     func finish(_ isChanged: Bool, on defaults: RemoteDefaults) async throws {
         if wait { try await defaults.synchronize() }
         try tell(isChanged)
     }
 
-    /// Tells whether something was changed, where that is asked for.
+    /// Tells whether something was changed, if that is asked for.
     func tell(_ isChanged: Bool) throws {
         if changed { try SafeOutput.print(isChanged ? "changed" : "unchanged") }
     }
@@ -103,7 +103,7 @@ extension RemoteDefaults {
         }
     }
 
-    /// The archive of a key and its generation; nil and 0 where there is none.
+    /// The archive of a key and its generation; nil and 0 if there is none.
     func archiveIfThere(
         forKey key: String, in domain: String
     ) async throws -> (archive: KeyedArchive?, generation: UInt64) {

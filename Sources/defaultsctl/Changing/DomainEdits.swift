@@ -31,10 +31,10 @@ struct DomainEdits {
     /// Adds an edit of a key, which is made after those that were added before.
     ///
     /// - Parameters:
-    ///   - generation: The one that the key must still have, 0 where it must be absent; nil where that
+    ///   - generation: The one that the key must still have, 0 if it must be absent; nil if that
     ///     does not matter.
     ///   - line: The line of a document that it stands in.
-    /// - Throws: `ToolError` where no key can be named so, or its generation is expected to be two.
+    /// - Throws: `ToolError` if no key can be named so, or its generation is expected to be two.
     mutating func add(
         _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil, line: Int = 0
     ) throws(ToolError) {
@@ -68,7 +68,7 @@ extension DomainEdits {
     /// Asks the service whether there can be such a domain, and whether it would take these changes
     /// now; nothing is changed.
     ///
-    /// - Throws: ``KeyFailure`` where it is one key that is refused.
+    /// - Throws: ``KeyFailure`` if it is one key that is refused.
     func check(with defaults: RemoteDefaults) async throws {
         if LayerName.isReadOnly(domain) {
             throw ToolError.readOnly(domain)
@@ -85,7 +85,7 @@ extension DomainEdits {
         _ = try await transaction(on: defaults, against: nil)
     }
 
-    /// The first key that has another generation than expected; nil where none has any more.
+    /// The first key that has another generation than expected; nil if none has any more.
     private func failedExpectation(with defaults: RemoteDefaults) async -> KeyFailure? {
         for key in keys where expected[key] != nil {
             do {
@@ -118,7 +118,7 @@ extension DomainEdits {
     ///
     /// - Parameter isCompared: Whether it is to be known what was changed; what is there is read
     ///   first then, and the change depends on it.
-    /// - Throws: `DefaultsError` with `conflict` where a key has not the generation that is expected.
+    /// - Throws: `DefaultsError` with `conflict` if a key has not the generation that is expected.
     @discardableResult
     func apply(
         to defaults: RemoteDefaults, comparing isCompared: Bool = false
@@ -147,7 +147,7 @@ extension DomainEdits {
 
     /// The transaction that does this to what is there now.
     ///
-    /// - Parameter snapshot: What was read before, and must still be there; nil where only what an
+    /// - Parameter snapshot: What was read before, and must still be there; nil if only what an
     ///   edit is made of must.
     private func transaction(
         on defaults: RemoteDefaults, against snapshot: DomainSnapshot?
@@ -236,7 +236,7 @@ struct MadeEdits {
     /// The keys that have another value now, each with the one before; nil for none.
     fileprivate let replaced: [String: KeyedArchive?]
 
-    /// Whether anything is another than before, where that was compared.
+    /// Whether anything is another than before, if that was compared.
     var isChanged: Bool { !replaced.isEmpty }
 
     /// Makes everything as it was, unless somebody has changed it meanwhile.
@@ -255,7 +255,7 @@ struct MadeEdits {
 enum Edit {
     case set(KeyedArchive)
     case remove
-    /// Makes the new value of the one that is there; of nil where there is none.
+    /// Makes the new value of the one that is there; of nil if there is none.
     case change((KeyedArchive?) throws -> KeyedArchive)
 
     /// There is no value that a part could be changed of.

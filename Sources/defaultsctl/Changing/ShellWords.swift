@@ -1,4 +1,4 @@
-/// The words of a command as a POSIX shell splits it, where it needs to expand nothing.
+/// The words of a command as a POSIX shell splits it, if it needs to expand nothing.
 ///
 /// It reads bytes: what a shell gives a meaning to is ASCII, also before a combining character.
 ///

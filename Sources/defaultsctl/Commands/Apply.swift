@@ -61,7 +61,7 @@ struct Apply: AsyncParsableCommand {
 
     /// Undoes what was made, the last first.
     ///
-    /// - Returns: What became of it, in sentences; nil where nothing was made.
+    /// - Returns: What became of it, in sentences; nil if nothing was made.
     private func undo(_ made: [MadeEdits], on defaults: RemoteDefaults) async -> String? {
         var (undone, kept): ([String], [String]) = ([], [])
         for edits in made.filter(\.isChanged).reversed() {

@@ -107,7 +107,7 @@ struct Read: ServiceCommand {
         var domains: [(name: String, entries: [DefaultsEntry])] = []
         for (name, layer) in try await host.domains(of: defaults) {
             let entries = try await defaults.entries(in: layer).entries
-            // It went away since the domains were listed, where it has none.
+            // It went away since the domains were listed, if it has none.
             if !entries.isEmpty { domains.append((json ? name : name.domainTitle, entries)) }
         }
         domains.sort { $0.name < $1.name }

@@ -77,7 +77,7 @@ struct Completion {
 /// A word that may be typed next, and what it stands for.
 struct Candidate: Equatable {
     let word: String
-    /// What it is, in a few words; empty where the word says it.
+    /// What it is, in a few words; empty if the word says it.
     var note = ""
 
     /// One line for the scripts of the shells, which split it at the tab.

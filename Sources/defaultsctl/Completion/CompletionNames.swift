@@ -12,7 +12,7 @@ protocol CompletionNames {
 
 /// The names in the live database.
 ///
-/// Where nobody answers there are none: a key that is pressed is no place for an error.
+/// If nobody answers there are none: a key that is pressed is no place for an error.
 struct LiveNames: CompletionNames {
     func domains(of kind: CompletedDomains) async -> [String] {
         await ask { defaults in
@@ -47,7 +47,7 @@ struct LiveNames: CompletionNames {
         await ask { defaults in
             let hosts = try await defaults.hosts()
             return hosts.map { host in
-                // A name is of use where it stands for that machine.
+                // A name is of use if it stands for that machine.
                 HostWords.isName(host.name) && hosts.named(host.name) == [host]
                     ? Candidate(word: host.name, note: host.id)
                     : Candidate(word: host.id, note: host.name)

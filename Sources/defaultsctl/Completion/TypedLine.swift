@@ -2,7 +2,7 @@ import DefaultsTerms
 
 /// The words of a command line before the one that is being typed, and what they are.
 struct TypedLine {
-    /// The command that they name; the tool itself where there is no verb yet.
+    /// The command that they name; the tool itself if there is no verb yet.
     private(set) var command: CommandOutline
     private(set) var hasVerb = false
     /// The words that are no options: a domain, a key, and so on.

@@ -16,7 +16,7 @@ struct Finding {
     let state: State
     /// What was found.
     let message: String
-    /// What to do about it; nil where nothing is to be done.
+    /// What to do about it; nil if nothing is to be done.
     let advice: String?
 
     static func ok(_ subject: String, _ message: String) -> Finding {
@@ -46,7 +46,7 @@ extension Finding.State {
 extension Finding {
     /// Findings for people, with what to do in a line of its own.
     ///
-    /// - Parameter terminal: What it is shown on, in colours where it has them.
+    /// - Parameter terminal: What it is shown on, in colours if it has them.
     static func text(_ findings: [Finding], on terminal: Terminal) -> String {
         var columns = Columns(areNumbers: [false, false, false])
         columns.rows = findings.map { [$0.state.rawValue, $0.subject, $0.message.onOneLine] }
@@ -106,7 +106,7 @@ struct Places {
             .map { "\($0)/systemd/user" }
     }
 
-    /// The directory of the database; nil where no place is named.
+    /// The directory of the database; nil if no place is named.
     var database: String? { config.map { "\($0)/defaultsd" } }
 
     static func variable(_ name: String) -> String? {

@@ -82,7 +82,7 @@ struct InstallationCheck {
         return .ok(subject, file.path)
     }
 
-    /// What is wrong with a program that a file starts; nil where nothing is.
+    /// What is wrong with a program that a file starts; nil if nothing is.
     private func check(_ program: String, of file: KeyFile, as subject: String) -> Finding? {
         // The bus looks for a name without a slash in its own PATH.
         guard program.contains("/") else { return nil }

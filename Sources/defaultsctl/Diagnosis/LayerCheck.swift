@@ -22,7 +22,7 @@ struct LayerCheck {
         complaints = files.compactMap(\.complaint)
     }
 
-    /// Reads the files as the service would, where none answers.
+    /// Reads the files as the service would, if none answers.
     init(readingFrom places: LayerPlaces) {
         let listing = LayerListing(of: places)
         let files = listing.files.values.joined().sorted { $0.path < $1.path }
@@ -84,7 +84,7 @@ struct KeyFile {
     let path: String
     private let values: [String: String]
 
-    /// Reads a file; nil where that cannot be done.
+    /// Reads a file; nil if that cannot be done.
     init?(_ path: String) {
         guard let bytes = try? InputFile.contents(of: path, limit: 1 << 16) else { return nil }
         self.path = path

@@ -7,11 +7,11 @@ import DefaultsProtocol
 struct ServiceCheck {
     let places: Places
     private(set) var findings: [Finding] = []
-    /// The process of the service; nil where none answers.
+    /// The process of the service; nil if none answers.
     private(set) var process: UInt32?
-    /// The directory that the service says it has; nil where none answers.
+    /// The directory that the service says it has; nil if none answers.
     private(set) var directory: String?
-    /// The files of the layers; nil where none answers, or it does not tell.
+    /// The files of the layers; nil if none answers, or it does not tell.
     private(set) var layerFiles: [RemoteLayerFile]?
 
     /// How long a service may take to start or to answer: somebody waits for the diagnosis.
@@ -215,7 +215,7 @@ struct ServiceCheck {
 struct BackupCheck {
     let finding: Finding
 
-    /// A daily one follows a change, so that one is old where there was none since.
+    /// A daily one follows a change, so that one is old if there was none since.
     private static let longestAge: UInt64 = 2 * 86400
 
     init(_ backups: [RemoteBackup], durable generation: UInt64) {

@@ -6,7 +6,7 @@ import DBus
 /// has it.
 struct StorageCheck {
     let directory: String
-    /// The process that serves on the bus; nil where none does.
+    /// The process that serves on the bus; nil if none does.
     let service: UInt32?
 
     private static let scarce: UInt64 = 16 << 20
@@ -206,7 +206,7 @@ struct StorageCheck {
 
     // MARK: Backups and damage
 
-    /// Those that are there, where no service is to be asked.
+    /// Those that are there, if no service is to be asked.
     private func backups() -> Finding? {
         guard service == nil else { return nil }
         let folder = "\(directory)/backups"
@@ -232,7 +232,7 @@ struct StorageCheck {
 ///
 /// Trying the lock would tell the same, and could keep a daemon from starting at that moment.
 enum SystemLocks {
-    /// The process that has a flock(2) on a file; nil where none has, or the kernel does not tell.
+    /// The process that has a flock(2) on a file; nil if none has, or the kernel does not tell.
     ///
     /// See [proc(5)](https://man7.org/linux/man-pages/man5/proc_locks.5.html).
     static func holder(of node: ino_t) -> Int32? {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DefaultsProtocol
 
-/// What the tool says of domains, keys and property lists, as macOS's tool says it where that does.
+/// What the tool says of domains, keys and property lists, as macOS's tool says it if that does.
 extension ToolError {
     static func noPair(_ domain: String, _ key: String, meant: String? = nil) -> ToolError {
         ToolError(

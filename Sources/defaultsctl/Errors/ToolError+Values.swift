@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What the tool says of words that are no value, as macOS's tool says it where that does.
+/// What the tool says of words that are no value, as macOS's tool says it if that does.
 extension ToolError {
     static let dataOnTerminal = ToolError(
         "Bytes are not for a terminal; send them to a file, or show them with --json.", refused)

@@ -145,7 +145,7 @@ struct ToolError: Error {
 enum Complaint {
     /// Says a sentence, on one line; of long words of the command line it has the beginning alone.
     static func say(_ sentence: String) {
-        // What was printed before comes first also where both go to the same file.
+        // What was printed before comes first also if both go to the same file.
         fflush(stdout)
         fputs("defaultsctl: \(inBrief(sentence.onOneLine))\n", stderr)
     }
@@ -166,7 +166,7 @@ extension String {
     /// On one line, and of what is long only the beginning.
     var inBrief: String { onOneLine.cut(to: 100) }
 
-    /// The first so many characters, and a mark where more follow.
+    /// The first so many characters, and a mark if more follow.
     func cut(to longest: Int) -> String {
         count > longest ? "\(prefix(longest))…" : self
     }

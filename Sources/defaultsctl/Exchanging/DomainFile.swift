@@ -16,7 +16,7 @@ struct DomainFile {
 
     /// Reads the file.
     ///
-    /// - Parameter format: What it holds; nil where that is to be seen by its beginning.
+    /// - Parameter format: What it holds; nil if that is to be seen by its beginning.
     init(_ path: String, format: DomainFormat?) throws(ToolError) {
         self.path = path
         do {

@@ -26,7 +26,7 @@ struct ExportedDomain {
     /// The bytes of the file.
     ///
     /// Values that property lists have stand in one as such. An object stands there as the property
-    /// list that its archive is, which `import` takes for the archive again; in XML, where that holds a
+    /// list that its archive is, which `import` takes for the archive again; in XML, if that holds a
     /// character that XML has none for, as a dictionary whose `$archive` is the archive's data.
     mutating func bytes(as format: DomainFormat) throws -> [UInt8] {
         switch format {

@@ -20,7 +20,7 @@ struct CommandWords {
     /// The words for ArgumentParser.
     ///
     /// - Parameter words: The command line, without the name of the program.
-    /// - Throws: `ToolError` where the words cannot be what macOS's tool takes.
+    /// - Throws: `ToolError` if the words cannot be what macOS's tool takes.
     static func arranged(_ words: [String]) throws(ToolError) -> [String] {
         var rest = words[...]
         let host = try HostWords(&rest)

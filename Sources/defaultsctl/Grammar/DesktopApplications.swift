@@ -114,7 +114,7 @@ struct DesktopEntry {
     /// The name in every language.
     let names: [String]
 
-    /// Reads a desktop file; nil where it cannot be read, or says that the application is not there.
+    /// Reads a desktop file; nil if it cannot be read, or says that the application is not there.
     init?(identifier: String, path: String) {
         guard let bytes = try? InputFile.contents(of: path, limit: Self.largestFile) else {
             return nil

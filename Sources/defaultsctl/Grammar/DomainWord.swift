@@ -15,7 +15,7 @@ struct DomainWord {
     /// Takes the words of a domain.
     ///
     /// - Parameter mayBeFile: Whether the path of a file may stand in the place of the domain.
-    /// - Throws: `ToolError` where no domain can be meant: the path of a file, an application that
+    /// - Throws: `ToolError` if no domain can be meant: the path of a file, an application that
     ///   is not there.
     init(
         _ word: String, before rest: inout ArraySlice<String>, mayBeFile: Bool = false
@@ -35,7 +35,7 @@ struct DomainWord {
         }
     }
 
-    /// The domain of a name that stands alone, where words of macOS's tool are none.
+    /// The domain of a name that stands alone, if words of macOS's tool are none.
     init(name: String) throws(ToolError) {
         guard !name.hasPrefix("-") else { throw .noDomainName(name) }
         isOfThisHost = false
@@ -85,7 +85,7 @@ struct PreferencesPath {
 }
 
 extension GlobalDomain {
-    /// What macOS's tool calls the domain where it names it.
+    /// What macOS's tool calls the domain if it names it.
     static let title = "Apple Global Domain"
 }
 

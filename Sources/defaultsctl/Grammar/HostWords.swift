@@ -20,7 +20,7 @@ struct HostWords {
     /// The longest name of a host that the service takes, in bytes.
     private static let longestName = 64
 
-    /// Takes the host option from the beginning of the words, where there is one.
+    /// Takes the host option from the beginning of the words, if there is one.
     init(_ words: inout ArraySlice<String>) throws(ToolError) {
         switch words.first {
         case "-currentHost":
@@ -78,7 +78,7 @@ struct HostWords {
         }
     }
 
-    /// The same as an option of ours, where one was given.
+    /// The same as an option of ours, if one was given.
     var option: [String]? {
         switch choice {
         case .any: nil

@@ -7,7 +7,7 @@ import ValuePaths
 
 /// For which host a verb is; macOS's spelling stands before the verb.
 ///
-/// Where the verb names a domain, the grammar has made the host a part of that, and nothing is left
+/// If the verb names a domain, the grammar has made the host a part of that, and nothing is left
 /// here: see ``CommandWords``.
 struct HostOption: ParsableArguments {
     @Flag(help: "Of this host only, as -currentHost before the verb.")
@@ -19,7 +19,7 @@ struct HostOption: ParsableArguments {
     /// Whether a host was named apart from a domain.
     var isGiven: Bool { currentHost || host != nil }
 
-    /// The names of the domains that have keys for the host, or for any host where none was named,
+    /// The names of the domains that have keys for the host, or for any host if none was named,
     /// without suffix; and with it, as calls take them.
     func domains(
         of defaults: RemoteDefaults
@@ -33,7 +33,7 @@ struct HostOption: ParsableArguments {
     }
 
     /// How the layers in question may be spelled: the service names a host by its name, and by its ID
-    /// where the name would not do, whichever of them was typed.
+    /// if the name would not do, whichever of them was typed.
     private func suffixes(of defaults: RemoteDefaults) async throws -> [String] {
         guard let host else { return [currentHost ? LayerName.host.suffix : ""] }
         // An older daemon knows no names, nor does any tell one in a sandbox.
@@ -55,14 +55,14 @@ struct EffectiveOption: ParsableArguments {
     @Flag(help: "What holds for the application, whichever layer it is from.")
     var effective = false
 
-    /// Refuses the domain of one layer where all are looked into.
+    /// Refuses the domain of one layer if all are looked into.
     func check(_ domain: String?) throws(ToolError) {
         if effective { try SearchedDomain.check(domain) }
     }
 
     /// The value of a key.
     ///
-    /// - Throws: `ToolError` with what was perhaps meant, where there is none.
+    /// - Throws: `ToolError` with what was perhaps meant, if there is none.
     func archive(
         forKey key: String, in domain: String, of defaults: RemoteDefaults
     ) async throws -> KeyedArchive {

@@ -123,7 +123,7 @@ enum ForeignVerb {
 
 /// The usage of a verb, which follows an error in its command line.
 enum Usage {
-    /// The lines; none where the words name no verb.
+    /// The lines; none if the words name no verb.
     static func lines(of words: [String]) -> [String] {
         guard let command = command(of: words) else { return [] }
         let text = Defaultsctl.usageString(for: command)

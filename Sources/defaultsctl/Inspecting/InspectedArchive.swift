@@ -8,7 +8,7 @@ import XMLPropertyList
 struct InspectedArchive {
     let archive: KeyedArchive
     private let name: String
-    /// The document that the archive was read from, where that was XML.
+    /// The document that the archive was read from, if that was XML.
     private let document: XMLPropertyList?
 
     /// Takes an archive of the database.
@@ -18,7 +18,7 @@ struct InspectedArchive {
         document = nil
     }
 
-    /// Reads a file, or standard input where the path is `-`.
+    /// Reads a file, or standard input if the path is `-`.
     ///
     /// - Throws: `ToolError` with a sentence that says what is wrong, and where.
     init(contentsOf path: String) throws {
@@ -64,7 +64,7 @@ struct InspectedArchive {
     private static let limitsOfXML = KeyedArchive.Limits(
         byteCount: .max, objectCount: .max, depth: KeyedArchive.Limits.standard.depth)
 
-    /// What the tool says where the archive cannot be shown.
+    /// What the tool says if the archive cannot be shown.
     func failure(of error: any Error) -> ToolError {
         Self.failure(of: error, name: name, document: document)
     }
@@ -100,7 +100,7 @@ enum InputFile {
 
     private static let portion = 1 << 16
 
-    /// The bytes of a file, or those on standard input where the path is `-`.
+    /// The bytes of a file, or those on standard input if the path is `-`.
     static func contents(of path: String, limit: Int) throws(Failure) -> [UInt8] {
         guard path != "-" else { return try contents(of: STDIN_FILENO, limit: limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -27,7 +27,7 @@ struct DomainExplanation {
 
     /// Asks the service.
     ///
-    /// - Throws: `ToolError` where the domain has no key of its own, and nothing is to be told of it.
+    /// - Throws: `ToolError` if the domain has no key of its own, and nothing is to be told of it.
     init(of domain: String, asking defaults: RemoteDefaults) async throws {
         self.domain = domain
         let locks = try await defaults.locks(of: domain)

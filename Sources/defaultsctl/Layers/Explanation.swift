@@ -13,7 +13,7 @@ struct Explanation {
     /// Asks the service.
     ///
     /// - Parameter largest: The largest value to read, in bytes.
-    /// - Throws: `ToolError` where no layer has the key or locks it.
+    /// - Throws: `ToolError` if no layer has the key or locks it.
     init(
         of key: String, in domain: String, largest: UInt64 = .max,
         asking defaults: RemoteDefaults
@@ -32,7 +32,7 @@ struct Explanation {
         }
     }
 
-    /// The value of a layer; nil where it cannot be read, or has gone meanwhile.
+    /// The value of a layer; nil if it cannot be read, or has gone meanwhile.
     private func value(
         of entry: LayerEntry, from defaults: RemoteDefaults
     ) async throws -> KeyedArchive? {
@@ -45,7 +45,7 @@ struct Explanation {
         }
     }
 
-    /// The place of the layer whose value holds; nil where none has a value.
+    /// The place of the layer whose value holds; nil if none has a value.
     private var holder: Int? { layers.firstIndex { $0.entry.hasValue } }
     private var isLocked: Bool { layers.contains(where: \.entry.isLocked) }
 }
@@ -80,7 +80,7 @@ extension Explanation {
         return (lines + [remark].compactMap(\.self)).joined(separator: "\n")
     }
 
-    /// What a lock without a value means, where one holds.
+    /// What a lock without a value means, if one holds.
     private var remark: String? {
         guard let lock = layers.first(where: \.entry.isLocked), !lock.entry.hasValue else {
             return nil

@@ -1,7 +1,7 @@
 import DefaultsClient
 
 extension RemoteLayerFile {
-    /// What is wrong with it, behind its path; nil where it is good.
+    /// What is wrong with it, behind its path; nil if it is good.
     var complaint: String? {
         problem.map { $0.hasPrefix(path) ? $0 : "\(path): \($0)" }
     }

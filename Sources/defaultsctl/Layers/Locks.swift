@@ -4,7 +4,7 @@ import DefaultsProtocol
 
 /// Locks, before a change that is made in parts.
 extension RemoteDefaults {
-    /// The layer that locks a key, with its file; nil where none does any more.
+    /// The layer that locks a key, with its file; nil if none does any more.
     func lock(of key: String, in domain: String) async throws -> LayerEntry? {
         do {
             return try await explain(key, in: domain).first(where: \.isLocked)
@@ -16,14 +16,14 @@ extension RemoteDefaults {
     /// Refuses a change of keys of which one is locked, as the service does: of what is changed in
     /// several parts, none is to be made then.
     ///
-    /// Where the tool is not told of locks, the service refuses what it must.
+    /// If the tool is not told of locks, the service refuses what it must.
     ///
     /// - Throws: ``LockedKey`` with the first that is.
     func checkLocks(of keys: some Sequence<String>, in domain: String) async throws {
         if let locked = try await lockedKeys(of: keys, in: domain, atMost: 1).first { throw locked }
     }
 
-    /// Those of some keys that are locked; none where the tool is not told of locks.
+    /// Those of some keys that are locked; none if the tool is not told of locks.
     ///
     /// - Parameter limit: How many are enough.
     func lockedKeys(

@@ -170,7 +170,7 @@ extension LintFinding: Comparable {
 extension LayerPlace: ExpressibleByArgument {}
 
 extension LayerPlace {
-    /// The place that a file or a directory is in, or is; nil where that is none.
+    /// The place that a file or a directory is in, or is; nil if that is none.
     init?(holding path: String) {
         let path = Self.real(path)
         for place in Self.allCases {
@@ -183,7 +183,7 @@ extension LayerPlace {
         return nil
     }
 
-    /// The path without links, where the system finds it.
+    /// The path without links, if the system finds it.
     private static func real(_ path: String) -> String {
         // The text is malloc's, and is freed once it is copied.
         guard let real = realpath(path, nil) else { return path }

@@ -2,7 +2,7 @@ import DefaultsClient
 @preconcurrency import Glibc
 import Synchronization
 
-/// The daemon that is to be ended before this program; 0 where there is none, or somebody ends it.
+/// The daemon that is to be ended before this program; 0 if there is none, or somebody ends it.
 private let daemon = Atomic<pid_t>(0)
 /// The signal that came while the daemon's end was waited for; 0 for none.
 private let received = Atomic<Int32>(0)

@@ -35,7 +35,7 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
     }
 }
 
-/// The way to the service for one command: over the bus or, where that leads to none, to a daemon of
+/// The way to the service for one command: over the bus or, if that leads to none, to a daemon of
 /// the command's own.
 ///
 /// Invariants:
@@ -47,7 +47,7 @@ struct ServiceSession {
 
     /// Gives a command its connection, and closes that in the end.
     ///
-    /// - Throws: What the command throws; ``ToolError`` where there is no service and none can be run,
+    /// - Throws: What the command throws; ``ToolError`` if there is no service and none can be run,
     ///   or the daemon of one's own has failed.
     @discardableResult
     static func run<Outcome>(

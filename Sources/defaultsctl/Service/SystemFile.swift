@@ -2,7 +2,7 @@
 
 /// Looks at files.
 enum SystemFile {
-    /// What a symbolic link leads to; nil where it is none, or cannot be read.
+    /// What a symbolic link leads to; nil if it is none, or cannot be read.
     static func target(of path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)
         // The array is passed for the time of the call.
@@ -16,7 +16,7 @@ enum SystemFile {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
-    /// What stat(2) says of a file; nil where it is not there.
+    /// What stat(2) says of a file; nil if it is not there.
     static func status(of path: String) -> stat? {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil

@@ -35,7 +35,7 @@ extension RemoteDefaults {
 
 /// How near two spellings are.
 enum Spelling {
-    /// The word that a mistyped one was meant to be; nil where none is near.
+    /// The word that a mistyped one was meant to be; nil if none is near.
     static func nearest(to word: String, among words: some Sequence<String>) -> String? {
         let most = max(1, word.count / 3)
         let near = words.lazy.map { ($0, distance(word.lowercased(), $0.lowercased())) }

@@ -10,7 +10,7 @@ enum SafeOutput {
     /// Prints JSON, which stays JSON on a terminal, and ends the line.
     static func print(json: String) throws(ToolError) { try write(json: "\(json)\n".utf8) }
 
-    /// Writes bytes, which are text where the output is a terminal, and sends them on their way.
+    /// Writes bytes, which are text if the output is a terminal, and sends them on their way.
     static func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
         try write(bytes) { $0.withoutControls }
     }
@@ -48,7 +48,7 @@ extension String {
 enum StandardOutput {
     /// Writes bytes as they are.
     ///
-    /// - Throws: ``ToolError`` where they cannot be written.
+    /// - Throws: ``ToolError`` if they cannot be written.
     static func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
         let bytes = Array(bytes)
         guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count else {
@@ -98,6 +98,6 @@ extension Unicode.Scalar {
         }
     }
 
-    /// What stands for the character where it is not to be printed.
+    /// What stands for the character if it is not to be printed.
     var escape: String { "\\u{\(String(value, radix: 16))}" }
 }

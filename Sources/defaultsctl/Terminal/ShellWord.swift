@@ -2,7 +2,7 @@
 
 /// A word as a shell takes it.
 enum ShellWord {
-    /// The word bare where every shell takes it for itself, else in quotes.
+    /// The word bare if every shell takes it for itself, else in quotes.
     ///
     /// On a terminal, characters that are not shown, or that change how others are, stand as escapes
     /// in the quotes `$'…'` of

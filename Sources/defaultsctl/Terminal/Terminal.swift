@@ -30,7 +30,7 @@ struct Terminal {
         return options
     }
 
-    /// A text in a colour, where there are colours.
+    /// A text in a colour, if there are colours.
     ///
     /// - Parameter parameters: Those of the sequence of ECMA-48 that selects it.
     func painted(_ text: String, _ parameters: String) -> String {
@@ -69,7 +69,7 @@ struct Terminal {
 }
 
 extension InspectionLine.Role {
-    /// The parameters of the sequence that selects the colour, where there is one.
+    /// The parameters of the sequence that selects the colour, if there is one.
     fileprivate var color: String? {
         switch self {
         case .structure, .note: "2"
@@ -86,7 +86,7 @@ extension InspectionLine.Role {
 
 /// How much room a line has.
 enum TerminalWidth {
-    /// The columns of a terminal; 80 where it does not tell, or is none.
+    /// The columns of a terminal; 80 if it does not tell, or is none.
     static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -94,7 +94,7 @@ enum TerminalWidth {
     }
 }
 
-/// How far a long piece of work is, on standard error, where that is a terminal.
+/// How far a long piece of work is, on standard error, if that is a terminal.
 ///
 /// Work that is done within half a second shows nothing.
 final class ProgressBar {

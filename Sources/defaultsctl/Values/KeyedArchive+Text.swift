@@ -19,7 +19,7 @@ extension DefaultsEntry {
     /// The value form as JSON, in one line.
     ///
     /// - Parameter hasISODates: Whether dates are spelled in ISO 8601.
-    /// - Throws: `ToolError` that names the key, where its value cannot be shown.
+    /// - Throws: `ToolError` that names the key, if its value cannot be shown.
     func jsonText(hasISODates: Bool = false) throws(ToolError) -> String {
         do {
             return try archive.jsonText(hasISODates: hasISODates)
@@ -40,7 +40,7 @@ extension String {
         }
     }
 
-    /// Bare where it is printable, else with escapes.
+    /// Bare if it is printable, else with escapes.
     var onOneLine: String {
         unicodeScalars.map { $0.isUnseen ? $0.escape : String($0) }.joined()
     }

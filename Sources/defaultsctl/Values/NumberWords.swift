@@ -4,7 +4,7 @@ enum NumberWords {
     /// The integers that fit 64 bits, with a sign or without.
     private static let integers = Int128(Int64.min)...Int128(UInt64.max)
 
-    /// An integer, and whether the whole word is one; nil where it does not fit 64 bits.
+    /// An integer, and whether the whole word is one; nil if it does not fit 64 bits.
     ///
     /// A real is cut at its point, and a word that begins with no digit is 0, as there. What is out of
     /// range is another number there, and none here.
@@ -49,7 +49,7 @@ enum NumberWords {
         }
     }
 
-    /// Takes an exponent from the beginning of the text, where there is a whole one.
+    /// Takes an exponent from the beginning of the text, if there is a whole one.
     private static func exponent(_ text: inout Substring) -> String {
         guard text.first == "e" || text.first == "E" else { return "0" }
         let signed = text.dropFirst()

@@ -16,7 +16,7 @@ extension RemoteDefaults {
     ///   - kept: Keys that are neither set nor removed.
     ///   - isCompared: Whether it is to be known if this changes anything; what is there is read first
     ///     then, and a change that fits one call depends on it.
-    /// - Returns: Whether anything is another than before; true where that was not compared.
+    /// - Returns: Whether anything is another than before; true if that was not compared.
     @discardableResult
     func store(
         _ entries: [DefaultsEntry], in domain: String, removingOthers: Bool,

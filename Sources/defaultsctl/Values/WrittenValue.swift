@@ -62,8 +62,8 @@ extension KeyedArchive {
     /// The value of a key, or a part of it, with what a request adds; all else of it stays.
     ///
     /// - Parameters:
-    ///   - archive: What the key has; nil where it is not there.
-    ///   - part: The part that is added to; the whole value where its steps are none.
+    ///   - archive: What the key has; nil if it is not there.
+    ///   - part: The part that is added to; the whole value if its steps are none.
     static func changed(
         _ archive: KeyedArchive?, at part: ValuePath, by request: ValueWords.Request, key: String
     ) throws -> KeyedArchive {

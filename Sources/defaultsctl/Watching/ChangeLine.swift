@@ -42,7 +42,7 @@ extension WatchedChange {
 }
 
 extension WatchedChange {
-    /// The key bare, or as JSON has it where it could be taken for more than a key.
+    /// The key bare, or as JSON has it if it could be taken for more than a key.
     private var shownKey: String {
         let isPlain = key.unicodeScalars.allSatisfy {
             !$0.properties.isWhitespace && !$0.isUnseen && $0 != "=" && $0 != "\""
@@ -108,7 +108,7 @@ extension WatchedChange.Content {
 // MARK: Commands
 
 extension WatchedChange {
-    /// The command that makes the same change; a comment, where none can.
+    /// The command that makes the same change; a comment, if none can.
     fileprivate func command(hasISODates: Bool) -> String {
         if LayerName.isReadOnly(domain) {
             return comment("it is from a file of the administrator or the vendor")
@@ -159,9 +159,9 @@ struct WriterNames {
         self.defaults = defaults
     }
 
-    /// - Parameter origin: The name of its connection; nil where that is not known, empty where the
+    /// - Parameter origin: The name of its connection; nil if that is not known, empty if the
     ///   change was nobody's call.
-    /// - Returns: Nil where the daemon does not know, or does not tell.
+    /// - Returns: Nil if the daemon does not know, or does not tell.
     mutating func writer(of generation: UInt64, from origin: String?) async -> ChangeWriter? {
         if let origin, let writer = known[origin] { return writer }
         guard let writer = try? await defaults.writer(of: generation) else { return nil }

@@ -4,7 +4,7 @@ import PropertyList
 /// What the watched keys have held, for the old value of a change.
 ///
 /// Invariants:
-/// 1. Every watched key that has a value is here, by name; its value where there is room for it.
+/// 1. Every watched key that has a value is here, by name; its value if there is room for it.
 /// 2. The archives here have no more bytes than the bound.
 struct HeldValues {
     /// The largest archive that is kept, and the most bytes of all.
@@ -20,7 +20,7 @@ struct HeldValues {
         }
 
         fileprivate let stock: Stock
-        /// The change that it is of; nil where that is not known.
+        /// The change that it is of; nil if that is not known.
         let generation: UInt64?
 
         var content: WatchedChange.Content {
@@ -73,7 +73,7 @@ struct ValueArguments: ChoosySink {
 
     /// - Parameter hasISODates: Whether dates in JSON are spelled in ISO 8601.
     /// - Returns: An option of ours, or the words behind the key; the other is empty.
-    /// - Throws: `ArchiveError` where JSON cannot say it, `JSONError` where that could not be read
+    /// - Throws: `ArchiveError` if JSON cannot say it, `JSONError` if that could not be read
     ///   back, as of an object inside itself.
     static func words(
         for archive: KeyedArchive, hasISODates: Bool

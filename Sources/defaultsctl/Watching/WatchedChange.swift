@@ -24,7 +24,7 @@ struct WatchedChange {
     /// What the whole key held, and holds now.
     let whole: (old: Content, new: Content)
     let generation: UInt64
-    /// Nil where the daemon does not know.
+    /// Nil if the daemon does not know.
     let writer: ChangeWriter?
 
     /// A change of the whole value of a key.
@@ -46,7 +46,7 @@ struct WatchedChange {
         (self.generation, self.writer) = (generation, writer)
     }
 
-    /// The change of a part of the value; nil where that part is as it was.
+    /// The change of a part of the value; nil if that part is as it was.
     ///
     /// A part of a value that was not kept counts as unknown.
     func narrowed(to path: ValuePath) -> WatchedChange? {

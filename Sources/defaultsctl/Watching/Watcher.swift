@@ -96,9 +96,9 @@ extension Watcher {
         }
     }
 
-    /// Reads what a key has now, and shows it where that is not known yet.
+    /// Reads what a key has now, and shows it if that is not known yet.
     ///
-    /// - Parameter change: The signal that names the key; nil where that was missed.
+    /// - Parameter change: The signal that names the key; nil if that was missed.
     private mutating func takeValue(
         of key: String, in domain: String, told change: DefaultsChange?
     ) async throws {
@@ -167,7 +167,7 @@ extension Watcher {
     private func watchedDomains() async throws -> [String] {
         // A layer of one domain may be empty, or no domain at all, which is to be told.
         if let domain = scope.domain, domain.contains("@") { return [domain] }
-        // Where the daemon does not tell of files, what one of them changes first looks new.
+        // If the daemon does not tell of files, what one of them changes first looks new.
         let files = (try? await defaults.layerFiles()) ?? []
         let fromFiles = Set(files.compactMap(\.domainWithLayer)).sorted()
         let listed = (try await defaults.domains() + fromFiles).filter(scope.includes(domain:))
@@ -202,7 +202,7 @@ extension Watcher {
     /// How many bytes these may have.
     private static let mostReadAtFirst = 64 << 20
 
-    /// Catches up with everything; where the daemon goes away meanwhile, once more with the next one.
+    /// Catches up with everything; if the daemon goes away meanwhile, once more with the next one.
     private mutating func catchUpAfterLoss() async throws {
         do {
             try await catchUp()
