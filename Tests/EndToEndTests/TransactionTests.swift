@@ -77,7 +77,7 @@ import Testing
     @Test(arguments: [
         ("{'a': <1>}", "['a']", "{}", "{}", "The key 'a' is both in 'set' and in 'remove'."),
         ("{}", "['a', 'a']", "{}", "{}", "The key 'a' appears twice in 'remove'."),
-        ("{}", "[]", "{}", "{'token': <''>}", "A token has 1 to 255,"),
+        ("{}", "[]", "{}", "{'token': <''>}", "A token has 1 to 255 bytes"),
         ("{}", "[]", "{}", "{'token': <1>}", "The option 'token' must be a string (s)."),
         ("{}", "[]", "{}", "{'durable': <1>}", "The option 'durable' must be a boolean (b)."),
         ("{}", "[]", "{}", "{'quick': <true>}", "There is no option 'quick'."),

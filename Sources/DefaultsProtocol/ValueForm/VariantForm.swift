@@ -77,7 +77,8 @@ package enum VariantForm {
                 + "Send them as archives with Set or Apply.")
     }
 
-    /// The limits for a value that a caller sends: hardly more than an archive may contain, and few enough values that making the archive does not block other callers for seconds.
+    /// The limits for a value that a caller sends: hardly more than an archive may contain, and few
+    /// enough values that making the archive does not block other callers for seconds.
     private static func limits(count: Int) -> ValueFormLimits {
         ValueFormLimits(
             size: ContractLimits.maximumValueSize + 8 * ContractLimits.maximumValueCount, depth: 64,
