@@ -149,7 +149,7 @@ import Testing
             """
         ).requireOutput()
         #expect(output.hasPrefix("org.defaultsd.Defaults1.Error.TooLarge "), "\(output)")
-        #expect(output.hasSuffix("Name some of the domains.\n"), "\(output)")
+        #expect(output.hasSuffix("Restore fewer domains at a time.\n"), "\(output)")
         #expect(try desktop.backupNames("undo").isEmpty)
     }
 
