@@ -35,7 +35,7 @@ package actor DefaultsObject {
     /// Fires when the next flush is due.
     var flushTimer: EventLoop.Timer?
     /// Fires when free memory is to be returned to the system.
-    var tidyTimer: EventLoop.Timer?
+    var memoryTimer: EventLoop.Timer?
     /// The threads for calls that would block the loop for long.
     var longCalls = LongCalls()
     /// Fires when the end has waited for the bus long enough.

@@ -10,7 +10,7 @@ extension DefaultsObject {
     /// After work on more entries than this, free memory is returned to the system, and how long
     /// after.
     private static let manyEntries = 1000
-    private static let timeToTidy = Duration.seconds(1)
+    private static let memoryDelay = Duration.seconds(1)
 
     /// Carries out a call.
     ///
@@ -31,7 +31,7 @@ extension DefaultsObject {
             statistics.calls -= 1
             call.postpone()
         } catch let error as StorageError {
-            guard error.isDamage, repair(because: error.description), !call.isAnswered else {
+            guard error.isDamage, requestRepair(because: error.description), !call.isAnswered else {
                 throw error
             }
             call.postpone()
@@ -43,14 +43,14 @@ extension DefaultsObject {
     /// After very many, the memory is returned to the system soon, but not at once: that would cost
     /// some milliseconds for each of several such calls.
     func noteWork(onEntries count: Int) {
-        if count > Self.manyEntries { tidySoon() }
+        if count > Self.manyEntries { returnMemorySoon() }
     }
 
     /// Returns free memory to the system in a moment.
-    func tidySoon() {
-        guard tidyTimer == nil else { return }
-        tidyTimer = connection.loop.schedule(after: Self.timeToTidy) {
-            self.assumeIsolated { $0.tidyTimer = nil }
+    func returnMemorySoon() {
+        guard memoryTimer == nil else { return }
+        memoryTimer = connection.loop.schedule(after: Self.memoryDelay) {
+            self.assumeIsolated { $0.memoryTimer = nil }
             Memory.returnFreePages()
         }
     }

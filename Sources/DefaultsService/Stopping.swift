@@ -34,8 +34,8 @@ extension DefaultsObject {
         await snapshotsClosed()
         let outcome = await durabilityAtRest()
         disk.end(with: outcome)
-        for timer in [flushTimer, tidyTimer, layers.timer] { timer?.cancel() }
-        (flushTimer, tidyTimer, layers.timer, layers.watch) = (nil, nil, nil, nil)
+        for timer in [flushTimer, memoryTimer, layers.timer] { timer?.cancel() }
+        (flushTimer, memoryTimer, layers.timer, layers.watch) = (nil, nil, nil, nil)
         await writer.close()
         database.close()
         await patiently { await $0.flush() }

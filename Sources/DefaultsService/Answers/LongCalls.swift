@@ -87,7 +87,7 @@ extension DefaultsObject {
     ///   - work: Runs on the other thread. It may read the arguments and write the reply.
     ///   - conclude: Runs on the loop with the result. It may reply, as a handler does.
     /// - Throws: ``LaneAwaited`` if another call uses the lane.
-    func carryOutAside<Part: Sendable>(
+    func runOnLane<Part: Sendable>(
         _ call: MethodCall, in lane: LongCalls.Lane,
         _ work: @escaping @Sendable (DetachedCall) throws -> Part,
         then conclude:
@@ -126,7 +126,7 @@ extension DefaultsObject {
                 if !call.isAnswered { call.fail(error) }
             }
         }
-        tidySoon()
+        returnMemorySoon()
         if lane == .answers { noteSnapshotClosed() }
     }
 
@@ -163,7 +163,7 @@ extension DefaultsObject {
         }
         let hosts = hosts
         do {
-            try carryOutAside(call, in: .answers) { detached in
+            try runOnLane(call, in: .answers) { detached in
                 defer { snapshot.close() }
                 let reading = DomainReading(of: snapshot.view, on: hosts)
                 let outcome = Result { try detached.write { try write(reading, &$0) } }
@@ -227,7 +227,7 @@ extension DefaultsObject {
     private func note(_ damage: [StorageError]) {
         for error in damage {
             logger.warning("\(error)")
-            repair(because: error.description)
+            requestRepair(because: error.description)
         }
     }
 }

@@ -34,7 +34,7 @@ extension DefaultsObject {
             _ = try await durability().get()
         } catch {
             if let error = error as? StorageError, error.isDamage {
-                repair(because: error.description)
+                requestRepair(because: error.description)
             }
             // Nothing was changed, so there is no partial result to report. This also applies to a
             // dry run.

@@ -135,7 +135,7 @@ extension DefaultsObject {
             // This is tried again after the next flush. The log may have to restart for that.
             longCalls.isLogReady = false
             logger.debug("The database could not be made smaller: \(error)")
-            if error.isDamage { repair(because: error.description) }
+            if error.isDamage { requestRepair(because: error.description) }
         }
     }
 
@@ -251,6 +251,6 @@ extension DefaultsObject {
     /// Reports damage that was found while every row was read, and starts the repair.
     private func note(_ damage: StoreDamage) {
         logger.error("The database is damaged, and no backup was made of it. \(damage)")
-        repair(because: damage.description)
+        requestRepair(because: damage.description)
     }
 }

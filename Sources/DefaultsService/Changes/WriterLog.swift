@@ -39,7 +39,7 @@ struct WriterLog {
     private(set) var counts: [String: UInt64] = [:]
 
     /// Looks up the program of a call's connection, before its change is made.
-    mutating func meet(_ origin: String, process: UInt32?) {
+    mutating func identify(_ origin: String, process: UInt32?) {
         guard callers[origin] == nil, let process else { return }
         if callers.count >= Self.mostCallers { callers.removeAll(keepingCapacity: true) }
         callers[origin] = Writer(executable: ProgramFile.path(of: process), process: process)

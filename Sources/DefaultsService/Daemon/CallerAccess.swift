@@ -105,13 +105,13 @@ extension Connection {
     ///
     /// - Throws: ``LifeCycleError`` if another program owns the name.
     func takeName() async throws {
-        guard try await takesName([.doNotQueue]) else { throw LifeCycleError.nameTaken }
+        guard try await requestName([.doNotQueue]) else { throw LifeCycleError.nameTaken }
     }
 
     /// Requests the name.
     ///
     /// - Returns: Whether this connection owns the name now.
-    func takesName(_ flags: NameFlags) async throws -> Bool {
+    func requestName(_ flags: NameFlags) async throws -> Bool {
         let reply = try await requestName(Contract.busName, flags)
         return reply == .primaryOwner || reply == .alreadyOwner
     }

@@ -47,7 +47,7 @@ struct HandOver {
         let changes = try await witness.ownerChanges(
             of: Contract.busName, limit: Self.waitingChanges)
         // The name can be taken from a daemon of an earlier version without asking.
-        if try await !connection.takesName([.doNotQueue, .replaceExisting]) {
+        if try await !connection.requestName([.doNotQueue, .replaceExisting]) {
             try await askForName(within: limit)
         }
         if let previous = await previousOwner(in: changes) {
@@ -63,7 +63,7 @@ struct HandOver {
             of: Contract.busName, limit: Self.waitingChanges)
         // The bus puts the last connection that wants to replace the owner at the front of the
         // queue.
-        guard try await !connection.takesName([.replaceExisting]) else { return }
+        guard try await !connection.requestName([.replaceExisting]) else { return }
         let asking = Task(executorPreference: connection.loop) {
             try await askOwners(changes)
         }
@@ -154,12 +154,12 @@ extension DefaultsObject {
     ///
     /// After that, the daemon ends as after any loss of the name.
     func handOver(_ call: MethodCall) throws {
-        guard let heir = call.sender else { throw DefaultsError.noNameToHandOver }
+        guard let successor = call.sender else { throw DefaultsError.noNameToHandOver }
         // The call stays on this thread.
         nonisolated(unsafe) let call = call
         Task(executorPreference: connection.loop) {
             do {
-                try await self.giveName(to: heir)
+                try await self.releaseName(to: successor)
                 try call.reply()
             } catch {
                 call.fail(error)
@@ -171,18 +171,18 @@ extension DefaultsObject {
     /// daemon.
     ///
     /// If the disk refuses changes, the journal has them for that daemon.
-    private func giveName(to heir: BusName) async throws {
-        try await checkQueue(for: heir)
+    private func releaseName(to successor: BusName) async throws {
+        try await checkQueue(for: successor)
         _ = await durability()
-        try await checkQueue(for: heir)
+        try await checkQueue(for: successor)
         try await connection.releaseName(Contract.busName)
     }
 
-    private func checkQueue(for heir: BusName) async throws {
+    private func checkQueue(for successor: BusName) async throws {
         let owners = try await connection.queuedOwners(of: Contract.busName)
         let waiting = owners.filter { $0 != connection.uniqueName?.string }
-        guard waiting.first == heir.string else {
-            throw DefaultsError(notNext: heir, waiting: waiting)
+        guard waiting.first == successor.string else {
+            throw DefaultsError(notNext: successor, waiting: waiting)
         }
     }
 }

@@ -69,7 +69,7 @@ extension DefaultsObject {
     func workOnDisk() {
         guard !longCalls.isBeforeFlush else { return }
         switch disk.next(at: .now) {
-        case .repair: repair()
+        case .repair: beginRepair()
         case .flush: flush()
         case .wait(let due): setFlushTimer(due)
         case nil: break
@@ -140,7 +140,7 @@ extension DefaultsObject {
             trouble.disk = error.description
         }
         // If the store is repaired, they wait for that.
-        if !error.isDamage || !repair(because: error.description) {
+        if !error.isDamage || !requestRepair(because: error.description) {
             for waiter in disk.takeWaiters() { waiter.resume(.failure(error)) }
         }
         goOn()

@@ -15,7 +15,7 @@ extension DefaultsObject {
     /// - Returns: Whether the store will be repaired. It is not if a repair has succeeded or failed
     ///   a moment ago.
     @discardableResult
-    func repair(because damage: String) -> Bool {
+    func requestRepair(because damage: String) -> Bool {
         guard !disk.hasEnded else { return false }
         switch disk.note(damage: damage, at: .now) {
         case .repair(isNew: false): break
@@ -31,7 +31,7 @@ extension DefaultsObject {
     }
 
     /// Begins the repair that is due.
-    func repair() {
+    func beginRepair() {
         cancelFlushTimer()
         let damage = disk.beginRepair()
         Task(executorPreference: connection.loop) { await self.repair(damage) }
@@ -41,7 +41,7 @@ extension DefaultsObject {
         await snapshotsClosed()
         let waiting: [DiskKeeper.Waiter]
         do throws(StorageError) {
-            let rescue = try await rescue(because: damage)
+            let rescue = try await rebuildStore(because: damage)
             if let rescue { database = try database.reopened(after: rescue) }
             writer = try database.makeWriter()
             longCalls.isLogReady = false
@@ -68,7 +68,7 @@ extension DefaultsObject {
     ///
     /// - Returns: Nil if this failed, and the damaged store is still in use.
     /// - Throws: `StorageError` if the database can no longer be used.
-    private func rescue(because damage: String) async throws(StorageError) -> CompletedRescue? {
+    private func rebuildStore(because damage: String) async throws(StorageError) -> CompletedRescue? {
         do throws(StorageError) {
             return try await writer.rescue(database.identification, because: damage)
         } catch {

@@ -27,7 +27,7 @@ struct FileLayers {
     var problems: Set<LayerProblem> = []
     /// The last record that was read, so that refusing many writes to one domain reads it only
     /// once.
-    var lookedInto: (domain: Domain, record: FileRecord)?
+    var lastRecord: (domain: Domain, record: FileRecord)?
     /// The repair of the store after which the files were last compared with it; nil before the
     /// first comparison.
     var rescue: Int64?
@@ -44,7 +44,7 @@ struct FileLayers {
     /// Whether the log has reported that the database does not accept what the files contain.
     var isRefused = false
     /// Whether the system lacked the resources to read some of the files.
-    var isShortOfMeans: Bool {
+    var lacksResources: Bool {
         problems.contains { $0.code == .noMeans }
             || known.values.contains { $0.problems.values.contains { $0.code == .noMeans } }
     }

@@ -65,7 +65,7 @@ extension DefaultsObject {
     /// file with a lock for it.
     func pathOfLock(of key: Key, by managed: Domain) throws -> String {
         guard let record = try fileRecord(of: managed) else { return "" }
-        layers.lookedInto = (managed, record)
+        layers.lastRecord = (managed, record)
         let isSet = try database.generation(managed, key) != nil
         return (isSet ? record.source(of: key) : record.firstLocking(key))?.description ?? ""
     }

@@ -93,7 +93,7 @@ extension DefaultsObject {
         do {
             // No call is answered between a repair and this: the repair may have brought back an
             // older value.
-            let isAnew = try recallLayers()
+            let isReload = try loadRecords()
             let listing = LayerListing(of: layers.places, remembering: layers.paths)
             report(listing.problems + [watchProblem].compactMap(\.self))
             for domain in Set(listing.files.keys).union(layers.known.keys).sorted() {
@@ -106,25 +106,25 @@ extension DefaultsObject {
                     noteFailure(error)
                 }
                 // Other work has its turn before the next domain.
-                if !isAnew { await Task.yield() }
+                if !isReload { await Task.yield() }
             }
         } catch {
             isComplete = false
             noteFailure(error)
         }
         if isComplete { layers.isRefused = false }
-        if database.generation != generation { tidySoon() }
-        return isComplete && !layers.isShortOfMeans
+        if database.generation != generation { returnMemorySoon() }
+        return isComplete && !layers.lacksResources
     }
 
     /// Reads from the database which files its layers are made from: at the first reading, and
     /// after a repair of the store.
     ///
     /// - Returns: Whether this was such a reading.
-    private func recallLayers() throws -> Bool {
+    private func loadRecords() throws -> Bool {
         let rescue = database.lastRescue?.time ?? 0
         guard layers.rescue != rescue else { return false }
-        (layers.known, layers.lookedInto) = ([:], nil)
+        (layers.known, layers.lastRecord) = ([:], nil)
         for domain in try database.domainsOfFiles() {
             let record = try fileRecord(of: domain)
             // A record from before the repair may describe values that are lost.
@@ -139,7 +139,7 @@ extension DefaultsObject {
 
     /// The record of the files that a layer is made from; nil if there is no valid record.
     func fileRecord(of domain: Domain) throws(StorageError) -> FileRecord? {
-        if let known = layers.lookedInto, known.domain == domain { return known.record }
+        if let known = layers.lastRecord, known.domain == domain { return known.record }
         do throws(StorageError) {
             return try database.value(domain, .fileRecord).flatMap { FileRecord($0.archive) }
         } catch {

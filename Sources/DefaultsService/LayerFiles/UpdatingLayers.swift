@@ -37,12 +37,12 @@ extension DefaultsObject {
             if let change = try difference(of: domain, from: merging.layer, record, old) {
                 try await make(change, locks: record.locks, before: old?.locks ?? [])
             }
-        } catch let error where Self.isForGood(error) {
+        } catch let error where Self.isPermanent(error) {
             locks = old?.locks ?? []
             for file in found { merging.refuse(file, because: error, over: old) }
         }
         report(merging, of: domain, unlike: known)
-        layers.lookedInto = nil
+        layers.lastRecord = nil
         layers.known[domain] =
             found.isEmpty
             ? nil
@@ -52,7 +52,7 @@ extension DefaultsObject {
     }
 
     /// Whether the same change will always be refused.
-    private static func isForGood(_ error: any Error) -> Bool {
+    private static func isPermanent(_ error: any Error) -> Bool {
         if error is FileRecord.TooLarge { return true }
         let code = (error as? StorageError)?.code
         return code == .changeTooLarge || code == .keyNamesTooLarge

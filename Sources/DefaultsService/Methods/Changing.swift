@@ -63,7 +63,7 @@ extension DefaultsObject {
         guard call.size > LongCalls.fewBytes else {
             return try change(self, call, call.arguments { try read(&$0, names) })
         }
-        try carryOutAside(call, in: .conversions) { detached in
+        try runOnLane(call, in: .conversions) { detached in
             try detached.arguments { try read(&$0, names) }
         } then: { object, call, _, arguments in
             try change(object, call, arguments)
@@ -122,7 +122,7 @@ extension DefaultsObject {
     /// This also looks up the program, which is possible while the caller waits.
     func origin(of call: MethodCall) -> String {
         let origin = call.sender?.string ?? ""
-        writers.meet(origin, process: call.credentials?.processID)
+        writers.identify(origin, process: call.credentials?.processID)
         return origin
     }
 

@@ -46,7 +46,7 @@ extension DefaultsObject {
             let value = try Self.value(of: stored)
             return try call.reply { try write(value, &$0) }
         }
-        try carryOutAside(call, in: .conversions) { detached in
+        try runOnLane(call, in: .conversions) { detached in
             let value = try Self.value(of: stored)
             try detached.write { try write(value, &$0) }
         } then: { _, _, detached, _ in
