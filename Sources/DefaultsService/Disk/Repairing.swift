@@ -68,7 +68,8 @@ extension DefaultsObject {
     ///
     /// - Returns: Nil if this failed, and the damaged store is still in use.
     /// - Throws: `StorageError` if the database can no longer be used.
-    private func rebuildStore(because damage: String) async throws(StorageError) -> CompletedRescue? {
+    private func rebuildStore(because damage: String) async throws(StorageError) -> CompletedRescue?
+    {
         do throws(StorageError) {
             return try await writer.rescue(database.identification, because: damage)
         } catch {
