@@ -3,7 +3,7 @@ import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
 
-/// Looks at the files by which the bus and the service manager start the daemon.
+/// Checks the files with which the bus and the service manager start the daemon.
 struct InstallationCheck {
     let places: Places
     private let subject = "activation file"
@@ -16,7 +16,8 @@ struct InstallationCheck {
         guard let program = DaemonProgram.find() else {
             return .warning(
                 "program", "There is no defaultsd beside this program or in PATH.",
-                "Without a bus this program needs one: install both into the same directory.")
+                "Without a bus, this program needs it. Install both programs into the same directory."
+            )
         }
         return .ok("program", program)
     }
@@ -28,7 +29,7 @@ struct InstallationCheck {
                     subject,
                     "No file in \(places.services.joined(separator: ", ")) names "
                         + "\(Contract.busName).",
-                    "Install it (make install), below a directory that XDG_DATA_DIRS names.")
+                    "Install it (make install) into a directory that XDG_DATA_DIRS names.")
             ]
         }
         guard let program = file.program("Exec") else {
@@ -62,11 +63,12 @@ struct InstallationCheck {
                 ? .problem(
                     subject, "The service manager has no unit \(name), so the bus cannot start it.",
                     "Install it (make install), then: systemctl --user daemon-reload")
-                : .ok(subject, "There is none, and no service manager of this user that needs one.")
+                : .ok(
+                    subject, "There is none, and this user has no service manager that needs one.")
         }
         if SystemFile.target(of: file.path) == "/dev/null" {
             return .problem(
-                subject, "\(file.path) masks the unit, so that it cannot start.",
+                subject, "\(file.path) masks the unit, so it cannot start.",
                 "To allow it: systemctl --user unmask "
                     + (file.path.hasPrefix("\(places.runtime ?? "-")/") ? "--runtime " : "") + name)
         }
@@ -76,15 +78,16 @@ struct InstallationCheck {
         if let finding = check(started, of: file, as: subject) { return finding }
         guard SystemFile.areSame(started, program) else {
             return .warning(
-                subject, "\(file.path) starts \(started), the activation file \(program).",
-                "Reinstall both, with one PREFIX.")
+                subject,
+                "\(file.path) starts \(started), but the activation file starts \(program).",
+                "Reinstall both with the same PREFIX.")
         }
         return .ok(subject, file.path)
     }
 
-    /// What is wrong with a program that a file starts; nil if nothing is.
+    /// The problem with a program that a file starts; nil if there is none.
     private func check(_ program: String, of file: KeyFile, as subject: String) -> Finding? {
-        // The bus looks for a name without a slash in its own PATH.
+        // The bus searches its own PATH for a name without a slash.
         guard program.contains("/") else { return nil }
         guard access(program, X_OK) == 0 else {
             return .problem(
@@ -94,7 +97,7 @@ struct InstallationCheck {
         }
         guard let own = DaemonProgram.find(), !SystemFile.areSame(own, program) else { return nil }
         return .warning(
-            subject, "\(file.path) starts \(program); beside this program is \(own).",
-            "There are two installations: remove the one that is not meant.")
+            subject, "\(file.path) starts \(program), but \(own) is beside this program.",
+            "There are two installations. Remove the one that you do not want.")
     }
 }

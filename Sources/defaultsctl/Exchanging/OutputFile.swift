@@ -1,16 +1,18 @@
 import DBus
 @preconcurrency import Glibc
 
-/// Writes a file whole, or not at all.
+/// Writes a file as a whole, or not at all.
 enum OutputFile {
     struct Failure: Error {
         let message: String
     }
 
-    /// Writes the bytes in the place of a file, which is there whole or as it was at any moment; into
-    /// what is no ordinary file they go as they are.
+    /// Replaces a file: at every moment it has either its old or its new contents.
     ///
-    /// A new file is for its owner only, as values may be private; one that is there keeps its mode.
+    /// Something that is not a regular file is written to directly.
+    ///
+    /// A new file is only for its owner, because values may be private. An existing file keeps its
+    /// mode.
     static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         var status = stat()
         let exists = stat(path, &status) == 0
@@ -39,7 +41,7 @@ enum OutputFile {
     private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            // The bytes are passed for the time of the call.
+            // The pointer is used only during the call.
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Failure(errno) }

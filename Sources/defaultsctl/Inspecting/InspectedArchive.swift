@@ -4,23 +4,23 @@ import KeyedArchive
 import PropertyList
 import XMLPropertyList
 
-/// An archive that is inspected, and where its bytes come from, for what is wrong with them.
+/// An archive that is inspected, with the origin of its bytes for error messages.
 struct InspectedArchive {
     let archive: KeyedArchive
     private let name: String
-    /// The document that the archive was read from, if that was XML.
+    /// The XML document that the archive was read from, if any.
     private let document: XMLPropertyList?
 
-    /// Takes an archive of the database.
+    /// Makes it from an archive of the database.
     init(_ archive: KeyedArchive, name: String) {
         self.archive = archive
         self.name = name
         document = nil
     }
 
-    /// Reads a file, or standard input if the path is `-`.
+    /// Reads a file; `-` means standard input.
     ///
-    /// - Throws: `ToolError` with a sentence that says what is wrong, and where.
+    /// - Throws: `ToolError` that says what is wrong, and where.
     init(contentsOf path: String) throws {
         let name = path == "-" ? "standard input" : path
         let bytes: [UInt8]
@@ -34,7 +34,7 @@ struct InspectedArchive {
 
     /// Reads the bytes of a file.
     ///
-    /// - Parameter name: The file's, for errors.
+    /// - Parameter name: The name of the file, for errors.
     init(_ bytes: [UInt8], name: String) throws {
         self.name = name
         guard XMLPropertyList.isXML(bytes) else {
@@ -60,16 +60,20 @@ struct InspectedArchive {
         }
     }
 
-    /// The limits held for the document; in binary, strings can be larger than there.
+    /// The document was within these limits.
+    ///
+    /// In binary, strings can be larger.
     private static let limitsOfXML = KeyedArchive.Limits(
         byteCount: .max, objectCount: .max, depth: KeyedArchive.Limits.standard.depth)
 
-    /// What the tool says if the archive cannot be shown.
+    /// The error if the archive cannot be shown.
     func failure(of error: any Error) -> ToolError {
         Self.failure(of: error, name: name, document: document)
     }
 
-    /// An offset is one in what was read: for XML in that, with line and column.
+    /// Converts an offset to a place in the original.
+    ///
+    /// For XML, this is the line and column.
     private static func failure(
         of error: any Error, name: String, document: XMLPropertyList?
     ) -> ToolError {
@@ -92,7 +96,7 @@ extension KeyedArchive {
     }
 }
 
-/// Reads files, no more of them than is asked for.
+/// Reads files up to a limit.
 enum InputFile {
     struct Failure: Error {
         let message: String
@@ -100,7 +104,7 @@ enum InputFile {
 
     private static let portion = 1 << 16
 
-    /// The bytes of a file, or those on standard input if the path is `-`.
+    /// The bytes of a file; `-` means standard input.
     static func contents(of path: String, limit: Int) throws(Failure) -> [UInt8] {
         guard path != "-" else { return try contents(of: STDIN_FILENO, limit: limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -113,14 +117,14 @@ enum InputFile {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: portion)
         while true {
-            // The array is passed for the time of the call.
+            // The pointer is used only during the call.
             let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Failure(errno) }
             guard count > 0 else { return bytes }
             bytes += buffer[..<count]
             guard bytes.count <= limit else {
-                throw Failure(message: "It has more than \(limit) bytes, the most that are read.")
+                throw Failure(message: "It has more than \(limit) bytes, which is the limit.")
             }
         }
     }

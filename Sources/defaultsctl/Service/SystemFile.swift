@@ -1,11 +1,11 @@
 @preconcurrency import Glibc
 
-/// Looks at files.
+/// Queries about files.
 enum SystemFile {
-    /// What a symbolic link leads to; nil if it is none, or cannot be read.
+    /// The target of a symbolic link; nil if it is not a link, or cannot be read.
     static func target(of path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)
-        // The array is passed for the time of the call.
+        // The pointer is used only during the call.
         let length = readlink(path, &bytes, bytes.count)
         guard length > 0 else { return nil }
         return String(decoding: bytes.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -16,7 +16,7 @@ enum SystemFile {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
-    /// What stat(2) says of a file; nil if it is not there.
+    /// The result of stat(2); nil if the file does not exist.
     static func status(of path: String) -> stat? {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil
@@ -35,7 +35,7 @@ extension SystemFile {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
-        // The entry is the stream's and lives until the next call; the string copies.
+        // The entry is valid until the next call, and its name is copied.
         while let entry = readdir(stream) {
             names.append(
                 withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
