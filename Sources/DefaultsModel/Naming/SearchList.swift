@@ -3,7 +3,7 @@ import DefaultsTerms
 /// The layers that a search for an application's key looks into, the strongest first.
 ///
 /// The application itself adds two more, which the service does not know: command line arguments
-/// after `managed`, and registered defaults at the end.
+/// after `global-managed`, and registered defaults at the end.
 ///
 /// ```swift
 /// SearchList(of: "org.example.Editor", on: thisMachine).places.map(\.name)
