@@ -56,7 +56,8 @@ package struct JSONFault: Error {
         let isComment = code == .syntax && Self.isComment(text.dropFirst(offset))
         return JSONError(
             code: code, line: place.line, column: place.column,
-            message: isComment ? "This is a comment, which JSON does not allow." : message, cause: cause
+            message: isComment ? "This is a comment, which JSON does not allow." : message,
+            cause: cause
         )
     }
 
