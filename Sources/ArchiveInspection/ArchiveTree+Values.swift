@@ -11,7 +11,7 @@ extension ArchiveTree {
         let index = view.archive.object(uid)
         switch view.list.value(at: index) {
         case .boolean, .integer, .real, .singleReal:
-            // A plain number in a field is one that is inline.
+            // A plain number in a field would be inline, so this one is an object.
             if position == .field { line.append("NSNumber ", .className) }
             fallthrough
         case .string, .date, .uid:
@@ -106,7 +106,7 @@ extension Fields {
 
 /// Values of the property list: scalars, data, and its own collections.
 extension ArchiveTree {
-    /// Shows a value of the property list, and leaves its children on the stack.
+    /// Shows a value of the property list, and puts its children on the stack.
     mutating func show(
         _ index: ObjectIndex, at position: Position, in view: ArchiveView, _ indentation: String,
         to line: inout InspectionLine
@@ -172,7 +172,9 @@ extension ArchiveTree {
         line.append(" #\(uid)", .reference)
     }
 
-    /// Shows bytes, and what is in them if that is an archive.
+    /// Shows bytes.
+    ///
+    /// If they are an archive, it is shown, too.
     mutating func show(
         _ data: ArraySlice<UInt8>, _ name: String, _ role: InspectionLine.Role, of uid: UInt64?,
         in view: ArchiveView, _ indentation: String, to line: inout InspectionLine

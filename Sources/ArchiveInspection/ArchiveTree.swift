@@ -4,24 +4,26 @@ internal import PropertyList
 /// An archive as a tree for people to read, line by line.
 ///
 /// 1. Each object is shown once, with its UID if several places refer to it. The other places show
-///    only the UID. So circles end, and sharing does not make the tree longer.
-/// 2. What is nested very deep is shown below the tree, as a tree of its own, so the lines do not
-///    grow with the depth of the archive.
-/// 3. A budget, from which every line is paid, limits what a property list with shared collections
-///    could make of that.
-/// 4. The stack is an array, for archives inside of archives too.
+///    only the UID. So cycles end, and sharing does not make the tree longer.
+/// 2. Deeply nested objects are shown below the tree, as separate trees. So the length of lines
+///    does not grow with the depth of the archive.
+/// 3. Every line is paid for from a budget. This limits the output for a property list with shared
+///    collections.
+/// 4. The stack is an array, also for archives inside archives.
 ///
 /// ```swift
 /// var tree = ArchiveTree(of: archive)
 /// while let line = try tree.next() { print(line) }
 /// ```
 package struct ArchiveTree: InspectionListing {
-    /// The depth from which objects are shown below the tree.
+    /// The depth from which on objects are shown below the tree.
     static let depthLimit = 48
-    /// How deep archives are opened in each other.
+    /// The most archives that are opened inside each other.
     static let levelLimit = 16
 
-    /// What holds a value: numbers and data are shown differently in a field.
+    /// The position of a value.
+    ///
+    /// Numbers and data are shown differently in a field.
     enum Position {
         case element
         case field
@@ -29,29 +31,31 @@ package struct ArchiveTree: InspectionListing {
 
     let options: InspectionOptions
     let spelling: ValueSpelling
-    /// Whether references are followed; else the table of objects is shown.
+    /// Whether references are followed.
+    ///
+    /// Otherwise the table of objects is shown.
     let followsReferences: Bool
     private let root: ArchiveView
     var stack: [TreeFrame] = []
     private var hasBegun = false
-    /// The objects that are shown below the tree, in the order in which they were met, and how many
-    /// of them were taken.
+    /// The objects that are shown below the tree, in the order in which they were found, and how
+    /// many of them were taken.
     var postponed: [(uid: UInt64, view: ArchiveView)] = []
     private var takenCount = 0
     private let limit: Int
     private var budget: Int
-    /// The offset of the last value, or of the data with the archive that has it.
+    /// The offset of the last value, or of the data with the archive around it.
     var byteOffset = 0
 
-    /// Makes the tree of the objects that `$top` reaches.
+    /// Makes the tree of the objects that can be reached from `$top`.
     package init(of archive: KeyedArchive, options: InspectionOptions = InspectionOptions()) {
         self.init(of: archive, options: options, followsReferences: true)
     }
 
     /// Makes the table of an archive's objects as they are in its property list: each with its UID,
-    /// and references as UIDs.
+    /// and with references as UIDs.
     ///
-    /// The other entries of the root are before and after it.
+    /// The other entries of the root come before and after it.
     package static func objectTable(
         of archive: KeyedArchive, options: InspectionOptions = InspectionOptions()
     ) -> ArchiveTree {
@@ -69,7 +73,7 @@ package struct ArchiveTree: InspectionListing {
 
     /// The next line, or nil after the last.
     ///
-    /// - Throws: ``ArchiveError`` if all lines together are larger than the limit.
+    /// - Throws: ``ArchiveError`` if all lines together exceed the limit.
     package mutating func next() throws(ArchiveError) -> InspectionLine? {
         guard let line = try nextLine() else { return nil }
         try spend(line.byteCount)
@@ -128,7 +132,7 @@ package struct ArchiveTree: InspectionListing {
         stack.append(TreeFrame(view: view, children: children, indentation: indentation))
     }
 
-    /// Takes bytes that are written or read again from the budget.
+    /// Takes bytes that are written, or read again, from the budget.
     mutating func spend(_ size: Int) throws(ArchiveError) {
         budget -= min(size, budget + 1)
         guard budget >= 0 else { throw .outputTooLarge(limit: limit, at: byteOffset) }
@@ -145,15 +149,15 @@ struct TreeFrame {
         case entries(keys: Elements, values: Elements)
         /// The entries of a dictionary of the property list.
         case inline(Fields)
-        /// The fields of an object, but for the one at a position, which is its class.
+        /// The fields of an object, except the one with its class.
         case fields(Fields, classPosition: Int)
-        /// A key that needs lines of its own, and its value.
+        /// A key that needs its own lines, and its value.
         case pair(key: ObjectIndex, value: ObjectIndex)
     }
 
     let view: ArchiveView
     let children: Children
-    /// What the lines of the children begin with.
+    /// The beginning of the lines of the children.
     let indentation: String
     var next = 0
 
@@ -169,7 +173,7 @@ struct TreeFrame {
     }
 }
 
-/// The lines of a collection's or an object's children, each with what it is labelled by.
+/// The lines of the children of a collection or an object, each with its label.
 extension ArchiveTree {
     private mutating func line(
         ofChild position: Int, in frame: TreeFrame
@@ -218,7 +222,7 @@ extension ArchiveTree {
         return line
     }
 
-    /// What leads to a child, and what is before the lines below it.
+    /// The line that leads to a child, and the text before the lines below it.
     private func branch(isLast: Bool) -> (fork: String, gap: String) {
         switch (options.linesAreASCII, isLast) {
         case (false, false): ("├─ ", "│  ")
@@ -250,7 +254,7 @@ extension ArchiveTree {
         }
     }
 
-    /// A key that fits one line.
+    /// A key that fits on one line.
     private mutating func spellKey(
         _ key: ObjectIndex, in view: ArchiveView
     ) throws(ArchiveError) -> InspectionLine? {

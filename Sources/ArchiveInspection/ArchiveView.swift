@@ -1,12 +1,12 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// An archive that is being shown, and what was shown of it.
+/// An archive that is being shown, and the objects that were shown.
 ///
-/// A class, because the open frames of a tree share it.
+/// It is a class because the open frames of a tree share it.
 final class ArchiveView {
     let archive: KeyedArchive
-    /// How many archives this one is inside of.
+    /// How many archives are around this one.
     let level: Int
     /// Whether several places refer to an object, by its UID.
     private(set) var isShared: [Bool]
@@ -24,7 +24,9 @@ final class ArchiveView {
 
     var list: PropertyList { archive.list }
 
-    /// Notes that an object is shown now: false if it was shown before.
+    /// Notes that an object is shown now.
+    ///
+    /// It returns false if it was shown before.
     func show(_ uid: UInt64) -> Bool {
         guard !wasShown[Int(uid)] else { return false }
         wasShown[Int(uid)] = true

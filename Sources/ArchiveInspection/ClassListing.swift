@@ -1,8 +1,8 @@
 package import KeyedArchive
 internal import PropertyList
 
-/// The classes of an archive, a line each in the order of their UIDs: name, superclasses, how many
-/// objects there are of it, hints.
+/// The classes of an archive, one on each line in the order of their UIDs: the name, the
+/// superclasses, the number of objects, and the hints.
 package struct ClassListing: InspectionListing {
     private let archive: KeyedArchive
     private let spelling: ValueSpelling
@@ -22,7 +22,7 @@ package struct ClassListing: InspectionListing {
 
     /// The next line, or nil after the last.
     ///
-    /// - Throws: ``ArchiveError`` if all lines together are larger than the limit.
+    /// - Throws: ``ArchiveError`` if all lines together exceed the limit.
     package mutating func next() throws(ArchiveError) -> InspectionLine? {
         guard let line = try nextLine() else { return nil }
         try spend(line.byteCount)

@@ -1,10 +1,10 @@
 package import KeyedArchive
 
-/// A line that shows a part of an archive to people, in pieces that can have colours.
+/// A line that shows a part of an archive to people, in pieces that may have colours.
 ///
-/// All of it is printable. Control characters of foreign strings are escaped.
+/// All of it is printable. Control characters in strings are escaped.
 package struct InspectionLine: Hashable, Sendable {
-    /// What a piece of a line is.
+    /// The kind of a piece.
     package enum Role: Hashable, Sendable {
         /// The lines of the tree, and punctuation.
         case structure
@@ -22,7 +22,7 @@ package struct InspectionLine: Hashable, Sendable {
         case data
         /// The number of an object: its UID.
         case reference
-        /// Counts, lengths, and what else is not in the archive itself.
+        /// Counts, lengths, and other text that is not in the archive itself.
         case note
     }
 
@@ -30,7 +30,7 @@ package struct InspectionLine: Hashable, Sendable {
     package struct Span: Hashable, Sendable {
         /// The characters.
         package let text: String
-        /// What they are.
+        /// The kind of the text.
         package let role: Role
     }
 
@@ -56,7 +56,7 @@ extension InspectionLine: CustomStringConvertible {
     package var description: String { spans.map(\.text).joined() }
 }
 
-/// Something that is shown line by line.
+/// A list that is shown line by line.
 ///
 /// ```swift
 /// var tree = ArchiveTree(of: archive)
@@ -65,7 +65,7 @@ extension InspectionLine: CustomStringConvertible {
 package protocol InspectionListing {
     /// The next line, or nil after the last.
     ///
-    /// - Throws: ``ArchiveError`` if all lines together are larger than the limit.
+    /// - Throws: ``ArchiveError`` if all lines together exceed the limit.
     mutating func next() throws(ArchiveError) -> InspectionLine?
 }
 
@@ -75,12 +75,13 @@ package struct InspectionOptions: Hashable, Sendable {
     package var linesAreASCII = false
     /// Whether characters of strings that are not ASCII are shown as escapes.
     package var stringsAreASCII = false
-    /// Whether keyed archives inside data are shown too, those inside of these among them.
+    /// Whether keyed archives inside data are shown, too, also inside each other.
     package var opensArchives = false
-    /// About the most bytes that are written, in addition to 32 for each byte of the archive.
+    /// The approximate limit of the output in bytes, in addition to 32 for each byte of the
+    /// archive.
     package var limit = 64 << 20
 
-    /// Makes the options that show all that can be shown in UTF-8, but not what is inside data.
+    /// Makes the options that show everything in UTF-8, except archives inside data.
     package init() {}
 
     /// The most bytes that are written of an archive.

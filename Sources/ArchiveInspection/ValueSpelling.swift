@@ -1,7 +1,7 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// How values are spelled for people, each in a part of a line.
+/// Spells values for people, each as a part of a line.
 struct ValueSpelling {
     /// How many bytes of data are shown.
     private static let dataLimit = 12
@@ -28,7 +28,7 @@ struct ValueSpelling {
         text.name(beginning(of: range, in: list), codeUnitCount: range.count)
     }
 
-    /// A string, the end of a long one left out.
+    /// A string, without the end if it is long.
     func quoted(_ string: Text) -> InspectionLine {
         let codeUnits = string.codeUnits
         let beginning = Text(utf16: Array(codeUnits.prefix(VisibleText.limit))).withoutHalf
@@ -42,7 +42,7 @@ struct ValueSpelling {
         return range.count > VisibleText.limit ? beginning.withoutHalf : beginning
     }
 
-    /// A value that is not a collection; nil for those.
+    /// A value that is not a collection; nil for collections.
     func scalar(
         at index: ObjectIndex, isInline: Bool, in list: PropertyList
     ) -> InspectionLine? {
@@ -66,7 +66,7 @@ struct ValueSpelling {
             line.append(
                 text.quoted(beginning(of: range, in: list), codeUnitCount: range.count))
         case .uid:
-            // Whoever follows references has done so.
+            // If references are followed, this was done before.
             line.append("nil", .number)
         case .array, .set, .orderedSet, .dictionary:
             return nil
@@ -74,7 +74,7 @@ struct ValueSpelling {
         return line
     }
 
-    /// How many bytes there are, and the first of them.
+    /// The number of bytes, and the first of them.
     func data(_ data: ArraySlice<UInt8>) -> InspectionLine {
         var line = InspectionLine()
         line.append(count(data.count, "byte"), .note)
@@ -106,7 +106,7 @@ struct ValueSpelling {
 // MARK: Objects
 
 extension ValueSpelling {
-    /// An object that is one value: a date, a UUID or a URL.
+    /// An object that is a single value: a date, a UUID or a URL.
     func object(_ fields: Fields, in archive: KeyedArchive) -> InspectionLine? {
         let value: InspectionLine? =
             switch archive.knownClass(of: fields) {
@@ -153,7 +153,7 @@ extension ValueSpelling {
 }
 
 extension Text {
-    /// The text without the first half of a pair that was cut apart at the end.
+    /// The text without half of a surrogate pair at the end.
     fileprivate var withoutHalf: Text {
         let codeUnits = codeUnits
         guard let last = codeUnits.last, UTF16.isLeadSurrogate(last) else { return self }

@@ -1,13 +1,13 @@
 internal import PropertyList
 
-/// Strings as a terminal may show them.
+/// Strings in a form that is safe for a terminal.
 struct VisibleText {
     /// How many code units of a string are shown.
     static let limit = 200
 
     let isASCII: Bool
 
-    /// A string in quotes, with what Swift would escape escaped, the end of a long one left out.
+    /// A string in quotes, escaped as in Swift, and without the end if it is long.
     func quoted(_ text: Text, codeUnitCount: Int) -> InspectionLine {
         var line = InspectionLine()
         let isWhole = codeUnitCount <= Self.limit
@@ -16,7 +16,7 @@ struct VisibleText {
         return line
     }
 
-    /// A name bare if it is one word, else in quotes.
+    /// A name without quotes if it is one word, otherwise in quotes.
     func name(_ text: Text, codeUnitCount: Int) -> String {
         let isWord = text.string?.utf8.allSatisfy(Self.isWordCharacter) ?? false
         let end = codeUnitCount <= Self.limit ? "" : ellipsis
@@ -36,7 +36,7 @@ struct VisibleText {
     }
 
     private func escaped(_ text: Text, isQuoted: Bool) -> String {
-        // Nearly all strings are so, and are seen as they are.
+        // Nearly all strings need no escapes.
         if let string = text.string, string.utf8.allSatisfy(Self.isPlain) { return string }
         var result = ""
         var rest = text.codeUnits[...]
@@ -69,7 +69,7 @@ struct VisibleText {
         }
         guard scalar.isASCII || !isASCII else { return Self.escape(scalar.value) }
         switch scalar.properties.generalCategory {
-        // Of these some change how the rest of the line is shown.
+        // Some of these change how the rest of the line is shown.
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
             return Self.escape(scalar.value)
         default:

@@ -4,26 +4,26 @@ import DefaultsTerms
 package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Which rule it breaks.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The code's name, as in the source.
+        /// The code's name as in the source.
         package let description: String
 
-        /// The text is no domain.
+        /// The text is not a valid domain.
         package static let invalidDomain = Code(description: "invalidDomain")
-        /// The text is no key.
+        /// The text is not a valid key.
         package static let invalidKey = Code(description: "invalidKey")
-        /// The parts of a transaction contradict each other, or its token is none.
+        /// The parts of a transaction contradict each other, or its token is invalid.
         package static let invalidTransaction = Code(description: "invalidTransaction")
     }
 
     /// Which rule it breaks.
     package let code: Code
-    /// The byte at which it breaks it, counted from 0.
+    /// The offset of the byte that breaks it, from 0.
     package let offset: Int
-    /// The whole of it in a sentence or two.
+    /// The whole message in one or two sentences.
     package let description: String
 }
 
-/// The words of every error of this module.
+/// The messages of all errors of this module.
 extension ModelError {
     static func emptyDomain(_ text: String) -> ModelError {
         domain(
@@ -34,7 +34,7 @@ extension ModelError {
     static func overlongDomain(_ text: String, length: Int) -> ModelError {
         domain(
             text, offset: Domain.maximumLength,
-            "its name has \(length) bytes, and \(Domain.maximumLength) are allowed")
+            "its name has \(length) bytes, and at most \(Domain.maximumLength) are allowed")
     }
 
     static func emptyElement(in text: String, offset: Int) -> ModelError {
@@ -53,22 +53,22 @@ extension ModelError {
     static func unknownLayer(in text: String, offset: Int) -> ModelError {
         domain(
             text, offset: offset,
-            "the suffix at byte \(offset) names no layer. "
-                + "There are @host, @host:NAME, @managed and @system")
+            "the suffix at byte \(offset) does not name a layer. "
+                + "Use @host, @host:NAME, @managed or @system")
     }
 
     static func layerOfSearch(in text: String, offset: Int) -> ModelError {
         domain(
             text, offset: offset,
-            "the suffix at byte \(offset) picks a layer, and all of them are looked through here. "
-                + "Leave it out, or call Get")
+            "the suffix at byte \(offset) selects one layer, but this call searches all layers. "
+                + "Omit the suffix, or call Get")
     }
 
     static func invalidHost(in text: String, offset: Int) -> ModelError {
         domain(
             text, offset: offset,
-            "what stands from byte \(offset) on names no host. A host's name is 1 to "
-                + "\(HostID.maximumLength) of A-Z, a-z, 0-9, '.', '_' and '-'")
+            "the text from byte \(offset) on is not a host name. A host name is 1 to "
+                + "\(HostID.maximumLength) characters of A-Z, a-z, 0-9, '.', '_' and '-'")
     }
 
     static func ambiguousHost(
@@ -77,8 +77,8 @@ extension ModelError {
         let shown = hosts.sorted().prefix(8).map(\.name).joined(separator: ", ")
         return domain(
             text, offset: offset,
-            "\(hosts.count) machines have the name that stands from byte \(offset) on. Say by its ID "
-                + "which you mean: \(shown)\(hosts.count > 8 ? ", …" : "")")
+            "\(hosts.count) machines have the name that begins at byte \(offset). Use the ID of "
+                + "the one you mean: \(shown)\(hosts.count > 8 ? ", …" : "")")
     }
 
     static var emptyKey: ModelError {
@@ -88,32 +88,32 @@ extension ModelError {
     static func overlongKey(_ text: String) -> ModelError {
         key(
             text, offset: KeyRule.maximumLength,
-            "it has \(text.utf8.count) bytes, and \(KeyRule.maximumLength) are allowed")
+            "it has \(text.utf8.count) bytes, and at most \(KeyRule.maximumLength) are allowed")
     }
 
     static func nulInKey(_ text: String, offset: Int) -> ModelError {
-        key(text, offset: offset, "there is a NUL at byte \(offset)")
+        key(text, offset: offset, "it has a NUL at byte \(offset). Remove it")
     }
 
     static func invalidToken(_ text: String) -> ModelError {
         transaction(
             "Invalid token \(text.quotedForMessage): it has \(text.utf8.count) bytes. A token has 1 to "
-                + "\(Token.maximumLength), none of them NUL")
+                + "\(Token.maximumLength) bytes without NUL")
     }
 
     static func keyTwice(_ key: Key, _ list: String) -> ModelError {
         transaction(
-            "The key \(key.name.quotedForMessage) stands twice in '\(list)'. Name each key once")
+            "The key \(key.name.quotedForMessage) appears twice in '\(list)'. Name each key once")
     }
 
     static func keySetAndRemoved(_ key: Key) -> ModelError {
         transaction(
-            "The key \(key.name.quotedForMessage) is to be set and to be removed. Choose one")
+            "The key \(key.name.quotedForMessage) is both in 'set' and in 'remove'. Choose one")
     }
 
     static func expectedTwice(_ key: Key?) -> ModelError {
         let subject = key.map { "The key \($0.name.quotedForMessage)" } ?? "The whole domain, ''"
-        return transaction("\(subject) stands twice in 'expected'. Expect one generation of it")
+        return transaction("\(subject) appears twice in 'expected'. Give one generation for it")
     }
 
     private static func transaction(_ sentence: String) -> ModelError {
@@ -132,7 +132,7 @@ extension ModelError {
             description: "Invalid key \(text.quotedForMessage): \(reason).")
     }
 
-    /// The character that the byte begins, in quotes.
+    /// The character that begins at this byte, in quotes.
     private static func character(at offset: Int, of text: String) -> String {
         let index = text.utf8.index(text.startIndex, offsetBy: offset)
         return String(text.unicodeScalars[index]).quotedForMessage

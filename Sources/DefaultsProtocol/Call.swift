@@ -2,15 +2,15 @@ package import DBus
 
 /// One method of the contract: its name and its arguments.
 ///
-/// The daemon's description of its interfaces is made of these.
+/// The daemon's introspection data is made from these.
 package struct MethodDeclaration: Sendable {
-    /// The interface that the method belongs to.
+    /// The interface of the method.
     package let interface: InterfaceName
     /// The member name, such as `Get`.
     package let name: MemberName
     /// The arguments that the caller sends.
     package let input: [Argument]
-    /// The arguments of the reply.
+    /// The arguments that the reply returns.
     package let output: [Argument]
     /// The types of the reply.
     package let outputSignature: Signature
@@ -27,19 +27,19 @@ package struct MethodDeclaration: Sendable {
     }
 }
 
-/// A call of the contract, declared once for both of its ends.
+/// A call of the contract, declared once for both sides.
 ///
-/// A caller writes the arguments and reads the reply by this protocol. The service reads the
-/// arguments with `readArguments` and writes the reply with `writeReply`, which each call has beside
-/// them. These two are no part of the protocol, because their parameters differ: a large reply is
-/// written piece by piece, and names are checked in the order in which they are read.
+/// This protocol is the caller's side: it writes the arguments and reads the reply. For the
+/// service, each call also has `readArguments` and `writeReply`. These two are not in the protocol
+/// because their parameters differ: a large reply is written piece by piece, and names are checked
+/// in the order in which they are read.
 package protocol Call: Sendable {
     /// What the caller sends.
     associatedtype Arguments: Sendable = Void
-    /// What the reply brings.
+    /// What the reply returns.
     associatedtype Reply: Sendable = Void
 
-    /// The name, and the arguments in both directions.
+    /// The name and the arguments in both directions.
     static var method: MethodDeclaration { get }
 
     /// Writes the arguments.
@@ -49,10 +49,10 @@ package protocol Call: Sendable {
     static func readReply(from reader: inout MessageReader) throws -> Reply
 }
 
-/// What the receiver of a call makes of the names in it.
+/// Converts the names in a call, on the side that receives it.
 ///
-/// A name is handed over as soon as it is read. So a call is refused for the first thing that is
-/// wrong with it, and before its archives are copied.
+/// Each name is passed on as soon as it is read. So a call is refused for the first error in it,
+/// before its archives are copied.
 package protocol NameReading: Sendable {
     /// A domain.
     associatedtype Domain: Sendable
@@ -65,7 +65,9 @@ package protocol NameReading: Sendable {
     func key(_ text: String) throws -> Key
 }
 
-/// Names as a caller writes them, which only the service checks.
+/// Names as plain text, for callers.
+///
+/// Only the service checks names.
 package struct PlainNames: TransactionNames {
     package init() {}
     package func domain(_ text: String) -> String { text }
@@ -79,7 +81,7 @@ package struct PlainNames: TransactionNames {
     }
 }
 
-// MARK: Arguments that several calls have
+// MARK: Arguments that several calls share
 
 extension Argument {
     static let domain = Argument("domain", "s")
@@ -87,7 +89,8 @@ extension Argument {
     static let value = Argument("value", "v")
     static let layer = Argument("layer", "s")
     static let generation = Argument("generation", "t")
-    /// GDBus would take `ay` for a C string that ends at the first zero byte.
+    /// Without the annotation, GDBus would treat `ay` as a C string that ends at the first zero
+    /// byte.
     static let archive = Argument(
         "archive", "ay", annotations: [Annotation("org.gtk.GDBus.C.ForceGVariant", "true")])
 }
@@ -96,7 +99,7 @@ extension Call where Arguments == Void {
     package static func writeArguments(_ arguments: Void, to writer: inout MessageWriter) {}
 }
 
-/// A call whose one argument is a domain.
+/// A call with one argument, a domain.
 package protocol DomainCall: Call where Arguments == String {}
 
 extension DomainCall {
@@ -114,7 +117,7 @@ extension DomainCall {
     }
 }
 
-/// A call whose arguments are a domain and a key.
+/// A call with two arguments, a domain and a key.
 package protocol KeyCall: Call where Arguments == (domain: String, key: String) {}
 
 extension KeyCall {
@@ -133,13 +136,13 @@ extension KeyCall {
     }
 }
 
-// MARK: Replies that several calls have
+// MARK: Replies that several calls share
 
 extension Call where Reply == Void {
     package static func readReply(from reader: inout MessageReader) {}
 }
 
-/// The reply of every call that makes a change, and of `Synchronize`: one generation.
+/// A reply that is one generation: that of `Synchronize` and of every call that makes a change.
 package enum GenerationReply {
     /// Writes the reply.
     package static func write(_ generation: UInt64, to writer: inout MessageWriter) throws {

@@ -1,6 +1,6 @@
 package import DBus
 
-/// The signal `Changed`: one change, by names and without values.
+/// The signal `Changed`: the names in one change, without values.
 package struct ChangedSignal: Sendable, Hashable {
     /// Its declaration.
     package static let declaration = SignalDeclaration(
@@ -14,16 +14,16 @@ package struct ChangedSignal: Sendable, Hashable {
     package let domain: String
     /// The name of the layer.
     package let layer: String
-    /// The keys that have another value now.
+    /// The keys that have a new value.
     package let changed: [String]
-    /// The keys that are gone.
+    /// The keys that were removed.
     package let removed: [String]
     /// The generation of the change.
     package let generation: UInt64
     /// The unique bus name of the writer; empty if the change came from a file.
     package let origin: String
 
-    /// Makes the signal of a change.
+    /// Makes a signal.
     package init(
         domain: String, layer: String, changed: [String], removed: [String], generation: UInt64,
         origin: String
@@ -36,16 +36,16 @@ package struct ChangedSignal: Sendable, Hashable {
         self.origin = origin
     }
 
-    /// Matches the signals of all domains, or of one.
+    /// A rule that matches the signals of all domains, or of one.
     ///
-    /// - Parameter sender: The connection that sends them; nil for every one.
+    /// - Parameter sender: The connection that sends them; nil for any.
     package static func rule(from sender: BusName?, of domain: String? = nil) -> MatchRule {
         MatchRule(
             sender: sender, path: Contract.objectPath, interface: Contract.interface,
             member: declaration.name, arguments: domain.map { [domainIndex: $0] } ?? [:])
     }
 
-    /// The place of the domain among the arguments, for rules that match it.
+    /// The index of the domain among the arguments, for match rules.
     package static let domainIndex = 0
 
     /// Writes the arguments.
@@ -60,21 +60,22 @@ package struct ChangedSignal: Sendable, Hashable {
 
     /// Reads a signal.
     ///
-    /// - Throws: `DBusError` if it has other arguments than the contract says.
+    /// - Throws: `DBusError` if its arguments do not match the contract.
     package init(_ signal: Signal) throws {
         let arguments = signal.arguments
         guard arguments.count == 6, let (domain, layer) = Self.place(of: signal),
             let changed = arguments[2].strings, let removed = arguments[3].strings,
             case .uint64(let generation) = arguments[4], case .string(let origin) = arguments[5]
         else {
-            throw DBusError(.invalidSignature, "The signal Changed has other arguments than told.")
+            throw DBusError(
+                .invalidSignature, "The arguments of the signal Changed do not match the contract.")
         }
         self.init(
             domain: domain, layer: layer, changed: changed, removed: removed,
             generation: generation, origin: origin)
     }
 
-    /// Which layer of which domain a signal is about; nil if it is not as the contract says.
+    /// The layer and domain of a signal; nil if it does not match the contract.
     package static func place(of signal: Signal) -> (domain: String, layer: String)? {
         guard signal.arguments.count >= 2, case .string(let domain) = signal.arguments[domainIndex],
             case .string(let layer) = signal.arguments[1]

@@ -2,12 +2,14 @@ package import DBus
 
 /// Calls of the contract over a connection.
 extension Connection {
-    /// Makes a call, and gives the contract's refusals as such.
+    /// Makes a call.
+    ///
+    /// Refusals of the contract are thrown as ``DefaultsError``.
     ///
     /// - Parameters:
-    ///   - service: Who is called.
+    ///   - service: The bus name of the service.
     ///   - timeout: How long to wait for the reply; nil waits until the connection ends.
-    /// - Throws: ``DefaultsError`` if the service refuses, and as the connection's own calls.
+    /// - Throws: ``DefaultsError`` if the service refuses, and the errors of the connection.
     package nonisolated func call<C: Call>(
         _ call: C.Type, _ arguments: C.Arguments, of service: BusName = Contract.busName,
         timeout: Duration? = .seconds(25)
@@ -23,11 +25,12 @@ extension Connection {
         }
     }
 
-    /// Makes a call, and gives what comes of it to a closure, on the loop's thread.
+    /// Makes a call, and passes the result to a closure on the loop's thread.
     ///
-    /// The bus starts nothing for it: it would let callers wait for a unit that has failed.
+    /// The bus does not start the service for it: otherwise it would let callers wait for a unit
+    /// that has failed.
     ///
-    /// - Parameter completion: Called once; at once if nothing could be sent.
+    /// - Parameter completion: Called once. If nothing could be sent, it is called at once.
     package func call<C: Call>(
         _ call: C.Type, _ arguments: C.Arguments, timeout: Duration,
         completion: @escaping (Result<C.Reply, any Error>) -> Void
@@ -49,8 +52,8 @@ extension Connection {
 }
 
 extension DefaultsError {
-    /// An error of a call as callers are given it: the contract's refusals as such, and all others as
-    /// they are.
+    /// The error that callers get for a failed call: a ``DefaultsError`` if the contract has it,
+    /// otherwise the error itself.
     package static func refusal(in error: any Error) -> any Error {
         (error as? DBusError).flatMap(DefaultsError.init) ?? error
     }

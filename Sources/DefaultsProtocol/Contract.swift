@@ -1,14 +1,14 @@
 package import DBus
 
-/// The names that the D-Bus contract fixes.
+/// The names in the D-Bus contract.
 ///
-/// The whole contract, with the meaning of each call, is the file `org.defaultsd.Defaults1.xml`
-/// beside this one, which is installed for other programs too.
+/// The file `org.defaultsd.Defaults1.xml` in this folder is the whole contract. It describes each
+/// call, and is installed for other programs.
 package enum Contract {
     /// The well-known name of the service on the session bus.
     package static let busName: BusName = "org.defaultsd.Defaults1"
 
-    /// The one object of the service.
+    /// The only object of the service.
     package static let objectPath: ObjectPath = "/org/defaultsd/Defaults1"
 
     /// The interface of that object.

@@ -1,14 +1,16 @@
 package import DBus
 import DefaultsTerms
 
-/// The forms that several calls write.
+/// Types that several calls write.
 extension MessageWriter {
     /// Writes an `as`.
     package mutating func writeStrings(_ strings: some Sequence<String>) throws {
         try writeArray(of: "s") { for string in strings { try $0.writeString(string) } }
     }
 
-    /// Writes an `a{say}`, each entry of which the closure writes with ``writeArchive(_:forKey:)``.
+    /// Writes an `a{say}`.
+    ///
+    /// The closure writes each entry with ``writeArchive(_:forKey:)``.
     package mutating func writeArchives(
         _ entries: (inout MessageWriter) throws -> Void
     ) throws {
@@ -23,7 +25,9 @@ extension MessageWriter {
         }
     }
 
-    /// Writes an `a{sv}`, each entry of which the closure writes with ``writeVariant(_:forKey:)``.
+    /// Writes an `a{sv}`.
+    ///
+    /// The closure writes each entry with ``writeVariant(_:forKey:)``.
     package mutating func writeVariants(
         _ entries: (inout MessageWriter) throws -> Void
     ) throws {
@@ -38,7 +42,9 @@ extension MessageWriter {
         }
     }
 
-    /// Writes an array of structures, the fields of each with a closure.
+    /// Writes an array of structures.
+    ///
+    /// The closure writes the fields of each.
     mutating func writeStructures<Rows: Sequence>(
         of type: Signature, _ rows: Rows,
         _ fields: (inout MessageWriter, Rows.Element) throws -> Void
@@ -65,7 +71,9 @@ extension MessageReader {
         try readDictionary { (try $0.readString(), try $0.readVariant { try $0.readValue() }) }
     }
 
-    /// Reads an archive that is to be stored, its size first: one that is too large is not copied.
+    /// Reads an archive that is to be stored.
+    ///
+    /// The size is checked first, so that an archive that is too large is not copied.
     mutating func readStorableArchive() throws -> [UInt8] {
         try withBytes { bytes in
             guard bytes.count <= ContractLimits.maximumValueSize else {
@@ -75,7 +83,9 @@ extension MessageReader {
         }
     }
 
-    /// Reads an array of structures, the fields of each with a closure.
+    /// Reads an array of structures.
+    ///
+    /// The closure reads the fields of each.
     mutating func readStructures<Row>(
         _ fields: (inout MessageReader) throws -> Row
     ) throws -> [Row] {

@@ -5,18 +5,19 @@ import DefaultsStorage
 import DefaultsTerms
 import Logging
 
-/// The object `/org/defaultsd/Defaults1`: answers the contract from one database.
+/// The object `/org/defaultsd/Defaults1`, which implements the contract with one database.
 ///
 /// Invariants:
-/// 1. Everything here runs on the bus loop's thread; only ``DurableWriter`` and ``LongCalls`` work
-///    elsewhere, and what goes there and comes back is a value or is used by one thread at a time.
-/// 2. A change is journalled before it is seen, seen before its reply is sent, and replied to
-///    before its signal goes out.
-/// 3. ``DiskKeeper`` says what is done to the store: one work at a time, and none after the end. The
-///    service does not end during one.
-/// 4. A caller that waits for the disk is answered once: when every change acknowledged before its call
-///    is on disk, or when the disk has refused them.
-/// 5. No archive and no part of one reaches a log line, a signal or an error message.
+/// 1. Everything here runs on the thread of the bus loop. Only ``DurableWriter`` and ``LongCalls``
+///    use other threads. What passes between threads is a value, or is used by one thread at a
+///    time.
+/// 2. A change is written to the journal before readers see it, readers see it before the reply is
+///    sent, and the reply is sent before the signal.
+/// 3. ``DiskKeeper`` decides what is done to the store: one thing at a time, and nothing after the
+///    end. The service does not end while something is in progress.
+/// 4. A caller that waits for the disk gets one reply: when every change that was acknowledged
+///    before its call is on disk, or when the disk has refused them.
+/// 5. Neither an archive nor a part of one appears in a log line, a signal or an error message.
 package actor DefaultsObject {
     /// The loop of the connection.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -31,40 +32,42 @@ package actor DefaultsObject {
 
     /// What is done to the store, and who waits for it.
     var disk = DiskKeeper()
-    /// Goes off when the next flush is due.
+    /// Fires when the next flush is due.
     var flushTimer: EventLoop.Timer?
-    /// Goes off when memory that is free is to be given back.
-    var tidyTimer: EventLoop.Timer?
-    /// The threads for calls that would hold the loop for long.
+    /// Fires when free memory is to be returned to the system.
+    var memoryTimer: EventLoop.Timer?
+    /// The threads for calls that would block the loop for long.
     var longCalls = LongCalls()
-    /// Goes off when the end has waited for the bus long enough.
+    /// Fires when the end has waited for the bus long enough.
     var patienceTimer: EventLoop.Timer?
     var announcements = Announcements()
-    /// What came from the crash journal, until it is announced; nothing if there is no bus.
+    /// The changes from the crash journal, until they are announced; empty if there is no bus.
     var recovered: [PendingNames]
     var statistics = Statistics()
-    /// Which callers made the last changes.
+    /// The callers that made the last changes.
     var writers = WriterLog()
-    /// Backups that are being made, or that wait.
+    /// Backups and other upkeep that is in progress or waits.
     var upkeep = Upkeep()
-    /// The layers that are made of files.
+    /// The layers that are made from files.
     var layers: FileLayers
     /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }
     }
 
-    /// A service over an open database; it answers no calls before ``start()``.
+    /// Makes a service for an open database.
     ///
-    /// - Parameter abandon: Called on the loop if the database can no longer be used. The crash journal
-    ///   keeps the acknowledged changes for the next process.
+    /// It answers no calls before ``start()``.
+    ///
+    /// - Parameter abandon: Called on the loop if the database can no longer be used. The crash
+    ///   journal keeps the acknowledged changes for the next process.
     init(
         connection: Connection, database: sending Database, writer: DurableWriter,
         layers: FileLayers, logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
-        // A direct peer, which has no bus, gets no announcements of these changes.
+        // A direct peer has no bus, so it gets no announcements of these changes.
         recovered = connection.uniqueName == nil ? [] : database.pendingNames
         self.database = database
         self.writer = writer
@@ -81,7 +84,8 @@ package actor DefaultsObject {
         await tidyUpAfterStart()
     }
 
-    /// This machine, which the suffix `@host` means, and the others that have names here.
+    /// This machine, which the suffix `@host` means, and the other machines that the database
+    /// knows.
     var hosts: HostNames { database.hosts }
 
     /// The state in one line, for the log and `systemctl --user status`.
@@ -94,7 +98,7 @@ package actor DefaultsObject {
 }
 
 extension DefaultsObject {
-    /// The contract's declarations, each with the method here that answers it.
+    /// The declarations of the contract, each with the method here that answers it.
     func interface() -> Interface {
         Interface(
             Contract.interface,
@@ -117,7 +121,7 @@ extension DefaultsObject {
             ])
     }
 
-    /// The connection calls handlers on the loop's thread, which is where this actor lives.
+    /// The connection calls handlers on the loop's thread, which is this actor's executor.
     func method(_ call: any Call.Type, answeredBy answer: @escaping Answer) -> Method {
         let declaration = call.method
         return Method(declaration.name, in: declaration.input, out: declaration.output) { call in

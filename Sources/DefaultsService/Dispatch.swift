@@ -5,54 +5,63 @@ import DefaultsProtocol
 package import DefaultsStorage
 package import KeyedArchive
 
-/// What surrounds the handler of every method.
+/// The steps around the handler of every method.
 extension DefaultsObject {
-    /// From how many entries on their memory is worth giving back, and how long after.
+    /// After work on more entries than this, free memory is returned to the system, and how long
+    /// after.
     private static let manyEntries = 1000
-    private static let timeToTidy = Duration.seconds(1)
+    private static let memoryDelay = Duration.seconds(1)
 
-    /// Carries out a call, or has it come again when there is room for its change, or for its work.
+    /// Carries out a call.
+    ///
+    /// If its change or its work has no room now, the call is postponed.
     func carryOut(_ call: MethodCall, by answer: Answer) throws {
         statistics.calls += 1
         try attempt(call) { try answer(self, call) }
     }
 
-    /// Does a step of a call, or has the whole call come again.
+    /// Does a step of a call.
+    ///
+    /// If something is missing that will be there soon, the whole call is postponed.
     func attempt(_ call: MethodCall, _ step: () throws -> Void) throws {
         do {
             try step()
         } catch let error where error is RoomAwaited || error is LaneAwaited {
-            // It is counted when it comes again.
+            // It is counted when it is repeated.
             statistics.calls -= 1
             call.postpone()
         } catch let error as StorageError {
-            guard error.isDamage, repair(because: error.description), !call.isAnswered else {
+            guard error.isDamage, requestRepair(because: error.description), !call.isAnswered else {
                 throw error
             }
             call.postpone()
         }
     }
 
-    /// Notes that so many entries were worked on, so that the memory which very many take for a
-    /// moment is given back soon: at once would cost each of several such calls some milliseconds.
+    /// Notes that a call has worked on this many entries.
+    ///
+    /// After very many, the memory is returned to the system soon, but not at once: that would cost
+    /// some milliseconds for each of several such calls.
     func noteWork(onEntries count: Int) {
-        if count > Self.manyEntries { tidySoon() }
+        if count > Self.manyEntries { returnMemorySoon() }
     }
 
-    /// Gives free memory back in a moment.
-    func tidySoon() {
-        guard tidyTimer == nil else { return }
-        tidyTimer = connection.loop.schedule(after: Self.timeToTidy) {
-            self.assumeIsolated { $0.tidyTimer = nil }
+    /// Returns free memory to the system in a moment.
+    func returnMemorySoon() {
+        guard memoryTimer == nil else { return }
+        memoryTimer = connection.loop.schedule(after: Self.memoryDelay) {
+            self.assumeIsolated { $0.memoryTimer = nil }
             Memory.returnFreePages()
         }
     }
 }
 
-/// What carries out the calls of a method.
+/// The handler of a method.
 typealias Answer = @Sendable (isolated DefaultsObject, MethodCall) throws -> Void
 
-/// The names in calls, as the service takes them: checked when they are read.
+/// Names in calls.
+///
+/// They are checked when they are read.
 struct CheckedNames: TransactionNames {
     /// The machines that suffixes may name.
     let hosts: HostNames
@@ -68,14 +77,16 @@ struct CheckedNames: TransactionNames {
     func token(_ text: String) throws -> Token { try Token(text) }
 }
 
-/// The names in calls for applications: no suffix picks a layer.
+/// Names in calls about applications.
+///
+/// Suffixes are not allowed.
 struct ApplicationNames: NameReading {
     func domain(_ text: String) throws -> Domain { try Domain(ofApplication: text) }
 
     func key(_ text: String) throws -> Key { try Key(text) }
 }
 
-/// The one table from the errors of the modules below to those of the contract.
+/// The table from the errors of other modules to those of the contract.
 extension DefaultsError {
     init(_ error: ModelError) {
         let code: Code =
@@ -97,45 +108,47 @@ extension DefaultsError {
     }
 }
 
-/// A name or an argument that is refused is told by the contract's name for it.
+/// The error of the contract for an invalid name or argument.
 extension ModelError: ErrorReply {
     /// `InvalidDomain`, `InvalidKey` or `InvalidArgs`.
     package var errorName: ErrorName { DefaultsError(self).errorName }
-    /// The sentence for people.
+    /// The message for people.
     package var errorMessage: String { description }
 }
 
-/// An archive that is refused is told by the contract's name for it.
+/// The error of the contract for an invalid archive.
 extension ArchiveError: ErrorReply {
     /// `InvalidArchive`.
     package var errorName: ErrorName { DefaultsError(self).errorName }
-    /// The sentence for people.
+    /// The message for people.
     package var errorMessage: String { description }
 }
 
-/// What the disk refuses is told by the contract's name for it.
+/// The error of the contract for a failure of the storage.
 extension StorageError: ErrorReply {
-    /// `StorageFailed`, or `TooLarge` where it is for the size of what was to be stored.
+    /// `StorageFailed`, or `TooLarge` if the reason is the size.
     package var errorName: ErrorName { DefaultsError(self).errorName }
-    /// The sentence for people.
+    /// The message for people.
     package var errorMessage: String { description }
 }
 
-/// The memory of the process, of which a large value should leave no trace.
+/// The memory of the process: a large value should not keep memory in use after it is gone.
 enum Memory {
-    /// Has the C library return large blocks to the system as soon as they are freed.
+    /// Makes the C library return large blocks to the system as soon as they are freed.
     ///
-    /// By default it raises its thresholds to the largest block that it has seen, up to 32 MiB,
-    /// and has a heap for each thread. To be called before there is a second one.
+    /// By default it raises its threshold to the largest block that it has seen, up to 32 MiB, and
+    /// has a heap for each thread. Call this before there is a second thread.
     static func returnLargeBlocks() {
         mallopt(M_MMAP_THRESHOLD, 128 << 10)
         mallopt(M_TRIM_THRESHOLD, 128 << 10)
         mallopt(M_ARENA_MAX, 1)
     }
 
-    /// Returns what lies free between small blocks in use, after work that made very many.
+    /// Returns free memory between small blocks that are in use.
     ///
-    /// It takes some microseconds where little is free, and some milliseconds for 100 MB.
+    /// Call this after work with very many blocks.
+    ///
+    /// This takes some microseconds if little is free, and some milliseconds for 100 MB.
     static func returnFreePages() {
         malloc_trim(0)
     }

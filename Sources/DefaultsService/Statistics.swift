@@ -5,15 +5,15 @@ import DefaultsStorage
 /// What the service has done since its start.
 struct Statistics {
     private let start = ContinuousClock.now
-    /// Those that were carried out, also where that ended in a refusal.
+    /// Calls that were carried out, including those that were refused.
     var calls: UInt64 = 0
     var changes: UInt64 = 0
     var flushes: UInt64 = 0
     var failedFlushes: UInt64 = 0
-    /// How often the store was made anew.
+    /// How often the store was repaired.
     var rescues: UInt64 = 0
 
-    /// All of it by name, with what the database holds now.
+    /// All facts by name, with what the database has now.
     func facts(of database: Database, backups: [Backup]) -> [(Contract.GetStatistics.Fact, Value)] {
         let counts: [(Contract.GetStatistics.Fact, UInt64)] = [
             (.uptime, UInt64(clamping: start.duration(to: .now).components.seconds)),

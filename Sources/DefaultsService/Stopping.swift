@@ -4,35 +4,38 @@ import DefaultsProtocol
 import DefaultsStorage
 
 extension DefaultsObject {
-    /// How long each step of the end waits for the bus.
+    /// How long each step waits for the bus.
     private static let patience = Duration.seconds(5)
 
-    /// Ends the service: nothing that was acknowledged is left off the disk, and no call that
-    /// has reached the service is left without an answer.
+    /// Ends the service.
     ///
-    /// The disk comes first, so that little is left to do when the name goes and the bus begins to
-    /// keep calls for the next daemon. What came before that is answered; what it changed is written
-    /// when no call is carried out any more, and then the lock is given up. The bus is left last: the
-    /// daemon that takes over waits for that.
+    /// Everything that was acknowledged is on disk after that, and every call that has reached the
+    /// service has an answer.
     ///
-    /// - Throws: ``StorageError`` where the disk refuses. The crash journal keeps the changes.
+    /// The disk comes first. So little is left to do when the name is released and the bus begins
+    /// to queue calls for the next daemon. Then the calls that came before are answered. Their
+    /// changes are written when no more calls are carried out, and then the database lock is
+    /// released. The bus connection is closed last, because the next daemon waits for that.
+    ///
+    /// - Throws: ``StorageError`` if the disk refuses. The crash journal keeps the changes.
     package func stop() async throws {
         await endUpkeep()
         if case .success = await durability() { await tidyAtEnd() }
         await patiently { connection in
-            // Where the bus is gone, or there is none, there is no name to give back.
+            // If the bus is gone, or there is none, there is no name to release.
             _ = try? await connection.releaseName(Contract.busName)
         }
         await patiently { await $0.callsCarriedOut() }
-        // Meanwhile callers that use our own name on the bus, as GLib's proxies do, learn of it.
+        // Meanwhile, callers that use our unique bus name, as GLib's proxies do, learn of the
+        // change.
         _ = await durability()
         await connection.refuseCalls(with: Self.hasEnded)
-        // If the bus is gone, nothing above has waited for them.
+        // If the bus is gone, nothing above has waited for the snapshots.
         await snapshotsClosed()
         let outcome = await durabilityAtRest()
         disk.end(with: outcome)
-        for timer in [flushTimer, tidyTimer, layers.timer] { timer?.cancel() }
-        (flushTimer, tidyTimer, layers.timer, layers.watch) = (nil, nil, nil, nil)
+        for timer in [flushTimer, memoryTimer, layers.timer] { timer?.cancel() }
+        (flushTimer, memoryTimer, layers.timer, layers.watch) = (nil, nil, nil, nil)
         await writer.close()
         database.close()
         await patiently { await $0.flush() }
@@ -40,7 +43,7 @@ extension DefaultsObject {
         _ = try outcome.get()
     }
 
-    /// Ends at once, as the database cannot be used any more.
+    /// Ends at once, because the database can no longer be used.
     func abandon(because error: StorageError) {
         disk.end(with: .failure(error))
         connection.assumeIsolated { $0.refuseCalls(with: Self.hasEnded) }
@@ -48,15 +51,15 @@ extension DefaultsObject {
         abandon(error)
     }
 
-    /// What the bus, too, says of a service that has gone: nothing has been done.
+    /// The same answer as that of the bus for a service that has gone: nothing was done.
     static let hasEnded = DBusError(
         .serviceUnknown,
-        "This daemon has ended, and the call was not carried out. Call \(Contract.busName) again, "
-            + "which is another one or starts one.")
+        "This daemon has ended, and the call was not carried out. Call \(Contract.busName) again: "
+            + "another daemon answers, or the bus starts one.")
 
-    /// Takes a step that the bus has a part in.
+    /// Does a step that depends on the bus.
     ///
-    /// A bus that does not answer, or takes nothing, is left; the disk may take its time.
+    /// It does not wait for a bus that hangs. It does wait for the disk.
     private func patiently(_ step: (Connection) async -> Void) async {
         limitPatience()
         await step(connection)
@@ -74,11 +77,11 @@ extension DefaultsObject {
         }
     }
 
-    /// Flushes, and waits until every change is on disk, or the disk has refused, and nothing is done to
-    /// the store any more.
+    /// Flushes, and waits until every change is on disk, or the disk has refused it, and no work on
+    /// the store is in progress.
     private func durabilityAtRest() async -> DiskKeeper.Outcome {
         var outcome = await durability()
-        // Others of the loop may have had their turn since it came.
+        // Other work of the loop may have run since that outcome.
         while !disk.isAtRest { outcome = await durability() }
         return outcome
     }

@@ -3,28 +3,30 @@ package enum ContractLimits {
     /// The largest archive, in bytes (16 MiB); the property `MaximumValueSize`.
     package static let maximumValueSize = 16 << 20
 
-    /// The most bytes that the names of all keys of a domain have together (16 MiB).
+    /// The largest total size of the names of all keys of a domain, in bytes (16 MiB).
     package static let maximumNameBytes = 16 << 20
 
-    /// The most values, counted with those inside them, that one call of `SetValue` or `ApplyValues`
-    /// brings, and one of `GetValue` shows.
+    /// The most values that one call of `SetValue` or `ApplyValues` may send, and that `GetValue`
+    /// returns.
+    ///
+    /// Nested values count, too.
     package static let maximumValueCount = 1 << 18
 
-    /// The most keys that one call of `Apply` or `ApplyValues` names: set, removed and expected together.
+    /// The most keys in one call of `Apply` or `ApplyValues`: set, removed and expected together.
     package static let maximumTransactionKeys = 1 << 18
 
-    /// The most domains that one call of `Attach` names.
+    /// The most domains in one call of `Attach`.
     package static let maximumAttachedDomains = 1 << 14
 
-    /// No reply is larger than this, in bytes (32 MiB).
+    /// The largest reply, in bytes (32 MiB).
     package static let maximumReplySize = 32 << 20
 
-    /// Where entries are sent in bulk: the largest archive that is among them, in bytes (64 KiB).
+    /// The largest archive that a reply with many entries includes, in bytes (64 KiB).
     package static let maximumBulkEntrySize = 64 << 10
 
-    /// Where entries are sent in bulk: the most bytes of archives that are sent (4 MiB).
+    /// The total size of the archives that a reply with many entries includes, in bytes (4 MiB).
     package static let maximumBulkSize = 4 << 20
 
-    /// The most names, in bytes, that the signal `Changed` lists (64 KiB).
+    /// The largest total size of the names in a signal `Changed`, in bytes (64 KiB).
     package static let maximumSignalledNames = 64 << 10
 }

@@ -1,4 +1,4 @@
-/// Where everything is in a counter page: words of 64 bits in the machine's own order.
+/// The layout of a counter page: 64-bit words in the machine's byte order.
 ///
 ///     word  what
 ///        0  the format, 1
@@ -8,12 +8,13 @@
 ///     5-15  0
 ///     16-   the slots
 ///
-/// The contract names words 0, 1, 2 and the slots, at `Attach`; the others are the daemon's.
+/// The contract describes words 0, 1, 2 and the slots, at `Attach`. Only the daemon uses the
+/// others.
 package enum CounterPageLayout {
     package static let format: UInt64 = 1
     /// The whole file is 32 KiB, eight pages of memory.
     package static let slots = 4080
-    /// A page is void if its generation and its slots are this number.
+    /// A page with this number as its generation and in its slots is void.
     package static let void = UInt64.max
 
     package static let formatWord = 0
@@ -28,10 +29,12 @@ package enum CounterPageLayout {
     /// The size of the file in bytes.
     package static let size = words * wordSize
 
-    /// Where a word begins, in bytes.
+    /// The offset of a word, in bytes.
     package static func offset(of word: Int) -> Int { word * wordSize }
 
-    /// The word that is the slot of a domain, whatever its layer.
+    /// The word that is the slot of a domain.
+    ///
+    /// All layers of a domain share one slot.
     ///
     /// - Parameter domain: The name, without a suffix.
     package static func slot(of domain: String) -> Int {

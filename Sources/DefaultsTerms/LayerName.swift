@@ -1,15 +1,15 @@
-/// The layers that each domain has, the strongest first.
+/// The layers of a domain, the strongest first.
 ///
-/// The raw values are the names on the bus: in the signal `Changed`, in the suffixes of domains, and
-/// in what the maintenance calls tell.
+/// The raw values are the names on the bus: in the signal `Changed`, in the suffixes of domains,
+/// and in the replies of the maintenance calls.
 package enum LayerName: String, CaseIterable, Sendable {
     /// From the administrator's files; read only.
     case managed = "managed"
-    /// The user's own, for one machine only.
+    /// The user's values, for one machine only.
     case host = "host"
-    /// The user's own.
+    /// The user's values, for all machines.
     case domain = "domain"
-    /// From the administrator's and the vendors' files, for those who have nothing of their own; read
+    /// From the administrator's and the vendors' files, for users who have not set a value; read
     /// only.
     case system = "system"
 
@@ -18,7 +18,7 @@ package enum LayerName: String, CaseIterable, Sendable {
     /// What separates the suffix of the host layer from the name of another machine.
     package static let hostSeparator = ":"
 
-    /// The place of the layer among all, from 0.
+    /// The position of the layer in the list, from 0.
     package var index: Int {
         switch self {
         case .managed: 0
@@ -28,22 +28,23 @@ package enum LayerName: String, CaseIterable, Sendable {
         }
     }
 
-    /// The suffix that picks the layer, such as `@host`; empty for the user's own values.
+    /// The suffix that selects the layer, such as `@host`; empty for the user's values for all
+    /// machines.
     package var suffix: String {
         self == .domain ? "" : Self.separator + rawValue
     }
 
-    /// The suffix that picks the layer of another machine.
+    /// The suffix that selects the host layer of another machine.
     package static func suffix(ofHost name: String) -> String {
         host.suffix + hostSeparator + name
     }
 
-    /// A domain with the suffix of the layer, as calls take it.
+    /// A domain with the suffix of the layer, as calls spell it.
     package func spelling(of domain: String) -> String {
         self == .domain ? domain : domain + suffix
     }
 
-    /// Whether the suffix of a domain picks a layer that callers may not change.
+    /// Whether the suffix of a domain selects a layer that callers may not change.
     package static func isReadOnly(_ domain: String) -> Bool {
         allCases.contains { !$0.isWritable && domain.hasSuffix($0.suffix) }
     }
@@ -63,7 +64,9 @@ package enum GlobalDomain {
     package static let name = "NSGlobalDomain"
 }
 
-/// The places in which an application's keys are looked for, the strongest first.
+/// One entry of the search list: a layer of the application's domain or of the global domain.
+///
+/// The strongest is first.
 ///
 /// The raw values are the names on the bus: in the replies of `Lookup` and `Explain`.
 package enum SearchPlace: String, CaseIterable, Sendable {
@@ -76,12 +79,14 @@ package enum SearchPlace: String, CaseIterable, Sendable {
     case system = "system"
     case globalSystem = "global-system"
 
-    /// The places for a domain, the strongest first; the shared domain's own layers are searched once.
+    /// The search list of a domain, the strongest first.
+    ///
+    /// For the global domain, each of its layers is searched once.
     package static func order(of domain: String) -> [SearchPlace] {
         domain == GlobalDomain.name ? allCases.filter { !$0.isGlobal } : allCases
     }
 
-    /// The place of a layer of the application's own domain, or of the shared one.
+    /// The entry for a layer of the application's own domain or of the global domain.
     package init(_ layer: LayerName, isGlobal: Bool) {
         switch layer {
         case .managed: self = isGlobal ? .globalManaged : .managed
@@ -101,7 +106,7 @@ package enum SearchPlace: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is a layer of the domain that all applications share.
+    /// Whether the layer belongs to the global domain.
     package var isGlobal: Bool {
         switch self {
         case .globalManaged, .globalHost, .global, .globalSystem: true
@@ -109,7 +114,7 @@ package enum SearchPlace: String, CaseIterable, Sendable {
         }
     }
 
-    /// The name of the domain that the place belongs to, for an application.
+    /// The domain that an application's search looks into at this entry.
     package func domain(of application: String) -> String {
         isGlobal ? GlobalDomain.name : application
     }

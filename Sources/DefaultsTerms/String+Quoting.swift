@@ -1,11 +1,11 @@
 extension String {
-    /// The most characters that a quotation shows.
+    /// A longer text is cut after this many characters.
     private static var longestQuotation: Int { 80 }
 
-    /// The text in quotes, fit for a message or a log: one line, and of bounded length.
+    /// The text in quotes for a message or a log: on one line and of limited length.
     ///
-    /// Control and formatting characters are spelled as escapes; what is too long is cut, which
-    /// an ellipsis shows.
+    /// Control and formatting characters become escapes. A text that is too long is cut and ends
+    /// with an ellipsis.
     package var quotedForMessage: String {
         let shown = unicodeScalars.prefix(String.longestQuotation)
         let quoted = shown.map(String.escaping).joined()

@@ -1,20 +1,22 @@
 package import PropertyList
 
-/// Copies objects of a property list into another, each once, however many places share it.
+/// Copies objects of a property list to another one.
+///
+/// Each object is copied once, even if it is shared.
 package struct PropertyListCopy {
     private let list: PropertyList
     private var copies: [ObjectIndex: ObjectIndex] = [:]
 
-    /// Makes copies of objects of one list.
+    /// Prepares to copy objects of one list.
     package init(of list: PropertyList) {
         self.list = list
     }
 
-    /// Adds an object and all that it holds, and gives its number in the other list.
+    /// Adds an object and its contents to the other list, and returns its number there.
     package mutating func add(_ root: ObjectIndex, to writer: inout PropertyListWriter)
         -> ObjectIndex
     {
-        // What a collection holds is copied before it; a list has no circles.
+        // The contents of a collection are copied before it. A list has no cycles.
         var waiting = [root]
         while let index = waiting.last {
             let missing = copies[index] == nil ? parts(of: index).filter { copies[$0] == nil } : []

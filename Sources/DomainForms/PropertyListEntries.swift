@@ -3,18 +3,19 @@ package import PropertyList
 
 /// The entries of a property list that is a dictionary, as keys of a domain.
 ///
-/// The property list of a keyed archive in the place of a value, as `export` writes objects, is
-/// that archive. A dictionary of an application that has such keys, and is not a valid archive, is
+/// If a value is the property list of a keyed archive, as `export` writes objects, it becomes that
+/// archive. If an application's own dictionary has such keys, but is not a valid archive, it stays
 /// a dictionary.
 package struct PropertyListEntries {
-    /// The key of a dictionary with an archive that XML cannot hold as a property list.
+    /// The key of a dictionary with the data of an archive that XML cannot contain as a property
+    /// list.
     package static let archiveKey: Text = "$archive"
 
     private let list: PropertyList
     private let keys: PropertyList.References
     private let values: PropertyList.References
 
-    /// How many there are.
+    /// The number of entries.
     package var count: Int { keys.count }
 
     /// - Returns: nil if the list is not a dictionary.
@@ -25,24 +26,23 @@ package struct PropertyListEntries {
         self.values = values
     }
 
-    /// The key of an entry; nil if it holds half a character, an unpaired surrogate, which no key
-    /// can.
+    /// The key of an entry; nil if it has an unpaired surrogate, which no key may have.
     ///
     /// - Parameter position: A number from 0 up to ``count``.
     package func key(at position: Int) -> String? {
         list.text(at: list.element(position, of: keys))?.string
     }
 
-    /// The object in the list that an entry's value is.
+    /// The object of an entry's value in the list.
     package func value(at position: Int) -> ObjectIndex {
         list.element(position, of: values)
     }
 
     /// The archive of an entry's value.
     ///
-    /// - Parameter limits: How large the value may be, if it is not an archive already.
-    /// - Throws: Why the value cannot be an archive: `ArchiveError`, `ValueFormError` or
-    ///   ``ReferenceOutsideArchive``.
+    /// - Parameter limits: The limits for the value, if it is not already an archive.
+    /// - Throws: The reason that the value cannot be an archive: `ArchiveError`, `ValueFormError`
+    ///   or ``ReferenceOutsideArchive``.
     package func archive(
         at position: Int, limits: ValueFormLimits = .standard
     ) throws -> KeyedArchive {
@@ -52,13 +52,13 @@ package struct PropertyListEntries {
         do {
             return try archive(copiedFrom: index)
         } catch {
-            // A damaged archive has references, which no plain value has; report its own fault.
+            // A value with references can only be a damaged archive, so its own error is reported.
             guard let value = try? plainValue(at: index, limits) else { throw error }
             return value
         }
     }
 
-    /// Whether a dictionary with this key may be taken for an archive.
+    /// Whether a dictionary with this key could be mistaken for an archive.
     package static func mayBeKeyOfArchive(_ key: Text) -> Bool {
         key == "$archiver" || key == archiveKey
     }
@@ -71,7 +71,7 @@ package struct PropertyListEntries {
         return builder.finish()
     }
 
-    /// The archive that a dictionary holds as data, as `export` to XML writes it.
+    /// The archive that a dictionary has as data, as `export` to XML writes it.
     private func archive(inDataOf index: ObjectIndex) -> KeyedArchive? {
         guard case .dictionary(let keys, let values) = list.value(at: index), keys.count == 1,
             list.text(at: list.element(0, of: keys)) == Self.archiveKey,
@@ -80,7 +80,7 @@ package struct PropertyListEntries {
         return try? KeyedArchive(validating: Array(list.data(of: range)))
     }
 
-    /// Whether a whole list is a keyed archive, and so no domain.
+    /// Whether a whole list is a keyed archive, and so not a domain.
     package static func isArchive(_ list: PropertyList) -> Bool {
         PropertyListEntries(of: list)?.isArchive(list.root) ?? false
     }

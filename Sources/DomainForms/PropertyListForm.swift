@@ -1,12 +1,12 @@
 package import KeyedArchive
 package import PropertyList
 
-/// The walk over a property list that hands its values to a sink as the value form has them.
+/// Walks over a property list, and passes its values to a sink in the value form.
 ///
-/// What is open is on a stack in an array, so the depth of a list causes no recursion; a sink
-/// that limits its size also limits the time if collections are shared.
+/// Open collections are on a stack in an array, so the depth of a list causes no recursion. If
+/// collections are shared, a sink that limits its size also limits the time.
 package struct PropertyListForm {
-    /// A collection whose values are being handed on.
+    /// A collection whose values are being passed on.
     private struct Frame {
         enum End {
             case array
@@ -22,14 +22,14 @@ package struct PropertyListForm {
 
     private let list: PropertyList
 
-    /// Walks over values of a list.
+    /// Prepares to walk over values of a list.
     package init(of list: PropertyList) {
         self.list = list
     }
 
-    /// Hands on the value at `root`.
+    /// Passes on the value at `root`.
     ///
-    /// - Throws: What the sink throws, and ``ReferenceOutsideArchive``.
+    /// - Throws: The errors of the sink, and ``ReferenceOutsideArchive``.
     package func render(_ root: ObjectIndex, into sink: inout some ValueFormSink) throws {
         var stack: [Frame] = []
         try begin(root, on: &stack, into: &sink)
@@ -101,13 +101,13 @@ package struct PropertyListForm {
     /// The text of a key; all keys are strings.
     private func text(_ key: ObjectIndex) -> Text {
         guard let text = list.text(at: key) else {
-            preconditionFailure("The key of a dictionary is no string.")
+            preconditionFailure("The key of a dictionary is not a string.")
         }
         return text
     }
 }
 
-/// A reference of a keyed archive is outside an archive.
+/// A reference of a keyed archive is not inside an archive.
 package struct ReferenceOutsideArchive: Error, CustomStringConvertible {
     /// The message.
     package var description: String {

@@ -1,6 +1,8 @@
 internal import PropertyList
 
-/// A string of a collection, in quotation marks unless it is only of ASCII letters and digits.
+/// A string in a collection.
+///
+/// It is in quotation marks unless it has only ASCII letters and digits.
 struct QuotedText {
     private let text: Text
 
@@ -40,7 +42,7 @@ struct QuotedText {
         case 0x0D: output += "\\r".utf8
         case 0x20..<0x7F: output.append(UInt8(unit))
         case 0..<0x80: output += "\\\(digits(unit, radix: 8, count: 3))".utf8
-        // With two, as macOS's tool prints it, though one is what its parser reads.
+        // With two backslashes, as macOS's tool prints it, although its parser reads one.
         default: output += "\\\\U\(digits(unit, radix: 16, count: 4))".utf8
         }
     }
@@ -51,8 +53,8 @@ struct QuotedText {
     }
 }
 
-/// A real number as NSNumber describes it: the shortest digits that read back the same, laid out as
-/// `%.17g` lays them out.
+/// A real number as NSNumber describes it: the shortest digits that read back as the same number,
+/// in the layout of `%.17g`.
 struct DescribedReal {
     private let value: Double
 
@@ -80,7 +82,8 @@ struct DescribedReal {
 
     private func zeros(_ count: Int) -> String { String(repeating: "0", count: count) }
 
-    /// The significant digits, of which the first is not zero, and the power of ten of the first.
+    /// The significant digits, of which the first is not zero, and the power of ten of the first
+    /// digit.
     private var significand: (digits: String, exponent: Int) {
         let parts = value.magnitude.description.split(separator: "e")
         let number = parts[0].split(separator: ".")
@@ -94,7 +97,9 @@ struct DescribedReal {
     }
 }
 
-/// Data as NSData describes itself: its length, and its bytes, of many the first 16 and the last 8.
+/// Data as NSData describes itself: its length and its bytes.
+///
+/// If there are many, the first 16 and the last 8.
 struct DescribedData {
     private static let mostBytes = 24
     private static let firstBytes = 16

@@ -3,32 +3,32 @@ package import PropertyList
 
 /// Writes values as macOS's `defaults read` shows them: the old style, indented by four spaces.
 ///
-/// A single scalar has no quotation marks. Inside collections, what is not only ASCII letters and
-/// digits is in quotation marks, with escapes, so the output is printable ASCII; booleans are `1`
-/// and `0`; data is cut short. So the form is for people, and for scripts that look for a scalar:
-/// types and the middle of data cannot be read back.
+/// A single scalar has no quotation marks. Inside collections, a string with anything but ASCII
+/// letters and digits is in quotation marks, with escapes, so the output is printable ASCII.
+/// Booleans are `1` and `0`, and long data is shortened. So this form is for people, and for
+/// scripts that read a scalar: types and the middle of data cannot be read back.
 ///
 /// An object is the dictionary of its fields with its `$class`.
 package struct DescriptionWriter: ValueFormSink {
-    /// The text has got longer than its limit.
+    /// The text has exceeded its limit.
     package struct OutputTooLarge: Error, CustomStringConvertible {
-        /// A sentence for people.
+        /// The message for people.
         package let description: String
     }
 
-    /// A collection that has no end yet.
+    /// A collection that has not ended yet.
     fileprivate struct Frame {
         let isDictionary: Bool
         var isEmpty = true
     }
 
-    /// What was written up to a moment.
+    /// A position in the output.
     package struct Mark {
         fileprivate let count: Int
         fileprivate let frames: [Frame]
     }
 
-    /// What is written so far, which is UTF-8.
+    /// The output so far, in UTF-8.
     package private(set) var output: [UInt8] = []
     private let limit: Int
     private let hasISODates: Bool
@@ -38,18 +38,19 @@ package struct DescriptionWriter: ValueFormSink {
     /// Makes a writer that expects one value.
     ///
     /// - Parameters:
-    ///   - limit: About the most bytes. One scalar may exceed it.
-    ///   - hasISODates: Whether dates are spelled in ISO 8601, with their fraction, and not as
-    ///     macOS does.
+    ///   - limit: The approximate limit in bytes. A single scalar may exceed it.
+    ///   - hasISODates: Whether dates are in ISO 8601, with their fraction, and not as on macOS.
     package init(limit: Int = ValueFormLimits.standard.size, hasISODates: Bool = false) {
         self.limit = limit
         self.hasISODates = hasISODates
     }
 
-    /// What was written so far, to go back to it.
+    /// The current position, to return to it later.
     package var mark: Mark { Mark(count: output.count, frames: frames) }
 
-    /// Takes back what was written since a moment; no key was open then.
+    /// Removes everything that was written since a position.
+    ///
+    /// No key was open at that time.
     package mutating func rewind(to mark: Mark) {
         output.removeSubrange(mark.count...)
         frames = mark.frames
@@ -69,19 +70,21 @@ extension DescriptionWriter {
     /// Writes an integer.
     package mutating func integer(_ value: Int128) throws { try write(text: value.description) }
 
-    /// Writes the shortest digits that read back the same.
+    /// Writes the shortest digits that read back as the same number.
     package mutating func real(_ value: Double) throws {
         try write(text: DescribedReal(value).text)
     }
 
-    /// Writes a string, bare if it is the whole value.
+    /// Writes a string.
+    ///
+    /// It has no quotation marks if it is the whole value.
     package mutating func string(_ value: Text) throws {
         try beginValue(isCollection: false)
         if frames.isEmpty { output += value.description.utf8 } else { append(quoted: value) }
         endValue()
     }
 
-    /// Writes the length of data, and the bytes, or the first and last of many.
+    /// Writes the length of data, and its bytes, or the first and the last of many.
     package mutating func data(_ value: ArraySlice<UInt8>) throws {
         try beginValue(isCollection: false)
         output += DescribedData(value).text.utf8
@@ -91,10 +94,11 @@ extension DescriptionWriter {
     /// Writes the bytes of a field like data.
     package mutating func bytes(_ value: ArraySlice<UInt8>) throws { try data(value) }
 
-    /// Writes the second in which a date lies, in UTC: `2001-01-01 00:00:00 +0000`; or the date in
-    /// ISO 8601.
+    /// Writes a date in UTC with whole seconds: `2001-01-01 00:00:00 +0000`.
+    ///
+    /// Or in ISO 8601.
     package mutating func date(_ secondsSince2001: Double) throws {
-        // Adding zero takes the sign from a negative zero, which ISO 8601 cannot spell.
+        // Adding zero removes the sign of negative zero, which ISO 8601 cannot spell.
         if hasISODates, let text = ISODate.text(secondsSince2001: secondsSince2001 + 0) {
             return try write(text: text)
         }
@@ -105,13 +109,13 @@ extension DescriptionWriter {
         try write(text: parts.joined(separator: " ") + " +0000")
     }
 
-    /// Writes the number of the object that is shown around this place.
+    /// Writes the number of the object around this place.
     package mutating func reference(to uid: UInt64) throws { try write(text: "#\(uid)") }
 
     /// Begins an array.
     package mutating func beginArray() throws { try begin("(", isDictionary: false) }
 
-    /// Ends the array begun last.
+    /// Ends the innermost array.
     package mutating func endArray() throws {
         if frames.last?.isEmpty == false { append("\n") }
         end(")")
@@ -135,7 +139,7 @@ extension DescriptionWriter {
         isAfterKey = true
     }
 
-    /// Ends the dictionary begun last.
+    /// Ends the innermost dictionary.
     package mutating func endDictionary() throws { end("}") }
 }
 
@@ -173,7 +177,7 @@ extension DescriptionWriter {
             indent()
         }
         if !frames.isEmpty { frames[frames.count - 1].isEmpty = false }
-        // Collections are indented as if they stood at the beginning of a line.
+        // Collections are indented as if they were at the beginning of a line.
         if isCollection { indent() }
     }
 

@@ -1,11 +1,11 @@
-/// Why a text is not a property list in the old style, and where the fault is.
+/// Why a text is not a property list in the old style, and at which place.
 package struct OpenStepError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {
         /// The code's name, for messages and tests.
         package let name: String
 
-        /// A character is at a place where it is not allowed.
+        /// A character is not allowed at its place.
         package static let syntax = Code(name: "syntax")
         /// Data, a number or a date has a wrong spelling.
         package static let badValue = Code(name: "badValue")
@@ -28,7 +28,7 @@ extension OpenStepError: CustomStringConvertible {
     package var description: String { "\(message) (line \(line), column \(column))" }
 }
 
-/// What the parser found wrong, at an offset that becomes line and column.
+/// An error of the parser, at an offset that is converted to line and column.
 struct OpenStepFault: Error {
     let code: OpenStepError.Code
     let offset: Int
@@ -44,7 +44,7 @@ struct OpenStepFault: Error {
     func error(in text: [UInt8]) -> OpenStepError {
         let before = text.prefix(offset)
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // Bytes that continue a character are not counted.
+        // Continuation bytes of a character are not counted.
         let column = before[lineStart...].count { $0 & 0xC0 != 0x80 }
         return OpenStepError(
             code: code, line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column + 1,

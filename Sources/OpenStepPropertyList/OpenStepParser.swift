@@ -1,23 +1,23 @@
 package import PropertyList
 
 extension PropertyList {
-    /// Reads a property list in the old style of OpenStep, in UTF-8.
+    /// Parses a property list in the old style of OpenStep, in UTF-8.
     ///
-    /// It is strings, bare if they are only of ASCII letters, digits and `_$/:.-`, else between `"`
-    /// or `'` with escapes (`\n`, `\101` octal, `\U00e9` a UTF-16 code unit); `(`arrays`)`; `{`
-    /// dictionaries`}` of `key = value;`; and data, `<0fbe>`. Entries may come without braces, as
-    /// in a `.strings` file. Numbers, booleans and dates are strings but in GNUstep's extension:
-    /// `<*I5>`, `<*R1.5>`, `<*BY>`, `<*D2001-01-01 00:00:00 +0000>`.
+    /// It consists of strings: without quotes if they have only ASCII letters, digits and `_$/:.-`,
+    /// otherwise between `"` or `'` with escapes (`\n`, `\101` in octal, `\U00e9` for a UTF-16 code
+    /// unit); `(`arrays`)`; `{`dictionaries`}` of `key = value;`; and data, `<0fbe>`. The braces
+    /// may be omitted, as in a `.strings` file. Numbers, booleans and dates are strings, except in
+    /// GNUstep's extension: `<*I5>`, `<*R1.5>`, `<*BY>`, `<*D2001-01-01 00:00:00 +0000>`.
     ///
     /// ```swift
     /// let list = try PropertyList(openStep: Array("{ title = Dune; pages = <*I412>; }".utf8))
     /// ```
     ///
-    /// Of equal keys the last one counts, in the place of the first.
+    /// If a key is repeated, its last value counts, at the position of the first.
     ///
-    /// - Parameter repeatedKey: Gets the line and column of the first key that its dictionary has
-    ///   had already.
-    /// - Throws: ``OpenStepError`` with the line and column of the first fault.
+    /// - Parameter repeatedKey: Returns the line and column of the first repeated key in a
+    ///   dictionary.
+    /// - Throws: ``OpenStepError`` with the line and column of the first error.
     package init(
         openStep text: [UInt8], limits: Limits = .standard,
         repeatedKey: (_ line: Int, _ column: Int) -> Void = { _, _ in }
@@ -38,11 +38,11 @@ extension PropertyList {
     }
 }
 
-/// Reads a property list in the old style and makes a binary one of it.
+/// Parses a property list in the old style, and makes a binary one from it.
 ///
-/// What is open is on a stack in an array, so the depth of a text causes no recursion.
+/// Open collections are on a stack in an array, so the depth of a text causes no recursion.
 struct OpenStepParser {
-    /// A collection that has no end yet.
+    /// A collection that has not ended yet.
     private struct Frame {
         enum Kind {
             case array
@@ -54,7 +54,7 @@ struct OpenStepParser {
         var keys: [ObjectIndex] = []
         var values: [ObjectIndex] = []
         var positions: [ObjectIndex: Int] = [:]
-        /// The position of the key whose value comes next.
+        /// The position of the key of the next value.
         var position = 0
 
         mutating func put(_ value: ObjectIndex) {
@@ -87,15 +87,15 @@ struct OpenStepParser {
         while root == nil { root = try step() }
         try scanner.skipSpace()
         if !scanner.isAtEnd {
-            // After a string it may be the rest of a .strings file: a = b;
+            // After a string, it may be the rest of a .strings file: a = b;
             guard isString else { throw .junk(at: scanner.offset) }
             root = try strings()
         }
-        guard let root else { preconditionFailure("A value ended without one.") }
+        guard let root else { preconditionFailure("The text has no value.") }
         return writer.finishList(root: root)
     }
 
-    /// Begins again, and reads the text as entries of a dictionary.
+    /// Begins again, and parses the text as entries of a dictionary.
     private mutating func strings() throws(OpenStepFault) -> ObjectIndex? {
         let junk = scanner.offset
         guard scanner.next == UInt8(ascii: "=") || scanner.next == UInt8(ascii: ";") else {
@@ -114,8 +114,9 @@ struct OpenStepParser {
 // MARK: Collections
 
 extension OpenStepParser {
-    /// Reads an element or an entry of the innermost collection, or its end; returns the root at
-    /// its end.
+    /// Parses an element or an entry of the innermost collection, or its end.
+    ///
+    /// Returns the root at its end.
     private mutating func step() throws(OpenStepFault) -> ObjectIndex? {
         guard let kind = stack.last?.kind else { preconditionFailure("No collection is open.") }
         try scanner.skipSpace()
@@ -129,7 +130,7 @@ extension OpenStepParser {
         return try value()
     }
 
-    /// Goes past the bracket that ends a collection, if it comes next.
+    /// Skips the bracket that ends a collection, if it comes next.
     private mutating func isAtEnd(of kind: Frame.Kind) -> Bool {
         switch kind {
         case .array: scanner.skip(")")
@@ -138,8 +139,9 @@ extension OpenStepParser {
         }
     }
 
-    /// Reads a key and what is between it and its value; true if it has no value, as in `{a;}`, and
-    /// is its own.
+    /// Parses a key and the text before its value.
+    ///
+    /// Returns true if the key has no value, as in `{a;}`, and is its own value.
     private mutating func key() throws(OpenStepFault) -> Bool {
         let start = scanner.offset
         guard scanner.isAtString else { throw .expected("A key or the end, }", at: start) }
@@ -164,10 +166,11 @@ extension OpenStepParser {
         return false
     }
 
-    /// Puts a value into the innermost collection, with what parts it from the next; gives it back
-    /// if it is the root.
+    /// Adds a value to the innermost collection, and skips the separator after it.
+    ///
+    /// If it is the root, it is returned.
     private mutating func put(_ value: ObjectIndex) throws(OpenStepFault) -> ObjectIndex? {
-        // The frame is not taken out to look at: it would be copied to be changed.
+        // The frame is changed in place: taking it out would copy it.
         guard let kind = stack.last?.kind else { return value }
         stack[stack.count - 1].put(value)
         try scanner.skipSpace()
@@ -177,7 +180,7 @@ extension OpenStepParser {
                 throw .expected("A comma or the end, )", at: scanner.offset)
             }
         case .dictionary, .strings:
-            // GNUstep allows the last one to be left out.
+            // GNUstep allows omitting the last one.
             let isLast = scanner.next == UInt8(ascii: "}") && kind == .dictionary
             guard scanner.skip(";") || isLast else {
                 throw .expected("A semicolon after the value", at: scanner.offset)
@@ -197,8 +200,9 @@ extension OpenStepParser {
 // MARK: Values
 
 extension OpenStepParser {
-    /// Reads a scalar whole, or the bracket that begins a collection; gives the value if it is the
-    /// root.
+    /// Parses a complete scalar, or the opening bracket of a collection.
+    ///
+    /// If it is the root, it is returned.
     private mutating func value() throws(OpenStepFault) -> ObjectIndex? {
         try scanner.skipSpace()
         let start = scanner.offset

@@ -2,7 +2,7 @@ internal import PropertyList
 
 /// Reads the tokens of a property list in the old style.
 struct OpenStepScanner {
-    /// What is between `<*` and `>`.
+    /// The content between `<*` and `>`.
     enum TypedValue {
         case integer(Int128)
         case real(Double)
@@ -19,22 +19,22 @@ struct OpenStepScanner {
 
     var isAtEnd: Bool { offset == text.count }
 
-    /// The byte that comes next.
+    /// The next byte.
     var next: UInt8? { offset < text.count ? text[offset] : nil }
 
-    /// Goes past `character` if that comes next.
+    /// Skips `character` if it comes next.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         offset += 1
         return true
     }
 
-    /// Goes back to an earlier place.
+    /// Returns to an earlier position.
     mutating func rewind(to offset: Int) {
         self.offset = offset
     }
 
-    /// Goes past white space and comments.
+    /// Skips white space and comments.
     mutating func skipSpace() throws(OpenStepFault) {
         while let byte = next {
             if byte.isSpace {
@@ -66,7 +66,7 @@ struct OpenStepScanner {
 // MARK: Strings
 
 extension OpenStepScanner {
-    /// Whether a string comes next, in quotation marks or bare.
+    /// Whether a string comes next, with or without quotation marks.
     var isAtString: Bool {
         next.map { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") || $0.isBare } ?? false
     }
@@ -86,7 +86,7 @@ extension OpenStepScanner {
         offset += 1
         let plain = try plainPart(upTo: mark)
         if skip(Unicode.Scalar(mark)) { return Text(plain) }
-        // Escapes are code units, and two may be one character.
+        // Escapes are code units, and two of them may be one character.
         var units = Array(plain.utf16)
         while let byte = next {
             if byte == mark {
@@ -112,8 +112,8 @@ extension OpenStepScanner {
         return part
     }
 
-    /// Reads an escape after its backslash; nil if it is to be read literally: a character of
-    /// several bytes, or the end of the text.
+    /// Reads an escape after its backslash; nil if the next character is read literally: a
+    /// character of several bytes, or the end of the text.
     private mutating func escape() -> UInt16? {
         guard let byte = next, byte < 0x80 else { return nil }
         if byte.octalValue != nil { return number(digits: 3, radix: 8) { $0.octalValue } }
@@ -133,7 +133,7 @@ extension OpenStepScanner {
         }
     }
 
-    /// Reads up to a number of digits.
+    /// Reads up to a given number of digits.
     private mutating func number(
         digits: Int, radix: UInt16, _ value: (UInt8) -> UInt16?
     ) -> UInt16 {
@@ -150,7 +150,9 @@ extension OpenStepScanner {
 // MARK: Data and typed values
 
 extension OpenStepScanner {
-    /// Reads hexadecimal digits and `>`; the scanner is after `<`.
+    /// Reads hexadecimal digits and `>`.
+    ///
+    /// The scanner is after `<`.
     mutating func data() throws(OpenStepFault) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -164,7 +166,9 @@ extension OpenStepScanner {
         }
     }
 
-    /// Reads a value of GNUstep's: its type and its text up to `>`; `<*` was read.
+    /// Reads a value of GNUstep's extension: its type and its text up to `>`.
+    ///
+    /// The scanner is after `<*`.
     ///
     /// See [NSPropertyListSerialization]
     /// (https://gnustep.github.io/resources/documentation/Developer/Base/Reference/).

@@ -3,11 +3,12 @@ internal import PropertyList
 
 /// One change below the root of an archive.
 ///
-/// 1. What the change does not name stays as it is: entries of the root and of `$top`, objects and
-///    their order, fields and elements and their order, class records, and the types of scalars.
-/// 2. What was in use before and is not any more is left out, and UIDs close up; what nothing
-///    referred to before stays.
-/// 3. An inline value of the property list stays inline if its new value can be.
+/// 1. Everything that the change does not name stays unchanged: entries of the root and of `$top`,
+///    objects and their order, fields and elements and their order, class records, and the types of
+///    scalars.
+/// 2. What the change makes unused is left out, and the UIDs close up. What was unused before
+///    stays.
+/// 3. An inline value of the property list stays inline if its new value can be inline.
 struct ArchiveEdit {
     private let archive: KeyedArchive
     private let path: ValuePath
@@ -42,7 +43,7 @@ struct ArchiveEdit {
 }
 
 extension SlotWalk {
-    /// Enters what the root of an archive refers to.
+    /// Adds the objects that the root of an archive refers to.
     fileprivate mutating func enterRoots(of draft: Draft) {
         enter(0, in: draft)
         walk(from: draft.top, in: draft)
@@ -78,7 +79,7 @@ extension ArchiveEdit {
         _ position: Int, of holder: Holder, _ fields: Fields
     ) throws(ValuePathError) {
         guard case .dictionary(var keys, var values) = draft.content(of: holder.index.position)
-        else { preconditionFailure("What has fields is no dictionary.") }
+        else { preconditionFailure("A value with fields is not a dictionary.") }
         if holder.index == archive.top, fields.count == 1 { throw .lastOfTop(path) }
         keys.remove(at: position)
         values.remove(at: position)
@@ -107,7 +108,7 @@ extension ArchiveEdit {
             throw .setHasNoPlaces(path)
         case .root, .field, .pair, .element:
             guard let (place, index) = archive.place(of: seat) else {
-                preconditionFailure("What is there has no place.")
+                preconditionFailure("An existing value has no place.")
             }
             draft.put(node(of: value, at: seat, replacing: index), at: place)
         case .newField(let holder, let name, let isEntry):
@@ -119,7 +120,7 @@ extension ArchiveEdit {
         }
     }
 
-    /// What is put in the place of something else.
+    /// The node for a value that replaces another one.
     private mutating func node(
         of value: GraftedValue, at seat: Seat, replacing index: ObjectIndex
     ) -> Draft.Node {
@@ -134,11 +135,13 @@ extension ArchiveEdit {
         }
     }
 
-    /// What is put in a field of an object, in the place of `index` or of nothing.
+    /// The node for the field of an object.
+    ///
+    /// It replaces `index`, or is new.
     private mutating func node(
         of value: GraftedValue, inField name: Text, of holder: Holder, replacing index: ObjectIndex?
     ) -> Draft.Node {
-        // The lists of a collection's elements are inline, whatever the class.
+        // The lists of a collection's elements are always inline.
         if holder.isObject, name == "NS.objects" || name == "NS.keys",
             let elements = draft.elements(of: value)
         {
@@ -147,7 +150,7 @@ extension ArchiveEdit {
         return draft.node(of: value, isInline: archive.isInline(value.kind, replacing: index))
     }
 
-    /// What is added to a list: inline or by a reference, like the last element.
+    /// The node for a new element of a list: inline or a reference, like the last element.
     private mutating func node(of value: GraftedValue, in list: ElementList) -> Draft.Node {
         draft.node(of: value, isInline: archive.endsInline(list))
     }
@@ -157,7 +160,7 @@ extension ArchiveEdit {
     ) throws(ValuePathError) {
         guard isEntry || !name.hasPrefix("$") || name.isFieldName else { throw .cannotAdd(path) }
         guard case .dictionary(let keys, let values) = draft.content(of: holder.index.position)
-        else { preconditionFailure("What has fields is no dictionary.") }
+        else { preconditionFailure("A value with fields is not a dictionary.") }
         let node: Draft.Node
         if isEntry {
             let endsInline = values.last.map { draft.isScalar($0) } ?? false
@@ -208,8 +211,8 @@ extension KeyedArchive {
 
     /// Whether a scalar is inline in a field.
     ///
-    /// Numbers and booleans are, unless a number object was there. All others are only if one of
-    /// the same kind was.
+    /// Numbers and booleans are inline, unless a number object was there before. Other scalars are
+    /// inline only if one of the same kind was inline before.
     fileprivate func isInline(_ kind: ValueKind?, replacing index: ObjectIndex?) -> Bool {
         let old = index.map { list.value(at: $0) }
         switch kind {

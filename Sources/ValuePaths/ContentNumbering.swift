@@ -1,20 +1,24 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// Numbers for scalars and class records of a draft: what is equal has equal numbers.
+/// Numbers for scalars and class records of a draft.
 ///
-/// Each node is read once, however many slots it is and however many nodes hold it.
+/// Equal ones have equal numbers.
+///
+/// Each node is read once, even if many slots or nodes refer to it.
 struct ContentNumbering {
-    /// What a class record is, but for the order of its entries.
+    /// The content of a class record, without the order of its entries.
     typealias RecordKey = [Int]
 
-    /// The most entries of a class record; the archive was checked to have no more.
+    /// The most entries of a class record.
+    ///
+    /// The archive was validated with this limit.
     private static let classRecordLimit = 16
 
-    /// The writer of property lists has each scalar once, so it knows which are equal.
+    /// The writer of property lists writes each scalar once, so it knows which ones are equal.
     private var scalars = PropertyListWriter()
     private var lists: [[Int]: Int] = [:]
-    // What is known of nodes, that they have no number too.
+    // The numbers of nodes; nil for a node that is known to have no number.
     private var known: [Draft.Node: Int?] = [:]
     private var knownLists: [Draft.Node: Int?] = [:]
     private var knownRecords: [Draft.Node: RecordKey?] = [:]
@@ -36,8 +40,8 @@ struct ContentNumbering {
         scalars.add(string: text).position
     }
 
-    /// The key of a class record whose entries are strings and lists of them, as all writers have
-    /// it.
+    /// The key of a class record whose entries are strings and lists of strings, as in all known
+    /// archives.
     mutating func recordKey(of node: Draft.Node, in draft: Draft) -> RecordKey? {
         if let key = knownRecords[node] { return key }
         let key = readRecordKey(of: node, in: draft)

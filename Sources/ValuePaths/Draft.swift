@@ -1,15 +1,16 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// A graph that is being put together: an archive that is edited, or that a value is taken from,
-/// and the value that is set in it.
+/// A graph that is being built from an archive, which is edited or from which a value is taken, and
+/// from the value that is set in it.
 ///
-/// 1. A node is an object of a property list: those of the archive, then those of the value, then
-///    what an edit makes. A node never changes; an edit makes new ones, so other places that share
-///    a node keep it.
-/// 2. A slot is an entry of `$objects`: those of the archive, those of the value, then new ones. A
-///    node refers to a slot, and an edit changes which node a slot is, for all who refer to it.
-/// 3. Slot 0 is nil. What the value calls nil is slot 0 too.
+/// 1. A node is an object of a property list: first those of the archive, then those of the value,
+///    then those that an edit makes. A node never changes. An edit makes new nodes, so other places
+///    that share a node keep it.
+/// 2. A slot is an entry of `$objects`: first those of the archive, then those of the value, then
+///    new ones. Nodes refer to slots. An edit changes the node of a slot, for everything that
+///    refers to it.
+/// 3. Slot 0 is nil. Nil in the value is slot 0, too.
 struct Draft {
     typealias Node = Int
     typealias Slot = Int
@@ -30,12 +31,12 @@ struct Draft {
 
     let base: KeyedArchive
     private let value: KeyedArchive?
-    /// The number of the first node, and of the first slot, that is the value's.
+    /// The first node and the first slot of the value.
     let valueStart: (node: Node, slot: Slot)
     private let newStart: Node
     private var new: [Content] = []
     private(set) var slots: [Node]
-    /// What `$top` is.
+    /// The node of `$top`.
     private(set) var top: Node
     /// The slots of the value that are replaced by equal slots of the archive.
     private(set) var aliases: [Slot: Slot] = [:]
@@ -142,7 +143,7 @@ extension Draft {
         return slots.count - 1
     }
 
-    /// Says what a slot is that was added before.
+    /// Sets the node of a slot that was added before.
     mutating func define(_ slot: Slot, _ content: Content) {
         slots[slot] = add(content)
     }
@@ -152,7 +153,9 @@ extension Draft {
         aliases[valueSlot] = slot
     }
 
-    /// Puts a node at a place: what holds the place is made again up to its owner.
+    /// Puts a node at a place.
+    ///
+    /// The collections around it are made again, up to the owner of the place.
     mutating func put(_ node: Node, at place: Place) {
         var node = node
         for hop in place.hops.reversed() {
@@ -166,7 +169,9 @@ extension Draft {
 }
 
 extension Draft.Content {
-    /// The nodes that a collection holds; keys first.
+    /// The nodes in a collection.
+    ///
+    /// Keys come first.
     var children: [Draft.Node] {
         switch self {
         case .scalar, .text, .reference: []
@@ -175,7 +180,7 @@ extension Draft.Content {
         }
     }
 
-    /// The collection with another element, or value of a dictionary.
+    /// The collection with another element, or another value of a dictionary.
     fileprivate func with(_ node: Draft.Node, at position: Int) -> Draft.Content {
         switch self {
         case .list(let kind, var elements):
@@ -185,24 +190,26 @@ extension Draft.Content {
             values[position] = node
             return .dictionary(keys: keys, values: values)
         case .scalar, .text, .reference:
-            preconditionFailure("A place is in something that is no collection.")
+            preconditionFailure("A place is inside a value that is not a collection.")
         }
     }
 }
 
-/// The elements of collections, in all their spellings, which an edit keeps.
+/// The elements of collections, in all spellings.
+///
+/// An edit keeps the spelling.
 extension Draft {
     /// The nodes of a collection's elements, as the archive has them.
     func nodes(of list: ElementList) -> [Node] {
         (0..<list.count).map { list.elements.element($0, in: base.list).position }
     }
 
-    /// Gives a collection other elements.
+    /// Replaces the elements of a collection.
     mutating func replace(_ list: ElementList, with nodes: [Node]) {
         switch list.storage {
         case .itself:
             guard case .list(let kind, _) = content(of: list.holder.index.position) else {
-                preconditionFailure("A collection of the property list is none.")
+                preconditionFailure("A collection of the property list is not a collection.")
             }
             put(add(.list(kind, nodes)), at: list.holder.place)
         case .field(let name):
@@ -212,11 +219,11 @@ extension Draft {
         }
     }
 
-    /// The names and values of an object, as edits so far have left them.
+    /// The names and values of an object after the edits so far.
     private func fields(of holder: Holder) -> (names: [Node], values: [Node], slot: Slot) {
         guard case .object(let uid) = holder.place.owner,
             case .dictionary(let names, let values) = content(of: slots[Slot(uid)])
-        else { preconditionFailure("A collection with fields is no object.") }
+        else { preconditionFailure("A collection with fields is not an object.") }
         return (names, values, Slot(uid))
     }
 
@@ -231,8 +238,8 @@ extension Draft {
         define(slot, .dictionary(keys: names, values: values))
     }
 
-    /// Replaces the fields `prefix`0 to `prefix`(count - 1) in their order; leaves out those that
-    /// are too many, and adds those that are not there yet.
+    /// Replaces the fields `prefix`0 to `prefix`(count - 1) in their order, removes those that are
+    /// too many, and adds missing ones.
     private mutating func replaceFields(
         after prefix: String, of holder: Holder, count: Int, with nodes: [Node]
     ) {

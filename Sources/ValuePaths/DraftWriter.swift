@@ -3,8 +3,8 @@ internal import PropertyList
 
 /// Writes a draft as an archive.
 ///
-/// 1. A node is written once, so what is shared in the property list stays shared.
-/// 2. The bytes follow from the draft and the order of its slots.
+/// 1. A node is written once, so shared parts of the property list stay shared.
+/// 2. The bytes depend only on the draft and the order of its slots.
 struct DraftWriter {
     private let draft: Draft
     /// The UIDs of the slots that are written.
@@ -13,7 +13,7 @@ struct DraftWriter {
     private var list = PropertyListWriter()
     private var written: [ObjectIndex?]
 
-    /// - Parameter order: The slots in the order of their UIDs; 0 is the first.
+    /// - Parameter order: The slots in the order of their UIDs. Slot 0 is the first.
     init(of draft: Draft, order: [Draft.Slot]) {
         self.draft = draft
         self.order = order
@@ -22,9 +22,9 @@ struct DraftWriter {
         written = Array(repeating: nil, count: draft.nodeCount)
     }
 
-    /// An archive of its own, whose root is at a slot.
+    /// Makes an archive with the object of a slot as its root.
     ///
-    /// It may be nested as deep as the archive that it is taken from.
+    /// Its nesting may be as deep as that of the original archive.
     consuming func archive(root: Draft.Slot) throws(ArchiveError) -> KeyedArchive {
         let root = list.add(uid: uid(of: root))
         let top = list.add(keys: [list.add(string: "root")], values: [root])
@@ -36,11 +36,11 @@ struct DraftWriter {
             ], depth: .max)
     }
 
-    /// The archive that was edited: with all entries of its root, in their order.
+    /// The edited archive, with all entries of its root in their order.
     consuming func editedArchive() throws(ArchiveError) -> KeyedArchive {
         var entries: [(Text, ObjectIndex)] = []
         guard let root = Fields(of: draft.base.list, at: draft.base.list.root) else {
-            preconditionFailure("The root of an archive is no dictionary.")
+            preconditionFailure("The root of an archive is not a dictionary.")
         }
         for position in 0..<root.count {
             let name = root.name(at: position, in: draft.base.list)
@@ -54,7 +54,9 @@ struct DraftWriter {
         return try finish(entries, depth: KeyedArchive.Limits.standard.depth)
     }
 
-    /// The archive is read again, which finds what is nested too deep; no other limit holds for it.
+    /// The archive is validated again, so nesting that is too deep is found.
+    ///
+    /// The other limits do not apply.
     private consuming func finish(
         _ entries: [(key: Text, value: ObjectIndex)], depth: Int
     ) throws(ArchiveError) -> KeyedArchive {
@@ -75,12 +77,12 @@ extension DraftWriter {
 
     private func uid(of slot: Draft.Slot) -> UInt64 {
         guard let uid = uids[slot] else {
-            preconditionFailure("What is written refers to an object that is not.")
+            preconditionFailure("A written node refers to an object that is not written.")
         }
         return uid
     }
 
-    /// Writes a node, and before it what it holds.
+    /// Writes a node, after the nodes that it contains.
     private mutating func write(_ root: Draft.Node) -> ObjectIndex {
         var stack = [root]
         while let node = stack.last {
@@ -101,7 +103,7 @@ extension DraftWriter {
 
     private func result(_ node: Draft.Node) -> ObjectIndex {
         guard let index = written[node] else {
-            preconditionFailure("A node was not written before what holds it.")
+            preconditionFailure("A node was not written before the node that contains it.")
         }
         return index
     }

@@ -1,18 +1,20 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// The value that an edit sets: the root of an archive of its own.
+/// The value that an edit sets.
+///
+/// It is the root of a separate archive.
 struct GraftedValue {
     let archive: KeyedArchive
     /// The reference to the root.
     let reference: ObjectIndex
-    /// What the root is, if that is a plain scalar.
+    /// The kind of the root, if it is a plain scalar.
     let kind: ValueKind?
 
     /// - Throws: ``ValuePathError`` if the archive does not have exactly one value.
     init(_ archive: KeyedArchive) throws(ValuePathError) {
         guard case .root(_, let reference) = archive.rootSeat else { throw .valueHasTop }
-        // Nil would be a class there, and a class here.
+        // In this case, nil would be a class in one archive and nil in the other.
         if archive.objects.count > 0, Fields(of: archive.list, at: archive.object(0)) != nil {
             throw .valueHasNoNil
         }
@@ -33,7 +35,7 @@ struct GraftedValue {
 extension Draft {
     /// Replaces scalars and class records of the value by equal objects of the archive.
     ///
-    /// Each object replaces one at most, so what the value keeps apart stays apart.
+    /// Each object replaces at most one, so objects that are separate in the value stay separate.
     mutating func share(_ value: GraftedValue, with shared: inout SharedObjects) {
         var walk = SlotWalk(over: self)
         walk.walk(from: valueStart.node + value.reference.position, in: self)
@@ -46,7 +48,7 @@ extension Draft {
         }
     }
 
-    /// The value's root: the scalar itself if that can be, else a reference.
+    /// The value's root: the scalar itself if that is possible, otherwise a reference.
     func node(of value: GraftedValue, isInline: Bool) -> Node {
         guard isInline, value.kind != nil, let root = value.root else {
             return valueStart.node + value.reference.position

@@ -1,21 +1,21 @@
 package import KeyedArchive
 internal import PropertyList
 
-/// Parts of a value, read and changed by their paths.
+/// Reads and changes parts of a value by their paths.
 ///
-/// A path uses the names of the archive's value form. It leads to the entries of
-/// dictionaries, the fields of objects (not `$class`), the elements of arrays and sets, and in an
-/// archive whose `$top` has other keys than `root`, first to one of those. `NS.objects` of a set
-/// and `NS.keys` and `NS.objects` of a dictionary that is not shown as one are its lists. Of keys
-/// that are equal, a path finds the first.
+/// A path uses the names of the archive's value form. It leads to the entries of dictionaries, the
+/// fields of objects (except `$class`), and the elements of arrays and sets. If `$top` of the
+/// archive has other keys than `root`, the path begins with one of them. `NS.objects` of a set is a
+/// list, and so are `NS.keys` and `NS.objects` of a dictionary that is not shown as one. If keys
+/// are equal, a path finds the first.
 ///
 /// The time is linear in the archives.
 extension KeyedArchive {
-    /// The part of the value that a path leads to, as an archive of its own.
+    /// The part of the value at a path, as a separate archive.
     ///
-    /// It has all that the part refers to, with the same sharing, circles and classes. What is
-    /// inline in the property list there becomes an object: NSArray, NSDictionary or a scalar. An
-    /// empty path gives the archive itself. The part may be nested as deep as the archive is, which
+    /// It contains everything that the part refers to, with the same sharing, cycles and classes.
+    /// An inline part of the property list becomes an object: NSArray, NSDictionary or a scalar. An
+    /// empty path returns the archive itself. The part may be nested as deep as the archive, which
     /// can be deeper than the standard limits allow.
     ///
     /// ```swift
@@ -30,16 +30,18 @@ extension KeyedArchive {
         return extracted(seat)
     }
 
-    /// The archive with another value for a part; all else of it stays.
+    /// The archive with another value for a part.
     ///
-    /// The entry of a dictionary, the field of an object, or the element `[count]` of an array is
-    /// added if it is not there. An object that several places share changes in all of them; to
-    /// set a place is to change what it refers to, not the object that it referred to. Numbers and
+    /// The rest stays unchanged.
+    ///
+    /// A missing entry of a dictionary, field of an object, or element `[count]` of an array is
+    /// added. If several places share an object, its change is visible in all of them. Setting a
+    /// place changes what it refers to, and not the object that it referred to. Numbers and
     /// booleans are inline in fields, unless a number object was there before.
     ///
-    /// The elements of an NSSet have no places to be set; its `NS.objects` can be.
+    /// The elements of an NSSet cannot be set one by one, but its `NS.objects` can.
     ///
-    /// - Throws: ``ValuePathError`` if a step leads nowhere, or the value is not allowed there.
+    /// - Throws: ``ValuePathError`` if a step leads nowhere, or if the value is not allowed there.
     package func setting(
         _ path: ValuePath, to value: KeyedArchive
     ) throws(ValuePathError) -> KeyedArchive {
@@ -51,7 +53,9 @@ extension KeyedArchive {
         return try edit.finish()
     }
 
-    /// The archive without a part; all else of it stays.
+    /// The archive without a part.
+    ///
+    /// The rest stays unchanged.
     ///
     /// - Throws: ``ValuePathError`` if there is no such part, or it is the whole value.
     package func removing(_ path: ValuePath) throws(ValuePathError) -> KeyedArchive {
@@ -61,7 +65,7 @@ extension KeyedArchive {
         return try edit.finish()
     }
 
-    /// What is at a seat, as an archive of its own.
+    /// The value at a seat, as a separate archive.
     fileprivate func extracted(_ seat: Seat) -> KeyedArchive {
         var draft = Draft(of: self)
         let root: Draft.Slot
@@ -79,7 +83,7 @@ extension KeyedArchive {
             root = hoisting.hoist(list)
             draft = hoisting.draft
         } else {
-            preconditionFailure("A part that is not there was taken.")
+            preconditionFailure("A missing part was used.")
         }
         var walk = SlotWalk(over: draft)
         walk.enter(root, in: draft)
@@ -88,20 +92,20 @@ extension KeyedArchive {
             return try DraftWriter(of: draft, order: [0] + walk.order.filter { $0 != 0 })
                 .archive(root: root)
         } catch {
-            preconditionFailure("A part of an archive is no archive: \(error)")
+            preconditionFailure("A part of an archive is not an archive: \(error)")
         }
     }
 }
 
 extension GraftedValue {
-    /// The value and nothing else.
+    /// The value without anything else.
     fileprivate var extracted: KeyedArchive {
         archive.extracted(.root(Place(owner: .top), reference))
     }
 }
 
 extension Seat {
-    /// The error for a part that is not there.
+    /// The error for a missing part.
     func missing(_ path: ValuePath) -> ValuePathError {
         let count = path.steps.count - 1
         switch self {
@@ -112,7 +116,7 @@ extension Seat {
         case .newElement(let list):
             return .noIndex(path, after: count, list.kind, has: list.count)
         case .root, .field, .pair, .element, .list:
-            preconditionFailure("A part that is there is not missing.")
+            preconditionFailure("An existing part is not missing.")
         }
     }
 }

@@ -1,7 +1,7 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// What parts a value has that a path leads to.
+/// The parts of a value that a path can lead to.
 enum Parts {
     case none(ValueKind)
     case fields(Holder, Fields, ValueKind)
@@ -31,7 +31,7 @@ extension KeyedArchive {
             let fields = Fields(keys: keys, values: values)
             return holder.isObject
                 ? parts(of: holder, fields) : .fields(holder, fields, .dictionary)
-        case .uid: preconditionFailure("A UID was taken for a value.")
+        case .uid: preconditionFailure("A UID was used as a value.")
         }
     }
 
@@ -79,7 +79,7 @@ extension KeyedArchive {
 extension ElementList {
     /// The elements of an object.
     ///
-    /// They are in a list, unless the object has them in fields with numbers.
+    /// They are in a list, or in fields with numbers.
     fileprivate init(holder: Holder, kind: ValueKind, named name: String, _ elements: Elements) {
         self.holder = holder
         self.kind = kind
@@ -103,14 +103,14 @@ extension Fields {
     }
 }
 
-/// The search for a dictionary's key by its text.
+/// The search for a dictionary's key with a given text.
 ///
-/// Many keys may be one string, or objects that share one; each string is compared once.
+/// Many keys may be the same string, or objects that share one. Each string is compared once.
 struct KeySearch {
     private let archive: KeyedArchive
     private let name: Text
     private let codeUnits: [UInt16]
-    /// Strings, and data that is the content of one, that are not the name.
+    /// Strings, and data in string objects, that differ from the name.
     private var others: Set<ObjectIndex> = []
 
     init(for name: Text, in archive: KeyedArchive) {
@@ -147,10 +147,10 @@ struct KeySearch {
 }
 
 extension KeyedArchive {
-    /// Whether a dictionary with these keys is shown as one: all are strings, all different, and
-    /// none begins with `$`.
+    /// Whether a dictionary with these keys is shown as a dictionary: all keys are strings, all are
+    /// different, and none begins with `$`.
     ///
-    /// Keys that make more text than the archive has bytes are not.
+    /// If the keys have more text than the archive has bytes, it is not.
     func hasPlainKeys(_ keys: Elements) -> Bool {
         var budget = bytes.count
         var texts: Set<Text> = []
@@ -168,7 +168,7 @@ extension KeyedArchive {
 extension ElementList {
     var isSet: Bool { kind == .set || kind == .orderedSet }
 
-    /// The same elements, as the array that they are by their own name.
+    /// The same elements, as the array that their own name leads to.
     var asArray: ElementList {
         ElementList(holder: holder, kind: .array, storage: storage, elements: elements)
     }

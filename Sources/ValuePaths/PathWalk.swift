@@ -3,8 +3,8 @@ internal import PropertyList
 
 /// The walk along a path, from the archive's `$top` to a seat.
 ///
-/// Every step looks once at the parts of one value, so the walk is linear in the archive; only a
-/// path that goes around in a circle comes by an object again.
+/// Every step looks at the parts of one value once, so the time is linear in the archive. Only a
+/// path that goes around in a cycle visits an object again.
 struct PathWalk {
     private let archive: KeyedArchive
     private let path: ValuePath
@@ -18,7 +18,7 @@ struct PathWalk {
 
     /// The seat that the path leads to.
     ///
-    /// The last step may lead to a part that is not there, but can be added.
+    /// The last step may lead to a missing part that can be added.
     ///
     /// - Throws: ``ValuePathError`` if a step leads nowhere.
     func run() throws(ValuePathError) -> Seat {
@@ -36,7 +36,7 @@ struct PathWalk {
     private func parts(of seat: Seat, after count: Int) throws(ValuePathError) -> Parts {
         if case .list(let elements, _) = seat { return .list(elements) }
         guard let (place, index) = archive.place(of: seat) else {
-            preconditionFailure("The walk went on from a part that is not there.")
+            preconditionFailure("The walk continued from a missing part.")
         }
         guard let holder = archive.holder(of: index, at: place) else {
             throw .noParts(path, after: count, .null)
@@ -64,7 +64,7 @@ extension PathWalk {
         case (.list(let elements), .index(let index)):
             return try element(index, of: elements, position)
         case (.list(let elements), .name(let name)):
-            // A list that is a set's or a dictionary's has no list of its own.
+            // The list of a set or a dictionary has no list of its own.
             if elements.isSet, name == "NS.objects" { return .list(elements.asArray, partner: nil) }
             throw .needsIndex(path, after: position, elements.kind)
         }
@@ -112,10 +112,10 @@ extension PathWalk {
     }
 }
 
-// MARK: Where things are
+// MARK: Places
 
 extension KeyedArchive {
-    /// Where `$top` is.
+    /// The object of `$top`.
     var top: ObjectIndex {
         guard let root = Fields(of: list, at: list.root), let top = root["$top", in: list] else {
             preconditionFailure("An archive has no $top.")
@@ -123,7 +123,7 @@ extension KeyedArchive {
         return top
     }
 
-    /// The seat of the archive's one value, if `$top` has nothing but `root`.
+    /// The seat of the archive's only value, if `$top` has only `root`.
     var rootSeat: Seat? {
         let fields = Fields(keys: topKeys, values: topValues)
         guard fields.count == 1, let root = fields["root", in: list],
@@ -138,7 +138,7 @@ extension KeyedArchive {
         return .fields(holder, Fields(keys: topKeys, values: topValues), .top)
     }
 
-    /// The place of a seat, and what is there; nil if the seat has no place.
+    /// The place of a seat, and its current value; nil if the seat has no place.
     func place(of seat: Seat) -> (Place, ObjectIndex)? {
         switch seat {
         case .root(let place, let index):
@@ -154,7 +154,7 @@ extension KeyedArchive {
         }
     }
 
-    /// The value at a place, or the value that a reference there leads to; nil if it is nil.
+    /// The value at a place, or the target if it is a reference; nil if it is nil.
     func holder(of index: ObjectIndex, at place: Place) -> Holder? {
         guard case .uid(let uid) = list.value(at: index) else {
             return Holder(place: place, index: index, isObject: false)

@@ -1,22 +1,22 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// Where a value is in the property list of an archive.
+/// The place of a value in the property list of an archive.
 struct Place {
-    /// What the property list objects belong to that change with a value.
+    /// The root of the property list objects that change together with a value.
     enum Owner {
         case top
         case object(UInt64)
     }
 
-    /// From a collection of the property list to one of its elements, or one of its values.
+    /// A step from a collection of the property list to one of its elements or values.
     struct Hop {
         let container: ObjectIndex
         let child: Int
     }
 
     let owner: Owner
-    /// The hops from the owner's collection down to the value.
+    /// The steps from the owner's collection down to the value.
     var hops: [Hop] = []
 
     func then(_ container: ObjectIndex, _ child: Int) -> Place {
@@ -24,15 +24,17 @@ struct Place {
     }
 }
 
-/// A value itself, which is not a reference.
+/// A value, with references resolved.
 struct Holder {
     let place: Place
     let index: ObjectIndex
-    /// Whether it is an entry of `$objects`, in which a dictionary is an object.
+    /// Whether it is an entry of `$objects`.
+    ///
+    /// There, a dictionary is an object.
     let isObject: Bool
 }
 
-/// The elements of a collection, or the keys of a dictionary, and how they are spelled.
+/// The elements of a collection, or the keys of a dictionary, and their spelling.
 struct ElementList {
     enum Storage {
         /// A collection of the property list.
@@ -51,17 +53,17 @@ struct ElementList {
     var count: Int { elements.count }
 }
 
-/// The position of a value in what holds it, and what is there.
+/// The position of a value in the value around it, and its current content.
 enum Seat {
-    /// The one value of the archive.
+    /// The only value of the archive.
     case root(Place, ObjectIndex)
-    /// A field of an object or of `$top`, or an entry of a dictionary of the property list.
+    /// A field of an object or of `$top`, or an entry of an inline dictionary.
     case field(Holder, Fields, position: Int, isEntry: Bool)
     case pair(keys: ElementList, values: ElementList, position: Int)
     case element(ElementList, position: Int)
-    /// All elements of a set, or all keys or values of a dictionary, by the name of that list.
+    /// All elements of a set, or all keys or values of a dictionary, under the name of that list.
     case list(ElementList, partner: ElementList?)
-    /// None yet: a field that can be added.
+    /// A missing field that can be added.
     case newField(Holder, name: Text, isEntry: Bool)
     case newPair(keys: ElementList, values: ElementList, name: Text)
     case newElement(ElementList)

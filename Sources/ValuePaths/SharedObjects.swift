@@ -1,19 +1,19 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// The objects of an archive that are used in the place of equal ones that an edit would add: plain
-/// scalars and class records, which writers of archives share.
+/// The objects of an archive that are used instead of equal ones in an edit: plain scalars and
+/// class records, which writers of archives share.
 struct SharedObjects {
     private var numbering = ContentNumbering()
     private var scalars: [Int: Draft.Slot] = [:]
     private var records: [ContentNumbering.RecordKey: Draft.Slot] = [:]
 
-    /// Takes the archive's objects that are in use.
+    /// Collects the objects of the archive that are in use.
     init(of draft: Draft, in use: [Bool]) {
         for slot in 1..<draft.valueStart.slot where use[slot] {
             let node = draft.slots[slot]
             if let number = numbering.number(of: node, in: draft) {
-                // A reference to the plain string `$null` is nil.
+                // A reference to the plain string `$null` means nil.
                 if scalars[number] == nil, !draft.isString(node, "$null") { scalars[number] = slot }
             } else if let key = numbering.recordKey(of: node, in: draft) {
                 if records[key] == nil { records[key] = slot }
@@ -21,21 +21,21 @@ struct SharedObjects {
         }
     }
 
-    /// The slot of the archive that is equal to a scalar or class record.
+    /// The slot of the archive with an equal scalar or class record.
     mutating func slot(equalTo node: Draft.Node, in draft: Draft) -> Draft.Slot? {
         if let number = numbering.number(of: node, in: draft) { return scalars[number] }
         return numbering.recordKey(of: node, in: draft).flatMap { records[$0] }
     }
 
-    /// The slot of an object that is this scalar; a new one if there is none.
+    /// The slot of an object with this scalar, or a new slot if there is none.
     mutating func slot(of scalar: Draft.Node, in draft: inout Draft) -> Draft.Slot {
         guard let number = numbering.number(of: scalar, in: draft) else {
-            preconditionFailure("What is to be shared is no scalar.")
+            preconditionFailure("Only scalars can be shared.")
         }
         if let slot = scalars[number] { return slot }
         let slot: Draft.Slot
         if draft.isString(scalar, "$null") {
-            // A plain string of this text would be nil.
+            // A plain string with this text would mean nil.
             let key = draft.add(.text("NS.string"))
             slot = draft.addSlot(.dictionary(keys: [], values: []))
             define(slot, "NSString", [key], [scalar], in: &draft)
@@ -46,7 +46,7 @@ struct SharedObjects {
         return slot
     }
 
-    /// Says that a slot is an object of a known class with these fields.
+    /// Defines a slot as an object of a known class with these fields.
     mutating func define(
         _ slot: Draft.Slot, _ className: Text, _ names: [Draft.Node], _ values: [Draft.Node],
         in draft: inout Draft
@@ -63,7 +63,7 @@ struct SharedObjects {
             keys: keys, values: [chain[0], draft.add(.list(.array, chain))])
         let node = draft.add(content)
         guard let key = numbering.recordKey(of: node, in: draft) else {
-            preconditionFailure("A class record is no class record.")
+            preconditionFailure("A class record is invalid.")
         }
         if let slot = records[key] { return slot }
         let slot = draft.addSlot(content)
@@ -72,7 +72,7 @@ struct SharedObjects {
     }
 }
 
-/// Makes objects of what is inline in the property list, as an archiver would have written it.
+/// Makes objects from inline values of the property list, in the form that an archiver would write.
 struct Hoisting {
     private(set) var draft: Draft
     private var shared: SharedObjects
@@ -85,7 +85,7 @@ struct Hoisting {
         shared = SharedObjects(of: draft, in: all)
     }
 
-    /// The slot of the object that an inline value becomes, with all that it holds inline.
+    /// The slot of the object that an inline value becomes, including everything inline in it.
     mutating func hoist(_ root: Draft.Node) -> Draft.Slot {
         var collections: [Draft.Node] = []
         var stack = [root]
@@ -97,7 +97,7 @@ struct Hoisting {
             case .scalar, .text:
                 slots[node] = shared.slot(of: node, in: &draft)
             case .list, .dictionary:
-                // What it is follows when all that it holds has its slot.
+                // It is defined when everything in it has its slot.
                 slots[node] = draft.addSlot(.text(""))
                 collections.append(node)
                 stack += draft.content(of: node).children.reversed()
@@ -128,7 +128,7 @@ struct Hoisting {
         case .dictionary(let keys, let values):
             define(node, "NSDictionary", [("NS.keys", keys), ("NS.objects", values)])
         case .scalar, .text, .reference:
-            preconditionFailure("What is no collection was taken for one.")
+            preconditionFailure("Only collections can be used here.")
         }
     }
 

@@ -1,10 +1,10 @@
 internal import KeyedArchive
 
-/// The walk over a draft's graph: which slots are reached, in the order in which the writer of
-/// values numbers objects.
+/// The walk over a draft's graph: the reachable slots, in the order in which the writer of values
+/// numbers objects.
 ///
-/// An object comes before what its fields refer to, and its class record after that. Each slot and
-/// each node is entered once; the stack is an array.
+/// An object comes before the objects that its fields refer to, and its class record after them.
+/// Each slot and each node is visited once. The stack is an array.
 struct SlotWalk {
     private(set) var order: [Draft.Slot] = []
     private(set) var isReached: [Bool]
@@ -31,7 +31,7 @@ struct SlotWalk {
             case .list(_, let elements):
                 stack += elements.reversed()
             case .dictionary(let keys, let values):
-                // The stack's end comes first, so the class goes below all else.
+                // The end of the stack is visited first, so the class goes below everything else.
                 let classPosition = keys.firstIndex { draft.isString($0, "$class") }
                 if let classPosition { stack.append(values[classPosition]) }
                 for position in values.indices.reversed() where position != classPosition {
@@ -41,7 +41,7 @@ struct SlotWalk {
         }
     }
 
-    /// Enters a slot that nothing was found to refer to.
+    /// Adds a slot that nothing was found to refer to.
     mutating func enter(_ slot: Draft.Slot, in draft: Draft) {
         guard !isReached[slot] else { return }
         isReached[slot] = true

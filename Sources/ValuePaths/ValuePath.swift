@@ -2,8 +2,8 @@ internal import KeyedArchive
 
 package import PropertyList
 
-/// The way from a value to one of its parts: names of dictionary entries and of objects' fields,
-/// and numbers of elements.
+/// The path from a value to one of its parts: names of dictionary entries and object fields, and
+/// numbers of elements.
 ///
 /// ```swift
 /// let path = try ValuePath("options.audio.volume")
@@ -11,11 +11,11 @@ package import PropertyList
 /// ```
 ///
 /// Names are separated by points. The number of an element is in brackets, and a negative number
-/// counts from the end: `books[0].title`, `books[-1]`. A name that has a point, a bracket, a
-/// quotation mark or a control character, or that is empty, is in quotes, with the escapes of JSON:
+/// counts from the end: `books[0].title`, `books[-1]`. A name is in quotes, with the escapes of
+/// JSON, if it is empty or contains a point, a bracket, a quotation mark or a control character:
 /// `options."a.b".c`, or `options["a.b"].c`.
 package struct ValuePath: Hashable, Sendable {
-    /// One step, from a value to what it holds.
+    /// One step, from a value to one of its parts.
     package enum Step: Hashable, Sendable {
         /// To the entry of a dictionary, or the field of an object.
         case name(Text)
@@ -33,7 +33,7 @@ package struct ValuePath: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// - Throws: ``ValuePathError`` with the column of the first fault.
     package init(_ spelling: String) throws(ValuePathError) {
@@ -43,7 +43,7 @@ package struct ValuePath: Hashable, Sendable {
 }
 
 extension ValuePath: CustomStringConvertible {
-    /// The shortest printable spelling that reads back as the same path.
+    /// The shortest printable spelling that parses as the same path.
     package var description: String {
         steps.enumerated().map { position, step in
             switch step {
@@ -55,7 +55,7 @@ extension ValuePath: CustomStringConvertible {
 }
 
 extension ValuePath.Step: CustomStringConvertible {
-    /// The step alone: a name, in quotes if necessary, or a number in brackets.
+    /// The spelling of one step: a name, in quotes if necessary, or a number in brackets.
     package var description: String {
         switch self {
         case .index(let index): "[\(index)]"
@@ -105,7 +105,9 @@ extension ValuePath.Step: CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character ends a line or is not shown at all; all these have four digits.
+    /// Whether the character ends a line or is invisible.
+    ///
+    /// All of these have four digits.
     var isControl: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
@@ -122,7 +124,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Reads the spelling of a path.
+/// Parses the spelling of a path.
 private struct ValuePathParser {
     private let text: [UInt8]
     private var scanner: JSONScanner
@@ -148,7 +150,7 @@ private struct ValuePathParser {
         return .name(try scanner.next == UInt8(ascii: "\"") ? quotedName() : plainName())
     }
 
-    /// What is between brackets, and the closing bracket.
+    /// Parses the text between brackets, and the closing bracket.
     private mutating func bracket() throws(ValuePathError) -> ValuePath.Step {
         let step: ValuePath.Step =
             try scanner.next == UInt8(ascii: "\"") ? .name(quotedName()) : .index(index())
@@ -179,7 +181,7 @@ private struct ValuePathParser {
         do throws(JSONFault) {
             return try scanner.string()
         } catch {
-            // The sentence of a path's error ends with its own point.
+            // The message of a path's error ends with its own point.
             let words = error.message.split(separator: ".").joined(separator: ".")
             throw fault(words, at: error.offset)
         }
@@ -201,7 +203,7 @@ private struct ValuePathParser {
         return Text(name)
     }
 
-    /// Takes the bytes that come next as long as they are wanted.
+    /// Takes the next bytes as long as they match.
     private mutating func take(while isWanted: (UInt8) -> Bool) -> String {
         let start = scanner.offset
         while let byte = scanner.next, isWanted(byte), scanner.skip(byte) {}
@@ -210,7 +212,7 @@ private struct ValuePathParser {
 
     private func fault(_ message: String, at offset: Int? = nil) -> ValuePathError {
         let before = text.prefix(offset ?? scanner.offset)
-        // Bytes that continue a character are not counted.
+        // Continuation bytes of a character are not counted.
         return .misspelled(message, column: before.count { $0 & 0xC0 != 0x80 } + 1)
     }
 }

@@ -1,6 +1,6 @@
 internal import KeyedArchive
 
-/// Why a path cannot be read, or leads nowhere, or why a value cannot be changed there.
+/// Why a path cannot be parsed, leads nowhere, or cannot be changed.
 package struct ValuePathError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {
@@ -15,20 +15,23 @@ package struct ValuePathError: Error, Hashable {
         package static let noParts = Code(name: "noParts")
         /// The parts of the value have numbers and the step is a name, or the reverse.
         package static let wrongStep = Code(name: "wrongStep")
-        /// What is there, or would be, cannot be set or removed.
+        /// The part cannot be set or removed.
         package static let notEditable = Code(name: "notEditable")
-        /// The value is not allowed where it is to be set.
+        /// The value is not allowed at this place.
         package static let badValue = Code(name: "badValue")
     }
 
     /// The kind of the error.
     package let code: Code
-    /// The number of the step that fails, from 1; 0 is the whole value; nil if the text is not a
-    /// path.
+    /// The number of the step that fails, from 1.
+    ///
+    /// It is 0 for the whole value, and nil if the text is not a path.
     package let step: Int?
-    /// The column of the fault, from 1 in code points, if the text is not a path.
+    /// The column of the error, from 1 in code points, if the text is not a path.
     package let column: Int?
-    /// A sentence that says what is wrong; it names steps of the path, and never a stored value.
+    /// A sentence that says what is wrong.
+    ///
+    /// It contains steps of the path, but never a stored value.
     package let message: String
 
     init(_ code: Code, step: Int? = nil, column: Int? = nil, _ message: String) {
@@ -50,7 +53,7 @@ extension ValuePathError {
         ValuePathError(.syntax, column: column, "The path is wrong at column \(column): \(fault).")
     }
 
-    /// - Parameter path: The path; the sentence names the value that `count` of its steps lead to.
+    /// - Parameter path: The path. The message names the value at its first `count` steps.
     static func noParts(_ path: ValuePath, after count: Int, _ kind: ValueKind) -> ValuePathError {
         ValuePathError(
             .noParts, step: count, "\(value(path, count)) is \(kind.words), which has no parts.")
@@ -153,7 +156,7 @@ extension ValuePathError {
 
     private static func unit(_ count: Int) -> String { count == 1 ? "element" : "elements" }
 
-    /// The value that the first `count` steps lead to.
+    /// The value at the first `count` steps.
     private static func value(_ path: ValuePath, _ count: Int) -> String {
         count == 0 ? "The value" : "'\(ValuePath(Array(path.steps.prefix(count))))'"
     }
@@ -167,7 +170,7 @@ extension ValuePathError {
     }
 }
 
-/// What a value is, for a sentence.
+/// The kind of a value, for messages.
 enum ValueKind {
     case null, boolean, number, string, data, date, classRecord
     case array, set, orderedSet, dictionary, object, top

@@ -1,37 +1,41 @@
 internal import PropertyList
 
-/// Makes a binary property list of the elements of a document, as the parser meets them.
+/// Makes a binary property list from the elements of a document, while the parser reads them.
 ///
-/// 1. What is open is on a stack in an array, so the depth of a document causes no recursion.
-/// 2. Each object's place is kept, in the order in which the writer numbers them: elements before
-///    what holds them, and the root last.
+/// 1. Open collections are on a stack in an array, so the depth of a document causes no recursion.
+/// 2. The place of each object is kept, in the order in which the writer numbers objects: contents
+///    before collections, and the root last.
 struct DocumentBuilder {
-    /// A collection that has no end yet, or the `<plist>` itself.
+    /// A collection that has not ended yet, or the `<plist>` itself.
     private struct Frame {
         enum Kind {
             case plist, array, dictionary
-            /// In the place of a missing `<plist>`.
+            /// A document without a `<plist>`.
             case bare
         }
         let kind: Kind
         let place: XMLPlace
         var values: [ObjectIndex] = []
         var keys: [ObjectIndex] = []
-        /// Where the keys are; only of the outermost dictionary.
+        /// The places of the keys, only for the outermost dictionary.
         var keyPlaces: [XMLPlace] = []
-        /// The positions of the keys, once they are too many to search.
+        /// The positions of the keys, if they are too many for a linear search.
         var positions: [ObjectIndex: Int] = [:]
-        /// The key whose value comes next.
+        /// The key of the next value.
         var key: Key?
-        /// The one entry of a dictionary that is a reference if no other entry comes.
+        /// The only entry of a dictionary, which is a reference if no other entry follows.
         var uid: (number: Int128, key: XMLPlace, value: XMLPlace)?
     }
 
     private enum Key {
         case added(ObjectIndex, at: XMLPlace)
-        /// A key that was there, at a position, whose value is replaced by the next one.
+        /// A repeated key.
+        ///
+        /// The next value replaces that at this position.
         case again(Int, at: XMLPlace)
-        /// `CF$UID` as the first key, which is added once it turns out to be a key.
+        /// `CF$UID` as the first key.
+        ///
+        /// It is added when it turns out to be a normal key.
         case uid(at: XMLPlace)
 
         var place: XMLPlace {
@@ -53,7 +57,7 @@ struct DocumentBuilder {
     private var text: [UInt8] = []
     private var root: ObjectIndex?
     private var count = 0
-    /// Where the first repeated key of a dictionary is.
+    /// The place of the first repeated key of a dictionary.
     private var repeatedKey: XMLPlace?
     private var rootKeyPlaces: [XMLPlace] = []
 
@@ -62,12 +66,12 @@ struct DocumentBuilder {
         self.limits = limits
     }
 
-    /// The property list, once the document has ended without an error.
+    /// The property list, after the document has ended without an error.
     func finish() -> XMLPropertyList.Content {
         guard let root, frames.isEmpty, let rootPlace = places.last else {
-            preconditionFailure("The document has no end yet.")
+            preconditionFailure("The document is not complete.")
         }
-        // The root comes last here, and first in the bytes.
+        // The root comes last here, but first in the bytes.
         return XMLPropertyList.Content(
             binary: writer.finish(root: root), places: [rootPlace] + places.dropLast(),
             rootKeyPlaces: rootKeyPlaces, repeatedKey: repeatedKey)
@@ -134,7 +138,7 @@ extension DocumentBuilder {
         } else {
             try endCollection(at: place)
         }
-        // A document has one outermost element; expat refuses a second.
+        // A document has one outermost element. expat refuses a second one.
         if frames.last?.kind == .bare { try endCollection(at: place) }
     }
 
@@ -160,7 +164,7 @@ extension DocumentBuilder {
     private mutating func open(
         _ kind: Frame.Kind, at place: XMLPlace
     ) throws(XMLPropertyListError) {
-        // The <plist> is not a level.
+        // The <plist> does not count as a level.
         guard frames.count <= limits.depth else { throw .tooDeep(limit: limits.depth, at: place) }
         frames.append(Frame(kind: kind, place: place))
     }
@@ -171,7 +175,7 @@ extension DocumentBuilder {
 extension DocumentBuilder {
     private mutating func endCollection(at place: XMLPlace) throws(XMLPropertyListError) {
         guard let frame = frames.popLast() else {
-            preconditionFailure("An element ends that did not begin.")
+            preconditionFailure("An element ends without a beginning.")
         }
         switch frame.kind {
         case .plist, .bare:
@@ -193,7 +197,7 @@ extension DocumentBuilder {
         }
     }
 
-    /// Puts an object into the innermost collection.
+    /// Adds an object to the innermost collection.
     private mutating func add(_ index: ObjectIndex, at place: XMLPlace) {
         note(index, at: place)
         let innermost = frames.count - 1
@@ -219,7 +223,7 @@ extension DocumentBuilder {
         let innermost = frames.count - 1
         let frame = frames[innermost]
         if let uid = frame.uid {
-            // Another key comes, so the dictionary is not a reference.
+            // Another key follows, so the dictionary is not a reference.
             frames[innermost].uid = nil
             addUIDKey(at: uid.key)
             let number = writer.add(integer: uid.number)
@@ -235,7 +239,7 @@ extension DocumentBuilder {
             frames[innermost].key = .added(key, at: place)
             return
         }
-        // What is left could be one entry, which would be a reference.
+        // A single entry could be left, which would be a reference.
         guard !text.elementsEqual("CF$UID".utf8) else { throw .duplicateKey(at: place) }
         repeatedKey = repeatedKey ?? place
         frames[innermost].key = .again(position, at: place)
@@ -247,16 +251,17 @@ extension DocumentBuilder {
         append(key, at: place)
     }
 
-    /// Puts a key into the innermost dictionary.
+    /// Adds a key to the innermost dictionary.
     private mutating func append(_ key: ObjectIndex, at place: XMLPlace) {
         let innermost = frames.count - 1
         frames[innermost].keys.append(key)
-        // Below it is the <plist> alone.
+        // Only the <plist> is around it.
         if innermost == 1 { frames[innermost].keyPlaces.append(place) }
     }
 
-    /// The position of a key that the innermost dictionary has already; notes a new one if they are
-    /// many.
+    /// The position of a key that the innermost dictionary already has.
+    ///
+    /// If there are many keys, a new one is noted.
     private mutating func position(of key: ObjectIndex) -> Int? {
         let innermost = frames.count - 1
         let keys = frames[innermost].keys
@@ -304,7 +309,7 @@ extension DocumentBuilder {
         }
     }
 
-    /// Takes an integer, which may be the number of a reference.
+    /// Adds an integer, which may be the number of a reference.
     private mutating func add(integer: Int128, at place: XMLPlace) {
         if case .uid(let keyPlace) = frames.last?.key {
             frames[frames.count - 1].uid = (integer, keyPlace, place)

@@ -1,6 +1,6 @@
 /// A document as expat reads it, and the places of its parts in the original text.
 struct DocumentText {
-    /// What expat reads.
+    /// The text for expat.
     let bytes: ArraySlice<UInt8>
     /// White space before the document, which XML does not allow before its declaration.
     private let leading: ArraySlice<UInt8>
@@ -23,11 +23,11 @@ struct DocumentText {
         return controls?.restored(string) ?? string
     }
 
-    /// The place in the whole text for a place that expat reports.
+    /// The place in the original text for a place that expat reports.
     func place(line: Int, column: Int, byteOffset: Int) -> XMLPlace {
         let lines = leading.count { $0 == UInt8(ascii: "\n") }
         let lastLine = leading.reversed().prefix { $0 != UInt8(ascii: "\n") }
-        // Bytes that continue a character, of a byte order mark, are not counted.
+        // Continuation bytes of a byte order mark are not counted.
         let columns = line == 1 ? lastLine.count { $0 < 0x80 } : 0
         return XMLPlace(
             line: line + lines, column: column + columns,
@@ -39,13 +39,15 @@ struct DocumentText {
 ///
 /// XML does not allow them, but macOS writes them.
 ///
-/// expat gets characters of the private use area in their place, which the document does not use.
+/// expat gets characters of the private use area instead, which the document does not use.
 private struct ControlCharacters {
-    /// The document without them.
+    /// The document with these replacements.
     let bytes: [UInt8]
-    /// The character that replaces NUL; the others follow it.
+    /// The character that replaces NUL.
+    ///
+    /// The others follow it.
     private let base: UInt32
-    /// Where the replacements are.
+    /// The offsets of the replacements.
     ///
     /// Each is two bytes longer.
     private let offsets: [Int]
@@ -72,7 +74,7 @@ private struct ControlCharacters {
         (self.bytes, self.offsets) = (bytes, offsets)
     }
 
-    /// The text of an element with its control characters.
+    /// Restores the control characters in the text of an element.
     func restored(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -105,8 +107,8 @@ private struct ControlCharacters {
             || declaration.contains("us-ascii")
     }
 
-    /// The parts of the private use area, of 32 characters each, that the document has any of, as
-    /// they are or as references.
+    /// The parts of the private use area, of 32 characters each, that the document uses, directly
+    /// or as references.
     private static func usedBlocks(of text: ArraySlice<UInt8>) -> Set<UInt32> {
         var blocks: Set<UInt32> = []
         for (offset, byte) in zip(text.indices, text) {

@@ -1,19 +1,21 @@
 internal import CExpat
 internal import PropertyList
 
-/// The one owner of a parser of expat, which reads one document.
+/// The only owner of an expat parser, which reads one document.
 ///
-/// A class, because expat calls back with a pointer to it.
+/// It is a class because expat calls back with a pointer to it.
 final class ExpatParser {
-    /// How many bytes expat gets at once; it counts them in 32 bits.
+    /// The number of bytes that expat gets at once.
+    ///
+    /// It counts them in 32 bits.
     private static let portion = 1 << 20
 
     private let handle: OpaquePointer
     private let text: DocumentText
     private var builder: DocumentBuilder
-    /// The builder's error.
+    /// The error of the builder.
     ///
-    /// expat is then stopped, but calls a few more times.
+    /// expat is then stopped, but may call a few more times.
     private var fault: XMLPropertyListError?
 
     init(_ text: DocumentText, limits: PropertyList.Limits) {
@@ -44,7 +46,7 @@ final class ExpatParser {
     private func parse(
         _ bytes: ArraySlice<UInt8>, isLast: Bool
     ) throws(XMLPropertyListError) {
-        // The pointer is used within the call only: expat copies what it needs later.
+        // The pointer is only used during the call. expat copies what it needs later.
         let status = bytes.withUnsafeBytes { buffer in
             let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
             return XML_Parse(handle, start, Int32(buffer.count), isLast ? 1 : 0)
@@ -68,7 +70,7 @@ final class ExpatParser {
 // MARK: Events
 
 extension ExpatParser {
-    /// The functions that expat calls back.
+    /// Installs the functions that expat calls.
     private func setHandlers() {
         // The parser is not retained: expat calls only from within `parse`.
         XML_SetUserData(handle, Unmanaged.passUnretained(self).toOpaque())
@@ -88,7 +90,7 @@ extension ExpatParser {
             })
         XML_SetCharacterDataHandler(handle) { parser, characters, count in
             ExpatParser.take(parser) { builder, place throws(XMLPropertyListError) in
-                // The characters are valid within the call, which copies them.
+                // The characters are valid during the call, which copies them.
                 let bytes = UnsafeRawBufferPointer(start: characters, count: Int(count))
                 try builder.characters(bytes, at: place)
             }
@@ -98,8 +100,7 @@ extension ExpatParser {
                 throw .entityDeclared(at: place)
             }
         }
-        // With a DTD outside of the document, which is never fetched, expat would leave entities
-        // out.
+        // If a document has an external DTD, which is never loaded, expat would skip entities.
         XML_SetSkippedEntityHandler(handle) { parser, _, _ in
             ExpatParser.take(parser) { _, place throws(XMLPropertyListError) in
                 throw .entityUnknown(at: place)
@@ -107,7 +108,7 @@ extension ExpatParser {
         }
     }
 
-    /// Hands an event to the builder, and stops the parser if the builder refuses it.
+    /// Passes an event to the builder, and stops the parser if the builder refuses it.
     private static func take(
         _ pointer: UnsafeMutableRawPointer?,
         _ event: (inout DocumentBuilder, XMLPlace) throws(XMLPropertyListError) -> Void

@@ -1,13 +1,13 @@
 internal import PropertyList
 
-/// The elements that hold text or nothing, by their names.
+/// The elements without child elements, by their names.
 enum ScalarElement: String {
     case key, string, integer, real, date, data
     case yes = "true"
     case no = "false"
 }
 
-/// The texts of elements, with white space around them or not.
+/// Parses the texts of elements, with or without white space around them.
 extension ScalarElement {
     /// An integer, decimal or hexadecimal with `0x`, as in CoreFoundation, up to 128 bits.
     static func integer(_ text: [UInt8]) -> Int128? {
@@ -35,7 +35,7 @@ extension ScalarElement {
         let isDecimal = spelling.utf8.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
         }
-        // Digits that are too large for a real are not infinity.
+        // Digits that are too large for a real must not become infinity.
         guard isDecimal, let real = Double(spelling), real.isFinite else { return nil }
         return real
     }

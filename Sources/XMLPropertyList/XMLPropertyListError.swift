@@ -6,11 +6,11 @@ package struct XMLPlace: Hashable, Sendable {
     package var line: Int { Int(storedLine) }
     /// The column in that line, counted from 1 in characters of Unicode (code points).
     package var column: Int { Int(storedColumn) }
-    /// The offset in the bytes, in whatever encoding they are, counted from 0.
+    /// The offset in the original bytes, from 0.
     package var byteOffset: Int { Int(storedOffset) }
 
     init(line: Int, column: Int, byteOffset: Int) {
-        // One is kept for each object, so they are kept narrow.
+        // One place is kept for each object, so it is stored in 32 bits.
         storedLine = UInt32(clamping: line)
         storedColumn = UInt32(clamping: column)
         storedOffset = UInt32(clamping: byteOffset)
@@ -18,26 +18,26 @@ package struct XMLPlace: Hashable, Sendable {
 }
 
 extension XMLPlace: CustomStringConvertible {
-    /// The place for people to read.
+    /// The place as text for people.
     package var description: String { "line \(line), column \(column), byte \(byteOffset)" }
 }
 
-/// Why bytes are not a property list in XML, and where the fault is.
+/// Why bytes are not a property list in XML, and at which place.
 package struct XMLPropertyListError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {
         /// The code's name, for messages and tests.
         package let name: String
 
-        /// The bytes are no XML.
+        /// The bytes are not XML.
         package static let syntax = Code(name: "syntax")
-        /// The XML declares or uses an entity that no property list has.
+        /// The XML declares or uses an entity that property lists do not have.
         package static let entity = Code(name: "entity")
-        /// An element or a text is at a place where it is not allowed.
+        /// An element or a text is not allowed at its place.
         package static let structure = Code(name: "structure")
         /// A dictionary has a key twice, or one without a value.
         package static let badKey = Code(name: "badKey")
-        /// The text of an element is not a number, date or base64, as the element says it is.
+        /// The text of an element is not a number, date or base64, as the element requires.
         package static let badValue = Code(name: "badValue")
         /// The property list is larger or deeper than the limits allow.
         package static let limitExceeded = Code(name: "limitExceeded")
@@ -45,7 +45,7 @@ package struct XMLPropertyListError: Error, Hashable {
 
     /// The kind of the error.
     package let code: Code
-    /// Where in the text it was found.
+    /// The place of the error in the text.
     package let place: XMLPlace
     /// A sentence that says what is wrong; it never contains a stored value.
     package let message: String
@@ -62,7 +62,7 @@ extension XMLPropertyListError: CustomStringConvertible {
     package var description: String { "\(message) (\(place))" }
 }
 
-/// Why a binary property list cannot be written as XML, and where the value is.
+/// Why a binary property list cannot be written as XML, and for which value.
 package struct XMLWritingError: Error, Hashable {
     /// The kind of the error, for programs.
     package struct Code: Hashable, Sendable {
@@ -77,7 +77,7 @@ package struct XMLWritingError: Error, Hashable {
 
     /// The kind of the error.
     package let code: Code
-    /// Where in the binary property list the value is, counted from 0.
+    /// The offset of the value in the binary property list, from 0.
     package let byteOffset: Int
     /// A sentence that says what is wrong; it never contains a stored value.
     package let message: String
@@ -141,7 +141,7 @@ extension XMLPropertyListError {
                 + "integer, real, true, false, date and data.")
     }
 
-    /// An element in a sentence; of a long name the beginning.
+    /// The tag of an element for messages, shortened if it is long.
     private static func tag(_ name: String) -> String {
         let longest = 40
         let start = name.unicodeScalars.prefix(longest)

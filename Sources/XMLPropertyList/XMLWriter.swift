@@ -1,21 +1,23 @@
 package import PropertyList
 
 extension PropertyList {
-    /// The property list in XML, in UTF-8: the same list gives the same bytes.
+    /// The property list as XML in UTF-8.
     ///
-    /// Reads as it was, but for 32-bit reals, which come back in 64 bits, and for what the payload
-    /// of a NaN is. A collection that several places share is written in each.
+    /// The same list gives the same bytes.
     ///
-    /// - Parameter limit: The most bytes that are written, about.
-    /// - Throws: ``XMLWritingError`` if XML has no spelling for a value: a set, control characters,
-    ///   unpaired surrogates, a date with a fraction of a second, a dictionary that would be read
-    ///   as a reference. Nothing is changed to make it fit.
+    /// It reads back as the same list, except that 32-bit reals become 64-bit reals, and a NaN
+    /// loses its payload. A shared collection is written at each of its places.
+    ///
+    /// - Parameter limit: The approximate limit of the output, in bytes.
+    /// - Throws: ``XMLWritingError`` if XML cannot spell a value: a set, control characters,
+    ///   unpaired surrogates, a date with a fraction of a second, or a dictionary that would be
+    ///   read as a reference. No value is changed to make it fit.
     package func xml(limit: Int = 256 << 20) throws(XMLWritingError) -> [UInt8] {
         var writer = XMLWriter(of: self, limit: limit)
         return try writer.write()
     }
 
-    /// Whether XML has a spelling for each object, so ``xml(limit:)`` succeeds.
+    /// Whether XML can spell each object, so that ``xml(limit:)`` succeeds.
     package var isSpelledInXML: Bool {
         indices.allSatisfy { index in
             switch value(at: index) {
@@ -38,10 +40,10 @@ extension XMLPropertyList {
     }
 }
 
-/// Writes a binary property list as XML, laid out as Apple's tools lay it out.
+/// Writes a binary property list as XML, in the layout of Apple's tools.
 ///
-/// The output follows from the list alone: entries keep their order, and a collection that several
-/// places share is written in each. What would come back as something else is refused.
+/// The output depends only on the list. Entries keep their order, and a shared collection is
+/// written at each of its places. A value that would be read back as a different one is refused.
 private struct XMLWriter {
     private static let prologue = """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -50,7 +52,7 @@ private struct XMLWriter {
         <plist version="1.0">
 
         """
-    /// How many bytes of data a line holds; 76 characters of base64.
+    /// The bytes of data on a line, which are 76 characters of base64.
     private static let dataLine = 57
 
     /// A collection that is being written.
@@ -87,7 +89,7 @@ private struct XMLWriter {
         return output
     }
 
-    /// Writes a scalar, or begins a collection and leaves the rest of it on the stack.
+    /// Writes a scalar, or begins a collection and puts the rest of it on the stack.
     private mutating func write(_ index: ObjectIndex) throws(XMLWritingError) {
         guard output.count <= limit else {
             throw .outputTooLarge(limit: limit, at: list.byteOffset(of: index))
@@ -96,7 +98,7 @@ private struct XMLWriter {
         case .boolean(let value): line(value ? "<true/>" : "<false/>")
         case .integer(let value): line("<integer>\(value)</integer>")
         case .real(let value): write(real: value)
-        // XML has one width of reals; the number stays the same.
+        // XML has only one kind of real. The number stays the same.
         case .singleReal(let value): write(real: Double(value))
         case .date(let seconds): try write(date: seconds, at: index)
         case .data(let range): write(data: list.data(of: range))
@@ -148,7 +150,7 @@ extension XMLWriter {
         output.append(contentsOf: repeatElement(UInt8(ascii: "\t"), count: stack.count))
     }
 
-    /// The shortest digits that read back the same.
+    /// The shortest digits that read back as the same number.
     private mutating func write(real: Double) {
         let infinity = real < 0 ? "-infinity" : "+infinity"
         let spelling = real.isInfinite ? infinity : real.isNaN ? "nan" : real.description
@@ -194,7 +196,7 @@ extension XMLWriter {
         }
         indent()
         output += "<\(element)>".utf8
-        // Nearly all strings need no escape, and go in as they are.
+        // Nearly all strings need no escape, and are copied unchanged.
         if string.utf8.allSatisfy(Self.isPlain) {
             output += string.utf8
         } else {
@@ -226,9 +228,9 @@ extension XMLWriter {
         switch byte {
         case UInt8(ascii: "&"): output += "&amp;".utf8
         case UInt8(ascii: "<"): output += "&lt;".utf8
-        // As "]]>" it would be no text.
+        // "]]>" is not allowed in text.
         case UInt8(ascii: ">"): output += "&gt;".utf8
-        // Readers would take an unescaped one for the end of a line.
+        // Readers would treat an unescaped one as the end of a line.
         case UInt8(ascii: "\r"): output += "&#13;".utf8
         default: output.append(byte)
         }

@@ -11,14 +11,15 @@ struct Defaultsctl: AsyncParsableCommand {
         commandName: "defaultsctl",
         abstract: "Reads, writes and watches the user's defaults.",
         discussion: """
-            It takes the command lines of macOS's defaults, also when it is called by that name: \
-            -currentHost or -host NAME before the verb or the domain (ours, --current-host and --host NAME, \
-            after the verb), -g, NSGlobalDomain, -app NAME or a path that ends in /Preferences/NAME.plist for \
-            a domain, and values of any type after the key. A word that begins with two hyphens is an option, \
-            also after a value, and an unknown one is refused; after -- nothing is an option.
+            It takes the command lines of macOS's defaults, also when it is called by that name. A \
+            host is -currentHost or -host NAME before the verb or the domain, or --current-host or \
+            --host NAME after the verb. A domain is an application ID, -g or NSGlobalDomain, -app \
+            NAME, or a path that ends in /Preferences/NAME.plist. Values of any type come after \
+            the key. A word that begins with two hyphens is an option, also after a value, and an \
+            unknown option is refused. After -- no word is an option.
 
             Exit status: 0 done, 1 not found or refused, 64 wrong command line, 69 the service \
-            cannot be reached.
+            cannot be reached, 74 the change is made, but not on disk yet.
             """,
         version: Version.current,
         subcommands: [
@@ -33,7 +34,8 @@ struct Defaultsctl: AsyncParsableCommand {
 
     /// Runs the command that the arguments name.
     ///
-    /// Of a wrong command line it says one sentence, where the library would print a page.
+    /// For a wrong command line, it prints one sentence and the usage, instead of ArgumentParser's
+    /// page.
     static func main() {
         StandardDescriptors.fill()
         do {
@@ -44,10 +46,10 @@ struct Defaultsctl: AsyncParsableCommand {
         }
     }
 
-    /// The words behind the program's name.
+    /// The words after the program's name.
     ///
-    /// - Throws: `ToolError` where one is no text: it would be another one then, and so a name or a
-    ///   value that nobody gave.
+    /// - Throws: `ToolError` if a word is not UTF-8. Converting it would change it to a different
+    ///   name or value.
     private static func arguments() throws(ToolError) -> [String] {
         var words: [String] = []
         for place in 1..<max(1, Int(CommandLine.argc)) {
@@ -72,14 +74,14 @@ struct Defaultsctl: AsyncParsableCommand {
             }
             exit()
         } catch  where exitCode(for: error) == .success {
-            // Help, the version, or a script for a shell.
+            // Help, the version, or a completion script.
             let text = fullMessage(for: error)
             let written = Result { try SafeOutput.print(text) }
             guard case .failure(let failure) = written else { exit() }
             Complaint.say(ToolError(failure).message)
             exit(withError: ToolError.refused)
         } catch let status as ExitCode {
-            // What failed has said so.
+            // The command has reported its failure.
             end(with: status, of: words)
         } catch  where exitCode(for: error) == .validationFailure && !(error is ToolError) {
             Complaint.say(withHint(message(for: error)))
@@ -91,7 +93,9 @@ struct Defaultsctl: AsyncParsableCommand {
         }
     }
 
-    /// Ends the program; a wrong command line is followed by the usage of its verb.
+    /// Ends the program.
+    ///
+    /// After a wrong command line it prints the usage of the verb.
     private static func end(with status: ExitCode, of words: [String]) -> Never {
         if status == ToolError.wrongLine {
             for (place, line) in Usage.lines(of: words).enumerated() {
@@ -101,7 +105,7 @@ struct Defaultsctl: AsyncParsableCommand {
         Glibc.exit(status.rawValue)
     }
 
-    /// What is wrong with a command line, and where to look.
+    /// What is wrong with a command line, with a hint.
     private static func withHint(_ message: String) -> String {
         let said = message.split(whereSeparator: \.isNewline)
             .map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")

@@ -1,10 +1,10 @@
 import DefaultsFiles
 import DefaultsService
 
-/// What the command line of the daemon asks for.
+/// The options on the daemon's command line.
 ///
-/// Read here and not by a library, because the one in use elsewhere would bring Foundation into
-/// every user's session for a few options.
+/// They are parsed here because the library that the tool uses for this would load Foundation into
+/// every user's session.
 struct CommandLineOptions {
     enum Action {
         case serve, help, version
@@ -36,7 +36,7 @@ struct CommandLineOptions {
         }
     }
 
-    /// The value of an option: what stands behind its equals sign, or else the next argument.
+    /// The value of an option: the text after its equals sign, or the next argument.
     private func value(of parts: [String], or rest: inout ArraySlice<String>) -> String? {
         parts.count > 1 ? parts[1] : rest.popFirst()
     }
@@ -70,42 +70,43 @@ struct CommandLineOptions {
         Keeps the user's defaults and serves them on the session bus as
         org.defaultsd.Defaults1. Usually started by the bus or by systemd, not by hand.
 
-          --replace       take over from the daemon that serves now: it writes everything
-                          to disk and ends, and no call is lost; where this one cannot
-                          serve, that one goes on
-          --peer FD       serve the one program at the other end of the connected socket FD,
-                          without a bus, until it closes its end
+          --replace       replace the running daemon: it writes everything to disk
+                          and ends, and no call is lost; if this daemon cannot serve,
+                          the running one continues
+          --peer FD       without a bus, serve the program at the other end of the
+                          connected socket FD until it closes its end
           --database DIR  keep the database in DIR
                           (default: $XDG_CONFIG_HOME/defaultsd)
-          --managed DIR   read what administrators prescribe in DIR
+          --managed DIR   read the administrator's mandatory values from DIR
                           (default: /etc/defaultsd/managed)
           --recommended DIR
-                          read what administrators recommend in DIR
+                          read the administrator's recommended values from DIR
                           (default: /etc/xdg/defaultsd)
-          --vendor DIR    read what vendors provide in DIR
+          --vendor DIR    read the vendors' values from DIR
                           (default: /usr/share/defaultsd)
           --verbose       log each write to disk
-          --priorities    begin each line of the log with its priority, such as <4>, also if
-                          standard error does not lead to the journal
+          --priorities    begin each line of the log with its priority, such as <4>,
+                          even if standard error is not the journal
           --help          print this text
           --version       print the version
 
-        Signals: SIGTERM and SIGINT write everything to disk and end; SIGHUP writes, reads
-        the files of administrators and vendors again, and goes on.
-        Exit status: 0 done, 64 wrong command line, 65 the database is damaged or not ours,
-        69 no bus, no peer or another daemon is there, 74 the database cannot be opened or
-        written.
+        Signals: SIGTERM and SIGINT write everything to disk and end; SIGHUP writes
+        everything to disk, reads the files of administrators and vendors again, and continues.
+        Exit status: 0 done, 64 wrong command line, 65 the database is damaged or not a
+        database of defaultsd, 69 there is no bus or no peer, or another daemon is running,
+        74 the database cannot be opened or written.
 
         """
 }
 
-/// A command line that the daemon does not understand.
+/// An error in the daemon's command line.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
     static let missingDescriptor = UsageError(
-        description: "--peer needs the number of a connected socket that this process was given")
-    static let peerOnBus = UsageError(description: "--peer and --replace exclude each other")
+        description: "--peer needs the number of a connected socket that this process has inherited"
+    )
+    static let peerOnBus = UsageError(description: "--peer and --replace cannot be used together")
 
     static func missingDirectory(_ option: String) -> UsageError {
         UsageError(description: "\(option) needs a directory")

@@ -20,7 +20,7 @@ enum Main {
     }
 
     private static func serve(_ options: CommandLineOptions) -> ExitStatus {
-        // A file that some code forgets to restrict is the user's alone all the same.
+        // Files stay private to the user even if the code that creates one forgets to restrict it.
         umask(0o077)
         let logger = Logger(label: "defaultsd") { _ in
             StandardErrorLog(

@@ -86,29 +86,29 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"domain":"a.b","key":"k"}"#, "line 2: A change has either \"value\" or"),
+        (#"{"domain":"a.b","key":"k"}"#, "line 2: A change needs either \"value\" or"),
         (#"{"domain":"a.b","key":"k","value":1,"remove":true}"#, "either \"value\" or"),
-        (#"{"domain":"a.b","value":1}"#, "line 2: A change has a \"key\""),
-        (#"{"domain":"a.b","key":"k","valeu":1}"#, "'valeu' is no member of a change"),
+        (#"{"domain":"a.b","value":1}"#, "line 2: A change needs a \"key\""),
+        (#"{"domain":"a.b","key":"k","valeu":1}"#, "'valeu' is not a member of a change"),
         (#"{"domain":"a.b","key":"k","value":1,"ifGeneration":-1}"#, "\"ifGeneration\" must be"),
         (#"{"domain":"a.b","key":"k","value":1"#, "line 2: "),
-        (#"{"domain":"a.b","key":"k","path":"","value":1}"#, "line 2: A path is not empty"),
-        (#"{"domain":"-g","key":"k","value":1}"#, "'-g' is no name of a domain here"),
+        (#"{"domain":"a.b","key":"k","path":"","value":1}"#, "line 2: A path must not be empty"),
+        (#"{"domain":"-g","key":"k","value":1}"#, "'-g' is not a domain here"),
         ("write a.b k -int 1 'x", "line 2: a single quote is not closed."),
         ("write a.b k \"x", "line 2: a double quote is not closed."),
-        ("write a.b k $HOME", "'$' means something to a shell"),
-        ("write a.b k -int 1; killall Dock", "';' means something to a shell"),
-        ("write a.b k `date`", "'`' means something to a shell"),
-        ("read a.b k", "line 2: 'read' is no change: there are write and delete."),
+        ("write a.b k $HOME", "'$' is special to a shell"),
+        ("write a.b k -int 1; killall Dock", "';' is special to a shell"),
+        ("write a.b k `date`", "'`' is special to a shell"),
+        ("read a.b k", "line 2: 'read' is not a change. Use write or delete."),
         ("delete a.b", "line 2: A change names a key"),
         ("write a.b '{k = 1;}'", "line 2: A change names a key"),
         ("write a.b k -bool perhaps", "line 2: "),
         ("frobnicate a.b", "line 2: There is no verb 'frobnicate'."),
         ("write 'bad domain' k -int 1", "line 2: Invalid domain 'bad domain'"),
-        ("write a.b '' -int 1", "line 2: '' can be no key"),
-        (#"{"domain":"a.b","key":"a\u0000b","value":1}"#, "line 2: 'a\\u{0}b' can be no key"),
+        ("write a.b '' -int 1", "line 2: '' is not a valid key"),
+        (#"{"domain":"a.b","key":"a\u0000b","value":1}"#, "line 2: 'a\\u{0}b' is not a valid key"),
         ("write a.b@managed k -int 1", "line 2: a.b@managed is read only"),
-        ("write a.b k -int 1 --wait", "line 2: --wait is for all changes"),
+        ("write a.b k -int 1 --wait", "line 2: --wait is not allowed in a line"),
         (
             "{\"domain\":\"a.b\",\"key\":\"k\",\"value\":1,\"ifGeneration\":7}\n"
                 + "{\"domain\":\"a.b\",\"key\":\"k\",\"value\":1,\"ifGeneration\":0}",
@@ -193,7 +193,7 @@ import Testing
         #expect(refused.error.hasPrefix("defaultsctl: standard input, line 5: "), "\(refused)")
         #expect(
             refused.error.hasSuffix(
-                " What was changed in a.b (line 1), e.f (line 4) was undone.\n"),
+                " The changes in a.b (line 1), e.f (line 4) were undone.\n"),
             "\(refused)")
         #expect(!refused.error.contains("Nothing was changed"))
         #expect(try json("a.b") == "{\"kept\":\"2\",\"old\":\"1\"}\n")

@@ -280,8 +280,8 @@ import Testing
         try "no database".write(toFile: text, atomically: true, encoding: .utf8)
         for (path, sentence) in [
             (desktop.directory.path + "/none.db", "No such file or directory"),
-            (desktop.directory.path + "/pipe.db", "It is no regular file"),
-            ("/dev/null", "It is no regular file"), (text, "is damaged, and nothing of it"),
+            (desktop.directory.path + "/pipe.db", "It is not a regular file"),
+            ("/dev/null", "It is not a regular file"), (text, "is damaged, and nothing of it"),
             (desktop.databasePath, "is the database itself"),
         ] {
             let refused = desktop.tool("backup", "restore", path)

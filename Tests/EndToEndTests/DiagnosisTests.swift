@@ -196,7 +196,7 @@ extension DiagnosisTests {
         let runtime = desktop.run(
             [Desktop.programs + "/defaultsctl", "doctor"],
             environment: desktop.environment.merging(["XDG_RUNTIME_DIR": "/dev/null"]) { $1 })
-        #expect(runtime.output.contains("/dev/null is no directory"))
+        #expect(runtime.output.contains("/dev/null is not a directory"))
         #expect(!runtime.output.contains("chmod 700"))
     }
 

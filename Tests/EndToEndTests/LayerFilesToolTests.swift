@@ -37,7 +37,7 @@ extension LayerFilesToolTests {
             for option in ["--managed", "--system"] {
                 let refused = desktop.tool(host + ["domains", option])
                 #expect(refused.status == 64 && refused.output == "", "\(refused)")
-                #expect(refused.error.contains("leave out -currentHost or -host"))
+                #expect(refused.error.contains("Omit -currentHost or -host"))
             }
         }
         // No key is the user's own.
@@ -100,7 +100,7 @@ extension LayerFilesToolTests {
         let bad = desktop.path(of: "\(Self.app).d/bad.json", in: .recommended)
         try wait { desktop.tool("status").output.contains(bad) }
         let status = try desktop.tool("status").requireOutput()
-        #expect(status.contains(/layers' files +2, 1 of them bad\n/), "\(status)")
+        #expect(status.contains(/layers' files +2, 1 of them invalid\n/), "\(status)")
         #expect(status.contains("  managed  \(Self.app)  "))
         #expect(status.contains("\n    \(bad):2:"), "\(status)")
         let object = try #require(json("status", "--json") as? [String: Any])
@@ -111,12 +111,12 @@ extension LayerFilesToolTests {
         let doctor = desktop.tool("doctor")
         #expect(doctor.status == 1)
         #expect(doctor.output.contains(/(?m)^problem +layers' files +.*bad\.json:2:/), "\(doctor)")
-        #expect(doctor.output.contains("What was good of it before, if anything, still holds."))
+        #expect(doctor.output.contains("Its last valid contents, if any, stay in force."))
         // Those of a user who is not root are not the administrator's.
         #expect(doctor.output.contains("managed files") == (geteuid() != 0))
         try desktop.remove("\(Self.app).d/bad.json", in: .recommended)
         try wait { !desktop.tool("status").output.contains(bad) }
-        #expect(desktop.tool("doctor").output.contains(/(?m)^ok +layers' files +1, all good$/))
+        #expect(desktop.tool("doctor").output.contains(/(?m)^ok +layers' files +1, all valid$/))
     }
 
     @Test(arguments: ["", "/org.example.App.json"])
@@ -192,7 +192,7 @@ extension LayerFilesToolTests {
         for environment in [desktop.environmentWithoutBus, unserved] {
             try desktop.write("{}", to: "\(Self.app).d/1.json", in: .managed)
             let good = onMachine(["doctor"], environment: environment)
-            #expect(good.output.contains(/(?m)^ok +layers' files +2, all good$/), "\(good)")
+            #expect(good.output.contains(/(?m)^ok +layers' files +2, all valid$/), "\(good)")
             try desktop.write("{\n1}", to: "\(Self.app).d/1.json", in: .managed)
             let bad = onMachine(["doctor"], environment: environment)
             #expect(bad.status == 1)

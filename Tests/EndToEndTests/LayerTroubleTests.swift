@@ -122,7 +122,7 @@ import Testing
             problem(of: directory + "a.large.d/0.json")?.contains("Its values are not in force.")
                 == true)
         let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
-        #expect(log.matches(of: /a\.large\.d\/0\.json: .* Nothing of it is in force\./).count == 1)
+        #expect(log.matches(of: /a\.large\.d\/0\.json: .* None of it is in force\./).count == 1)
     }
 
     @Test func `More locks than a file may have are told with their files, all the same`() throws {

@@ -188,7 +188,7 @@ extension LayersToolTests {
         let frozen = try desktop.tool("explain", Self.app, "Frozen").requireOutput()
         #expect(frozen.contains(/(?m)^    managed +- +locked +\/.*\/10-lock\.json$/), "\(frozen)")
         #expect(frozen.contains(/(?m)^->  domain +7$/), "\(frozen)")
-        #expect(frozen.contains("what holds stays, and cannot be changed"))
+        #expect(frozen.contains("the current value stays and cannot be changed"))
         let empty = try desktop.tool("explain", Self.app, "EmptyKey").requireOutput()
         #expect(!empty.contains("->") && empty.contains("none can be set"), "\(empty)")
         let told = try #require(json("explain", Self.app, "EmptyKey", "--json") as? [String: Any])

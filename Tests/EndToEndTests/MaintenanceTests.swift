@@ -29,6 +29,6 @@ import Testing
         #expect(desktop.gdbus("org.defaultsd.Maintenance1.GetStatistics").status == 0)
         let denied = try desktop.callFromSandbox("org.defaultsd.Maintenance1.GetStatistics")
         #expect(denied.errorName == "org.freedesktop.DBus.Error.AccessDenied")
-        #expect(denied.error.contains("GetStatistics is not for programs in a sandbox."))
+        #expect(denied.error.contains("GetStatistics is not allowed for programs in a sandbox."))
     }
 }

@@ -12,7 +12,7 @@ import Testing
     /// The one line that says what is done.
     private static func isNotice(_ line: Substring) -> Bool {
         line.hasPrefix("defaultsctl: No service can be reached (")
-            && line.hasSuffix("); defaultsd runs for this command alone.")
+            && line.hasSuffix("). defaultsd runs for this command only.")
     }
 
     @Test func `It has the same results, and says once on standard error what it does`() {
@@ -34,7 +34,7 @@ import Testing
         let nothing = desktop.toolAlone("watch")
         #expect(
             nothing.status == 69
-                && nothing.error.contains("without a service no program announces its changes"))
+                && nothing.error.contains("programs do not announce their changes"))
     }
 
     @Test func `What it has written is on disk, and its daemon gone, when it ends`() throws {
@@ -134,7 +134,7 @@ import Testing
         environment["PATH"] = "/usr/bin:/bin"
         let none = desktop.run([bin + "/defaultsctl", "domains"], environment: environment)
         #expect(none.status == 69 && none.error.split(separator: "\n").count == 1)
-        #expect(none.error.contains("there is no defaultsd beside this program or in PATH"))
+        #expect(none.error.contains("there is no program defaultsd beside this one or in PATH"))
         environment["PATH"] = "/usr/bin:/bin:" + Desktop.programs
         let found = desktop.run([bin + "/defaultsctl", "domains"], environment: environment)
         #expect(found.status == 0)

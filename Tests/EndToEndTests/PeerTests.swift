@@ -176,7 +176,7 @@ import Testing
             print(daemon.wait(), *complaints)
             """, Desktop.programs + "/defaultsd"
         ).requireOutput()
-        let complaint = "defaultsd: error: The other end of the socket has closed it, or has sent"
+        let complaint = "defaultsd: error: The program at the other end of the socket has closed it"
         #expect(output.hasPrefix("69 \(complaint)"))
     }
 }

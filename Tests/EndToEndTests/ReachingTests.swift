@@ -72,7 +72,7 @@ import Testing
         #expect(left.status == 0)
         #expect(left.error.split(separator: "\n").count == 1, "\(left.error)")
         #expect(left.error.contains("The change of a key of org.example.App may be lost: "))
-        #expect(left.error.contains("no program defaultsd is installed"))
+        #expect(left.error.contains("defaultsd is not installed"))
     }
 
     @Test func `A session without a bus is told of as such, and not of a display`() throws {
@@ -176,7 +176,7 @@ import Testing
         #expect(link(String(path), desktop.directory.path + "/runtime/bus") == 0)
         let tool = Desktop.programs + "/defaultsctl"
         let read = desktop.run([tool, "read", Self.app, "Key"], environment: environment)
-        #expect(read.status == 1 && read.error.contains("defaultsd runs for this command alone"))
+        #expect(read.status == 1 && read.error.contains("defaultsd runs for this command only"))
         #expect(try other.number(forKey: "Key", in: Self.app) == 1)
     }
 }

@@ -75,9 +75,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{'a': <1>}", "['a']", "{}", "{}", "The key 'a' is to be set and to be removed."),
-        ("{}", "['a', 'a']", "{}", "{}", "The key 'a' stands twice in 'remove'."),
-        ("{}", "[]", "{}", "{'token': <''>}", "A token has 1 to 255,"),
+        ("{'a': <1>}", "['a']", "{}", "{}", "The key 'a' is both in 'set' and in 'remove'."),
+        ("{}", "['a', 'a']", "{}", "{}", "The key 'a' appears twice in 'remove'."),
+        ("{}", "[]", "{}", "{'token': <''>}", "A token has 1 to 255 bytes"),
         ("{}", "[]", "{}", "{'token': <1>}", "The option 'token' must be a string (s)."),
         ("{}", "[]", "{}", "{'durable': <1>}", "The option 'durable' must be a boolean (b)."),
         ("{}", "[]", "{}", "{'quick': <true>}", "There is no option 'quick'."),
@@ -110,8 +110,8 @@ import Testing
         let lines = output.split(separator: "\n")
         #expect(lines.count == 2)
         #expect(lines.allSatisfy { $0.hasPrefix("org.freedesktop.DBus.Error.InvalidArgs") })
-        #expect(lines.first?.contains("'k' stands twice in 'set'") == true)
-        #expect(lines.last?.contains("'k' stands twice in 'expected'") == true)
+        #expect(lines.first?.contains("'k' appears twice in 'set'") == true)
+        #expect(lines.last?.contains("'k' appears twice in 'expected'") == true)
     }
 
     @Test func `An archive that is refused is named by its key, and nothing is changed`() throws {

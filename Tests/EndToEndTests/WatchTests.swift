@@ -268,7 +268,7 @@ import Testing
         desktop.bus.stop()
         #expect(watcher.waitUntilExit() == 69)
         let error = try String(contentsOfFile: desktop.directory.path + "/error", encoding: .utf8)
-        #expect(error == "defaultsctl: The bus has gone; nothing more can be watched.\n")
+        #expect(error == "defaultsctl: The bus has gone, so nothing more can be watched.\n")
     }
 
     @Test(arguments: ["close at once", "close later"])

@@ -15,7 +15,7 @@ struct CodingBudgetTests {
     /// What the decoder says where the budget does not do.
     private func isTooLarge(_ body: () throws -> Void) -> Bool {
         summary(of: body)?.hasSuffix(
-            "is larger than \(Self.size) bytes with each shared object decoded again.") == true
+            "is larger than \(Self.size) bytes if each shared object is decoded again.") == true
     }
 
     /// A thousand references to one array of a thousand elements.

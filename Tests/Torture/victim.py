@@ -210,7 +210,7 @@ class Victim:
               f"{troubles} times trouble and {recoveries} times its end on the bus", self.told)
         errors = self.lines(3)
         check(len(errors) == troubles, f"{troubles} errors in the log", errors)
-        ends = [line for line in self.lines(5) if "takes changes again" in line]
+        ends = [line for line in self.lines(5) if "accepts changes again" in line]
         check(len(ends) == recoveries, f"{recoveries} notices of the end in the log", ends)
 
     def lines(self, priority: int) -> list[str]:

@@ -1,8 +1,8 @@
-/// A change of one domain that has not happened yet: it has no generation.
+/// A change of one domain that has not been made yet, so it has no generation.
 ///
-/// The caller has decided that it is a change, not a repetition of what holds already.
+/// The caller has checked that it changes something.
 package struct ChangeProposal: Sendable, Equatable {
-    /// A key and the archive that it is to have.
+    /// A key and its new archive.
     package struct Assignment: Sendable, Equatable {
         /// The key to set.
         package let key: Key
@@ -20,20 +20,20 @@ package struct ChangeProposal: Sendable, Equatable {
     package let domain: Domain
     /// What to set.
     ///
-    /// No key stands twice, here and in `removed` together.
+    /// Each key appears only once, here and in `removed` together.
     package let set: [Assignment]
     /// The keys to remove.
     package let removed: [Key]
-    /// Whether every key of the domain is removed, however many there are.
+    /// Whether every key of the domain is removed.
     ///
-    /// Nothing is named or set then, so that the change is small for a domain of any size.
+    /// No keys are named or set then. So the change is small for a domain of any size.
     package let clearsDomain: Bool
-    /// The name by which its caller may ask for the outcome again.
+    /// The token with which its caller may repeat the call.
     package let token: Token?
-    /// The unique bus name of the writer; empty where the change came from a file.
+    /// The unique bus name of the writer; empty if the change comes from a file.
     package let origin: String
 
-    /// Gathers a change.
+    /// Makes a proposal.
     package init(
         domain: Domain, set: [Assignment] = [], removed: [Key] = [], token: Token? = nil,
         origin: String
@@ -56,18 +56,23 @@ package struct ChangeProposal: Sendable, Equatable {
         self.origin = origin
     }
 
-    /// Whether the values of keys are as they were: all that is left is a token to remember.
+    /// Whether no key changes.
+    ///
+    /// Then there is only a token to remember.
     package var changesNothing: Bool { self.set.isEmpty && removed.isEmpty && !clearsDomain }
 }
 
-/// One change with its generation: what was set and removed in one domain, whole or not at all.
+/// A change with its generation: what was set and removed in one domain, as a whole or not at all.
 ///
-/// One that changes nothing brings a token alone, and the generation that was replied to it, which
+/// If it changes no key, it only brings a token. Its generation is then the one in the reply, which
 /// is that of an earlier change.
 ///
-/// Journal record, pending overlay, rows, page, signal and reply all derive from this one value.
+/// The journal record, the overlay, the rows, the page, the signal and the reply all derive from
+/// this one value.
 package struct ChangeSet: Sendable, Equatable {
-    /// The number of the change, which every key in it has; of a token alone, what was replied.
+    /// The number of the change, which every key in it gets.
+    ///
+    /// If there is only a token, the number in the reply.
     package let generation: Generation
     /// What changed.
     package let proposal: ChangeProposal
@@ -84,14 +89,15 @@ package struct ChangeSet: Sendable, Equatable {
     package var set: [ChangeProposal.Assignment] { proposal.set }
     /// The keys that were removed.
     package var removed: [Key] { proposal.removed }
-    /// Whether every key that the domain had was removed, without naming them.
+    /// Whether every key that the domain had was removed, without their names.
     package var clearsDomain: Bool { proposal.clearsDomain }
-    /// The name by which its caller may ask for the outcome again.
+    /// The token with which its caller may repeat the call.
     package var token: Token? { proposal.token }
-    /// The unique bus name of the writer; empty where the change came from a file.
+    /// The unique bus name of the writer; empty if the change came from a file.
     package var origin: String { proposal.origin }
 
-    /// The token and what was replied, without the change; nil where there is no token.
+    /// The token with the generation of the reply, and without the change; nil if there is no
+    /// token.
     package var tokenAlone: ChangeSet? {
         guard let token else { return nil }
         return ChangeSet(
@@ -100,17 +106,17 @@ package struct ChangeSet: Sendable, Equatable {
     }
 }
 
-/// The number of a change: a counter of the whole database, strictly increasing.
+/// The number of a change: a counter for the whole database, strictly increasing.
 ///
-/// It may jump, and it is never handed out twice. A new database begins at 1, so 0 is no
-/// generation and is free to mean "none".
+/// It may skip numbers, and no number is used twice. A new database begins at 1, so 0 can mean
+/// "none".
 package struct Generation: RawRepresentable, Hashable, Comparable, Sendable,
     CustomStringConvertible
 {
     /// The number.
     package let rawValue: UInt64
 
-    /// Takes a number as a generation; nil for 0, which is none.
+    /// Makes a generation from a number; nil for 0, which means "none".
     package init?(rawValue: UInt64) {
         guard rawValue != 0 else { return nil }
         self.rawValue = rawValue
@@ -123,13 +129,13 @@ package struct Generation: RawRepresentable, Hashable, Comparable, Sendable,
     /// The generation of a new database.
     package static let first = Generation(unchecked: 1)
 
-    /// The generation that many changes later.
+    /// The generation that is this many changes later.
     ///
-    /// A counter at the end of its range is a bug of the caller, who checks what comes from a file
-    /// against a bound far below it.
+    /// The caller must check numbers that come from a file. Passing the end of the range is a bug
+    /// of the caller.
     package func advanced(by changes: UInt64) -> Generation {
         let (sum, overflow) = rawValue.addingReportingOverflow(changes)
-        precondition(!overflow, "a generation was advanced past the end of 64 bits")
+        precondition(!overflow, "a generation does not fit into 64 bits")
         return Generation(unchecked: sum)
     }
 

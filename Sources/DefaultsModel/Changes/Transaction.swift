@@ -1,25 +1,25 @@
-/// What a caller asks of one domain in one go: all of it or nothing.
+/// What a caller wants to do to one domain in one change: everything or nothing.
 ///
 /// Invariants:
-/// 1. No key stands twice, neither among those to set, nor among those to remove, nor in both.
-/// 2. No key, and not the whole domain, is expected to be two things.
+/// 1. Each key appears only once, among the keys to set and the keys to remove together.
+/// 2. There is only one expectation of each key, and only one of the whole domain.
 package struct Transaction: Sendable {
     /// The domain.
     package let domain: Domain
     /// The keys to remove.
     package let removed: [Key]
-    /// What must hold for anything to happen.
+    /// The conditions for making the change.
     package let expected: [Expectation]
-    /// The name by which the caller may ask for the outcome again.
+    /// The token with which the caller may repeat the call.
     package let token: Token?
 
-    /// Gathers a transaction.
+    /// Makes a transaction.
     ///
-    /// The values to be set are not part of it: they are looked at one by one as they are read.
+    /// It does not contain the values to set: they are checked one by one while they are read.
     ///
     /// - Parameters:
     ///   - set: The keys that are to be set.
-    /// - Throws: `ModelError` with code `.invalidTransaction` where an invariant does not hold.
+    /// - Throws: `ModelError` with code `.invalidTransaction` if an invariant does not hold.
     package init(
         domain: Domain, set: [Key], removed: [Key], expected: [Expectation], token: Token?
     ) throws(ModelError) {
@@ -50,16 +50,21 @@ extension Expectation {
     }
 }
 
-/// What a transaction expects to find; where it does not, nothing is changed.
+/// A condition of a transaction.
+///
+/// If it does not hold, nothing is changed.
 package enum Expectation: Hashable, Sendable {
-    /// The key has not been changed since it got this generation; it is absent where there is none.
+    /// The key was last changed at this generation.
+    ///
+    /// Nil: the key is absent.
     case key(Key, Generation?)
-    /// Nothing in the domain has been changed after this generation; the domain has no keys where
-    /// there is none.
+    /// Nothing in the domain has changed after this generation.
+    ///
+    /// Nil: the domain has no keys.
     case wholeDomain(Generation?)
 
-    /// Reads an expectation as a caller writes it: a key, or an empty text for the whole domain, and
-    /// a number, or 0 for what must not be there.
+    /// Makes an expectation from what a caller sends: a key, or an empty text for the whole domain,
+    /// and a generation, or 0 if it must be absent.
     ///
     /// - Throws: `ModelError` with code `.invalidKey`.
     package init(_ subject: String, _ number: UInt64) throws(ModelError) {
@@ -70,25 +75,25 @@ package enum Expectation: Hashable, Sendable {
     /// Whether the expectation of a key holds.
     ///
     /// - Parameters:
-    ///   - expected: The generation that it must have; nil where it must be absent.
-    ///   - actual: The generation that it has; nil where it is absent.
+    ///   - expected: The generation that the key must have; nil if it must be absent.
+    ///   - actual: The generation that the key has; nil if it is absent.
     package static func holds(expected: Generation?, actual: Generation?) -> Bool {
         expected == actual
     }
 
     /// Whether the expectation of a whole domain holds.
     ///
-    /// A generation of the database serves as well as one of the domain: a caller who has read all
-    /// of it at some generation expects that nothing has come after. That takes a database that
-    /// knows what has. It does not after a generation that it has not reached, nor after one from
-    /// before a power cut or a restored backup, when the domain may have been another; only the
-    /// domain's own last change proves itself, as no number is given twice.
+    /// The expected generation may be any generation of the database: a caller who has read the
+    /// whole domain at it expects that no change has come after. The database must know all changes
+    /// since then. It does not if it has not reached that generation, or if there was a power cut
+    /// or a restored backup since then: the domain may have been different. In these cases only the
+    /// generation of the domain's last change is accepted, because no number is used twice.
     ///
     /// - Parameters:
-    ///   - expected: The generation after which nothing may have changed; nil where there must be no
+    ///   - expected: The generation after which nothing may have changed; nil if there must be no
     ///     keys.
-    ///   - lastChange: The domain's last change; nil where it never had one.
-    ///   - isOnRecord: Whether the database knows all that came after the expected generation.
+    ///   - lastChange: The domain's last change; nil if it never had one.
+    ///   - isOnRecord: Whether the database knows all changes after the expected generation.
     ///   - isEmpty: Whether the domain has no keys.
     package static func holds(
         expected: Generation?, lastChange: Generation?, isOnRecord: Bool, isEmpty: Bool
@@ -99,25 +104,29 @@ package enum Expectation: Hashable, Sendable {
     }
 }
 
-/// The name that a caller gives to a transaction, so that it may ask for the outcome again after
-/// a reply that was lost: 1 to 255 bytes of UTF-8 without NUL.
+/// A name that a caller gives to a transaction, so that it can repeat the call after a lost reply:
+/// 1 to 255 bytes of UTF-8 without NUL.
 package struct Token: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes that it may have.
     package static let maximumLength = 255
 
-    /// How many tokens of a domain are remembered; the oldest are forgotten first.
+    /// How many tokens of a domain are remembered.
+    ///
+    /// The oldest are forgotten first.
     package static let rememberedPerDomain = 1024
 
-    /// How many tokens of all domains together are remembered; the oldest are forgotten first.
+    /// How many tokens of all domains together are remembered.
+    ///
+    /// The oldest are forgotten first.
     package static let rememberedInAll = 16_384
 
     /// The token's text.
     package let name: String
 
-    /// Takes text as a token.
+    /// Makes a token from a text.
     ///
-    /// - Throws: `ModelError` with code `.invalidTransaction` where it is empty, too long or has a
-    ///   NUL.
+    /// - Throws: `ModelError` with code `.invalidTransaction` if it is empty, too long or contains
+    ///   a NUL.
     package init(_ name: String) throws(ModelError) {
         guard (1...Token.maximumLength).contains(name.utf8.count), !name.utf8.contains(0) else {
             throw .invalidToken(name)
@@ -128,7 +137,7 @@ package struct Token: Hashable, Sendable, CustomStringConvertible {
     /// The token's text.
     package var description: String { name }
 
-    /// Whether both are the same bytes.
+    /// Whether both have the same bytes.
     package static func == (one: Token, other: Token) -> Bool {
         one.name.utf8.elementsEqual(other.name.utf8)
     }

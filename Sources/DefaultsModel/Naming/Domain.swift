@@ -12,15 +12,15 @@ package import DefaultsTerms
 /// domain.spelling(on: hosts) // "org.example.Editor@host"
 /// ```
 package struct Domain: Hashable, Sendable {
-    /// The most bytes that the name may have, the suffix not counted.
+    /// The most bytes that the name may have, without the suffix.
     package static let maximumLength = 255
 
     /// The name without suffix; ASCII only.
     package let name: String
-    /// The layer that the suffix picked.
+    /// The layer that the suffix selects.
     package let layer: Layer
 
-    /// For callers in this module that have checked the name against the grammar.
+    /// For callers in this module that have validated the name.
     init(checked name: String, layer: Layer) {
         self.name = name
         self.layer = layer
@@ -31,11 +31,13 @@ package struct Domain: Hashable, Sendable {
         Domain(checked: name, layer: layer)
     }
 
-    /// The domain's text as a caller on this machine writes it; parsing it there gives the domain
-    /// back.
+    /// The domain as a caller on this machine spells it.
     ///
-    /// The layer of this machine is `@host`; that of another one is `@host:NAME`, with its identity
-    /// where its name is not known, or would stand for another one.
+    /// Parsing this text on this machine gives the domain back.
+    ///
+    /// The layer of this machine is `@host`, and that of another machine is `@host:NAME`. The
+    /// machine's ID is used in place of its name if the name is unknown or could mean another
+    /// machine.
     package func spelling(on hosts: HostNames) -> String {
         guard case .host(let host) = layer else { return description }
         let isThis = host == hosts.this.id
@@ -44,7 +46,7 @@ package struct Domain: Hashable, Sendable {
                 ? LayerName.host.suffix : LayerName.suffix(ofHost: hosts.spelling(of: host)))
     }
 
-    /// Whether the byte may stand in an element of a name.
+    /// Whether an element of a name may contain the byte.
     static func isElementByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -57,7 +59,7 @@ package struct Domain: Hashable, Sendable {
 }
 
 extension Domain: Comparable {
-    /// Orders by name, byte by byte, and within a name by layer.
+    /// Compares by name, byte by byte, and then by layer.
     package static func < (one: Domain, other: Domain) -> Bool {
         one.name == other.name
             ? one.layer < other.layer
@@ -66,7 +68,7 @@ extension Domain: Comparable {
 }
 
 extension Domain: CustomStringConvertible {
-    /// The domain's text with the identity of every machine, also of this one.
+    /// The domain with the ID of the machine, also for this machine.
     package var description: String {
         switch layer {
         case .host(let host): name + LayerName.suffix(ofHost: host.description)
@@ -76,15 +78,15 @@ extension Domain: CustomStringConvertible {
 }
 
 extension Domain {
-    /// Reads a domain as a caller writes it: a name, and perhaps a suffix that picks a layer.
+    /// Parses a domain as a caller spells it: a name, and optionally a suffix that selects a layer.
     ///
     /// - Parameters:
     ///   - text: Such as `org.example.Editor`, or the same with `@host`, `@host:NAME`, `@managed`
     ///     or `@system`.
     ///   - hosts: This machine, which `@host` means, and the others that `@host:NAME` may mean. A
-    ///     name that none of them has stands for itself, as for a machine that is yet to come.
+    ///     name that none of them has is used as an ID, because that machine may be added later.
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
-    ///   byte; also where several others have the name.
+    ///   byte. A host name that several other machines have is an error, too.
     package init(_ text: String, on hosts: HostNames) throws(ModelError) {
         let utf8 = text.utf8
         let end = utf8.firstIndex(of: UInt8(ascii: "@")) ?? utf8.endIndex
@@ -93,7 +95,9 @@ extension Domain {
         self.init(checked: String(text[..<end]), layer: layer)
     }
 
-    /// Reads the name of an application, or of the global domain: no suffix picks a layer.
+    /// Parses the name of an application or of the global domain.
+    ///
+    /// A suffix is not allowed.
     ///
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
     ///   byte.
@@ -106,7 +110,7 @@ extension Domain {
             in: text, offset: text.utf8.distance(from: text.startIndex, to: offset))
     }
 
-    /// Takes a name that has no suffix, and a layer.
+    /// Makes a domain from a name without a suffix and a layer.
     ///
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which
     ///   byte.
@@ -133,7 +137,7 @@ extension Domain {
         guard !elementIsEmpty else { throw .emptyElement(in: text, offset: name.count) }
     }
 
-    /// Reads a suffix, which begins with `@` or is empty.
+    /// Parses a suffix, which begins with `@` or is empty.
     private static func parseLayer(
         _ suffix: Substring, of text: String, on hosts: HostNames
     ) throws(ModelError) -> Layer {
@@ -158,7 +162,7 @@ extension Domain {
     }
 }
 
-/// Which of a domain's layers is meant; a suffix of the domain's spelling picks it.
+/// A layer of a domain, which the suffix of the domain's spelling selects.
 package enum Layer: Hashable, Comparable, Sendable {
     /// The user's values for every machine; no suffix.
     case domain
@@ -171,10 +175,10 @@ package enum Layer: Hashable, Comparable, Sendable {
 
     /// Whether callers may change it.
     ///
-    /// A write to any other is refused as locked.
+    /// A write to any other layer is refused as locked.
     package var isWritable: Bool { name.isWritable }
 
-    /// The layer's name, whatever the machine.
+    /// The layer's name, which is the same for all machines.
     package var name: LayerName {
         switch self {
         case .domain: .domain

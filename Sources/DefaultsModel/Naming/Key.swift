@@ -2,16 +2,16 @@ import DefaultsTerms
 
 /// The name of a value in a domain: 1 to 1024 bytes of UTF-8 without NUL.
 ///
-/// Two keys are the same when their bytes are. Swift's strings also equate characters that are
-/// spelled differently ("é" as one scalar or as two); keys do not, as neither D-Bus nor the
+/// Two keys are equal if their bytes are equal. Swift's strings also treat different spellings of a
+/// character as equal ("é" as one scalar or as two). Keys do not, because neither D-Bus nor the
 /// database does.
 package struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The key's text.
     package let name: String
 
-    /// Takes text as a key.
+    /// Makes a key from a text.
     ///
-    /// - Throws: `ModelError` with code `.invalidKey` where it is empty, too long or has a NUL.
+    /// - Throws: `ModelError` with code `.invalidKey` if it is empty, too long or contains a NUL.
     package init(_ name: String) throws(ModelError) {
         let utf8 = name.utf8
         guard !utf8.isEmpty else { throw .emptyKey }
@@ -22,9 +22,9 @@ package struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    /// Takes a key as the database keeps it: what callers may name, and ``fileRecord``.
+    /// Makes a key from what the database has: a key that callers may name, or ``fileRecord``.
     ///
-    /// - Throws: `ModelError` with code `.invalidKey` where it is too long or has a NUL.
+    /// - Throws: `ModelError` with code `.invalidKey` if it is too long or contains a NUL.
     package init(stored name: String) throws(ModelError) {
         if name.isEmpty { self = .fileRecord } else { try self.init(name) }
     }
@@ -33,9 +33,9 @@ package struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    /// The key under which a layer that is made of files keeps the record of them.
+    /// The key under which a layer that is made of files stores its record of these files.
     ///
-    /// It is empty, so that no caller can name it, and no read of a domain lists it.
+    /// It is empty. So no caller can name it, and no read of a domain lists it.
     package static let fileRecord = Key(unchecked: "")
 
     /// The length in bytes.
@@ -44,25 +44,27 @@ package struct Key: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The key's text.
     package var description: String { name }
 
-    /// The key in quotes, fit for a message or a log, or words for the one that has no name.
+    /// The key in quotes for a message or a log.
+    ///
+    /// `fileRecord`, which has no name, is described in words.
     package var quotedForMessage: String {
         self == .fileRecord ? "the record of the files" : name.quotedForMessage
     }
 
-    /// Whether both are the same bytes.
+    /// Whether both have the same bytes.
     package static func == (one: Key, other: Key) -> Bool {
         one.name.utf8.elementsEqual(other.name.utf8)
     }
 
-    /// Orders by bytes, as the database does.
+    /// Compares by bytes, as the database does.
     package static func < (one: Key, other: Key) -> Bool {
         one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
     }
 
-    /// Hashes the bytes, so that keys that differ only in spelling fall apart.
+    /// Hashes the bytes, so that keys that differ only in their spelling get different hashes.
     package func hash(into hasher: inout Hasher) {
         var name = name
-        // The buffer is read during the call only.
+        // The buffer is used only during the call.
         name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
     }

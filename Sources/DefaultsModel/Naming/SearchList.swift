@@ -1,29 +1,29 @@
 import DefaultsTerms
 
-/// Where a key of an application is looked for: the layers that stand in files and in the database,
-/// the strongest first.
+/// The layers that a search for an application's key looks into, the strongest first.
 ///
-/// (Arguments of the command line stand behind `managed`, registered defaults last of all; both are
-/// known to the application alone.)
+/// The application itself adds two more, which the service does not know: command line arguments
+/// after `global-managed`, and registered defaults at the end.
 ///
 /// ```swift
 /// SearchList(of: "org.example.Editor", on: thisMachine).places.map(\.name)
 /// // ["managed", "global-managed", "host", "domain", "global-host", "global", "system", "global-system"]
 /// ```
 package struct SearchList: Sendable {
-    /// One of the layers.
+    /// One entry of the list.
     package struct Place: Sendable, Equatable {
-        /// What the contract calls it.
+        /// Its name in the contract.
         package let name: String
-        /// Where the key is looked for.
+        /// The domain and layer to look into.
         package let domain: Domain
     }
 
-    /// The layers, the strongest first.
+    /// The entries, the strongest first.
     package let places: [Place]
 
-    /// The search list of an application, or that of the global domain by itself, whose layers are
-    /// looked through once.
+    /// The search list of an application.
+    ///
+    /// For the global domain, each of its layers is searched once.
     package init(of domain: Domain, on host: HostID) {
         places = SearchPlace.order(of: domain.name).map { place in
             let layer: Layer =

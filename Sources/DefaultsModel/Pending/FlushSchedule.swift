@@ -1,14 +1,14 @@
-/// When the pending changes are written to disk.
+/// Decides when the pending changes are written to disk.
 ///
 /// Invariants:
-/// 1. With changes pending and the disk well, a flush is due 250 ms after the last change and 2 s
-///    after the first, whichever comes first.
-/// 2. It is due at once when 8 MiB are pending, and on demand.
-/// 3. After a failure the next try is due 1 s later, and after each further one twice as long, to
-///    60 s at most. Neither changes nor their size hasten it; a demand does.
-/// 4. With nothing pending, and during a flush, nothing is due.
+/// 1. If changes are pending and the last flush did not fail, a flush is due 250 ms after the last
+///    change or 2 s after the first one, whichever comes first.
+/// 2. A flush is due at once if 8 MiB are pending, or on demand.
+/// 3. After a failure the retry is due 1 s later. Each further failure doubles the pause, up to 60
+///    s. New changes and their size do not shorten the pause. A demand does.
+/// 4. If nothing is pending, or a flush is in progress, nothing is due.
 ///
-/// The schedule knows no clock: whoever owns it tells it the time and asks when to wake up.
+/// The schedule has no clock: its owner passes the time and asks when to wake up.
 ///
 /// ```swift
 /// schedule.changed(at: now, pendingBytes: database.pendingBytes)
@@ -19,14 +19,14 @@ package struct FlushSchedule: Sendable {
     package static let quietPeriod = Duration.milliseconds(250)
     /// How long after the first change a flush is due at the latest.
     package static let longestDelay = Duration.seconds(2)
-    /// From how many pending bytes on a flush is due at once: 8 MiB.
+    /// How many pending bytes make a flush due at once: 8 MiB.
     package static let pendingBytesForFlush = 8 << 20
-    /// How long after the first failure the next try is due.
+    /// The pause before the first retry.
     package static let firstRetryDelay = Duration.seconds(1)
-    /// How long after a failure the next try is due at the latest.
+    /// The longest pause before a retry.
     package static let longestRetryDelay = Duration.seconds(60)
 
-    /// Changes that no flush has taken up yet.
+    /// Changes that no flush has included yet.
     private struct Waiting {
         let first: ContinuousClock.Instant
         var last: ContinuousClock.Instant
@@ -40,17 +40,21 @@ package struct FlushSchedule: Sendable {
 
     private var waiting: Waiting?
     private var isFlushing = false
-    /// When to try again; set by a failure, cleared by the next try.
+    /// When to retry.
+    ///
+    /// A failure sets this, and the retry clears it.
     private var retry: ContinuousClock.Instant?
-    /// How long the try after the next failure waits.
+    /// The pause after the next failure.
     private var retryDelay = firstRetryDelay
 
     /// A schedule with nothing pending.
     package init() {}
 
-    /// When the next flush is to begin; it may lie in the past.
+    /// When the next flush is to begin.
     ///
-    /// Nil where there is nothing to do.
+    /// This may be in the past.
+    ///
+    /// Nil if there is nothing to do.
     package var due: ContinuousClock.Instant? {
         isFlushing ? nil : retry ?? waiting?.due
     }
@@ -59,7 +63,7 @@ package struct FlushSchedule: Sendable {
     ///
     /// - Parameters:
     ///   - now: When it was acknowledged.
-    ///   - pendingBytes: The bytes that the next flush is to write, this change included.
+    ///   - pendingBytes: What the next flush will write, in bytes, including this change.
     package mutating func changed(at now: ContinuousClock.Instant, pendingBytes: Int) {
         var changed = waiting ?? Waiting(first: now, last: now)
         changed.last = now
@@ -67,15 +71,15 @@ package struct FlushSchedule: Sendable {
         waiting = changed
     }
 
-    /// Notes that somebody waits for what is pending to be on disk.
+    /// Notes that a caller waits until the pending changes are on disk.
     ///
-    /// During a flush this hastens the next one, if there are changes for it.
+    /// If a flush is in progress, this hastens the next one, if there are changes for it.
     package mutating func demanded(at now: ContinuousClock.Instant) {
         waiting?.urgent = now
         if retry != nil { retry = now }
     }
 
-    /// Notes that a flush of all that is pending has begun.
+    /// Notes that a flush of all pending changes has begun.
     package mutating func flushBegan() {
         precondition(!isFlushing, "one flush at a time")
         isFlushing = true
@@ -83,14 +87,14 @@ package struct FlushSchedule: Sendable {
         retry = nil
     }
 
-    /// Notes that the flush has ended and what it wrote is on disk.
+    /// Notes that the flush has succeeded: what it wrote is on disk.
     package mutating func flushSucceeded() {
         precondition(isFlushing, "no flush was begun")
         isFlushing = false
         retryDelay = FlushSchedule.firstRetryDelay
     }
 
-    /// Notes that the flush has failed and what it was to write is still pending.
+    /// Notes that the flush has failed: what it was to write is still pending.
     package mutating func flushFailed(at now: ContinuousClock.Instant) {
         precondition(isFlushing, "no flush was begun")
         isFlushing = false

@@ -1,28 +1,30 @@
-/// What is pending of one domain.
+/// The pending changes of one domain.
 package struct PendingDomain: Sendable {
     /// The keys that changed.
     package private(set) var entries: [Key: PendingEntry] = [:]
-    /// The change that removed every key that the domain had; what is in `entries` came after it.
+    /// The change that removed every key of the domain.
+    ///
+    /// The changes in `entries` came after it.
     package private(set) var cleared: Generation?
-    /// The last change of the domain; nil where only tokens are pending.
+    /// The last change of the domain; nil if only tokens are pending.
     package private(set) var lastChange: Generation?
-    /// The tokens of the domain's transactions, each with the generation that was replied.
+    /// The tokens of the domain's transactions, each with the generation of its reply.
     package private(set) var tokens = PendingTokens()
-    /// The domain's keys when all of this is written.
+    /// The totals of the domain's keys after these changes.
     package private(set) var totals: KeyTotals
 
     init(totals: KeyTotals) {
         self.totals = totals
     }
 
-    /// What is pending for a key; nil where what came before has the say.
+    /// The pending change of a key; nil if there is none here.
     func entry(_ key: Key) -> PendingEntry? {
         entries[key] ?? cleared.map { PendingEntry(archive: nil, generation: $0) }
     }
 
-    /// Takes in a change that came after these.
+    /// Adds a change, which must be newer than all changes here.
     ///
-    /// - Returns: By how many bytes the memory of it all has grown.
+    /// - Returns: How many more bytes of memory all of it needs.
     mutating func add(_ change: ChangeSet, totals: KeyTotals) -> Int {
         self.totals = totals
         var growth = 0
@@ -40,9 +42,9 @@ package struct PendingDomain: Sendable {
         return growth
     }
 
-    /// Takes in what came after these.
+    /// Adds changes that are all newer than the ones here.
     ///
-    /// - Returns: By how many bytes the memory of it all has grown.
+    /// - Returns: How many more bytes of memory all of it needs.
     mutating func add(_ later: PendingDomain) -> Int {
         var growth = later.cleared.map { clear(at: $0) } ?? 0
         for (key, entry) in later.entries { growth += put(entry, key) }
@@ -75,7 +77,7 @@ package struct PendingDomain: Sendable {
 // MARK: Sizes
 
 extension PendingDomain {
-    /// By how many bytes a change would have this grow.
+    /// How many more bytes of memory a change would need here.
     func growth(by proposal: ChangeProposal) -> Int {
         func growth(_ key: Key, _ archive: [UInt8]?) -> Int {
             let replaced = entries[key].map { PendingDomain.size(of: key, $0.archive) }
@@ -101,43 +103,45 @@ extension PendingDomain {
     }
 }
 
-/// What a key is to become on disk.
+/// The pending change of a key.
 package struct PendingEntry: Sendable, Equatable {
-    /// The archive; nil where the key was removed.
+    /// The archive; nil if the key was removed.
     package let archive: [UInt8]?
-    /// The change that made it so.
+    /// The generation of the change.
     package let generation: Generation
 
-    /// Pairs an archive, or a removal, with its generation.
+    /// Makes a pending change from an archive, or nil for a removal, and its generation.
     package init(archive: [UInt8]?, generation: Generation) {
         self.archive = archive
         self.generation = generation
     }
 }
 
-/// How many keys a domain has and how long their names are together.
+/// How many keys a domain has, and the total length of their names.
 ///
-/// They are kept up to date with each change, so that the limit on names and the list of domains
-/// need no look at the keys themselves.
+/// Each change updates them. So the limit on names and the list of domains do not need the keys
+/// themselves.
 package struct KeyTotals: Hashable, Sendable {
     /// The number of keys.
     package private(set) var keys: Int
-    /// The length of their names together, in bytes.
+    /// The total length of their names, in bytes.
     package private(set) var nameBytes: Int
 
-    /// The totals of a domain; those of one that has no keys, where nothing is given.
+    /// The totals of a domain.
+    ///
+    /// By default, those of a domain without keys.
     package init(keys: Int = 0, nameBytes: Int = 0) {
         self.keys = keys
         self.nameBytes = nameBytes
     }
 
-    /// Counts a key in that was not there.
+    /// Counts a key that was added.
     package mutating func add(_ key: Key) {
         keys += 1
         nameBytes += key.length
     }
 
-    /// Counts a key out that was there.
+    /// Subtracts a key that was removed.
     package mutating func remove(_ key: Key) {
         keys -= 1
         nameBytes -= key.length
@@ -146,17 +150,17 @@ package struct KeyTotals: Hashable, Sendable {
 
 /// The newest tokens of a domain's transactions, in the order in which they were remembered.
 ///
-/// It holds no more of them than a domain remembers on disk, so that very many between two flushes
-/// need no memory.
+/// It has at most as many tokens as the disk keeps for a domain. So very many tokens between two
+/// flushes need no more memory.
 ///
 /// ```swift
 /// for (token, generation) in pending.tokens.inOrder { write(token, generation) }
 /// ```
 package struct PendingTokens: Sendable {
     private var generations: [Token: Generation] = [:]
-    /// All of them: in order at first and, when they are as many as may be, a ring.
+    /// All of them: in order at first, and as a ring when the limit is reached.
     private var ring: [Token] = []
-    /// Where the oldest stands.
+    /// The index of the oldest one.
     private var oldest = 0
 
     /// Whether there are none.
@@ -165,23 +169,26 @@ package struct PendingTokens: Sendable {
     /// How many there are.
     package var count: Int { ring.count }
 
-    /// All of them with the generations that were replied, the oldest first.
+    /// All of them with the generations of their replies, the oldest first.
     package var inOrder: [(token: Token, generation: Generation)] {
         (ring[oldest...] + ring[..<oldest]).compactMap { token in
             generations[token].map { (token, $0) }
         }
     }
 
-    /// What was replied to the transaction with this token; nil where it is not among them.
+    /// The generation of the reply to the transaction with this token; nil if the token is not
+    /// here.
     package subscript(token: Token) -> Generation? { generations[token] }
 
-    /// The token that makes room for another; nil where there is room, or that one is here already.
+    /// The token that a new one replaces; nil if there is room, or if the new one is already here.
     func forgotten(for token: Token) -> Token? {
         let isFull = ring.count == Token.rememberedPerDomain
         return isFull && generations[token] == nil ? ring[oldest] : nil
     }
 
-    /// Remembers a token as the newest; one that is here already keeps its place.
+    /// Remembers a token as the newest.
+    ///
+    /// A token that is already here keeps its position.
     mutating func remember(_ token: Token, _ generation: Generation) {
         let forgotten = forgotten(for: token)
         guard generations.updateValue(generation, forKey: token) == nil else { return }

@@ -1,49 +1,53 @@
-/// What is acknowledged but not on disk, laid over the store: reads look here first.
+/// The acknowledged changes that are not on disk yet.
+///
+/// Reads look here first, and then into the store.
 ///
 /// Invariants:
-/// 1. A change is in `current` or in `flushing`, from its acknowledgement until it is on disk.
+/// 1. From its acknowledgement until it is on disk, a change is in `current` or in `flushing`.
 /// 2. Every change in `current` is newer than every change in `flushing`.
-/// 3. Of one key each of the two holds the newest change that it was given.
-/// 4. Of a domain each of the two holds the newest tokens, in the order in which they came.
-/// 5. The totals of a domain are those after all of its changes, pending ones included.
-/// 6. No cost here grows with the database. Beginning and finishing a flush copies nothing; only
-///    taking back a failed one costs as much as is pending.
+/// 3. Both of them have only the newest change of each key.
+/// 4. Both of them have the newest tokens of each domain, in the order in which they came.
+/// 5. The totals of a domain include all of its changes, also the pending ones.
+/// 6. The cost of an operation does not grow with the database. Beginning and finishing a flush
+///    copies nothing. Only abandoning a flush costs as much as is pending.
 package struct PendingOverlay: Sendable {
     /// The most bytes that may be pending: 64 MiB.
     package static let maximumBytes = 64 << 20
 
-    /// What memory an entry is taken to need beside its key and its archive, in bytes.
+    /// The memory that an entry is estimated to need besides its key and its archive, in bytes.
     package static let entryOverhead = 128
 
     private var current = PendingChanges()
     private var flushing: PendingChanges?
 
-    /// An overlay with nothing in it.
+    /// An empty overlay.
     package init() {}
 
-    /// Acknowledged changes that are not on disk.
+    /// How many acknowledged changes are not on disk.
     package var count: Int { current.count + (flushing?.count ?? 0) }
 
     /// The memory that they need, in bytes.
     package var bytes: Int { current.bytes + (flushing?.bytes ?? 0) }
 
-    /// The part of `bytes` that no flush has taken up yet.
+    /// The part of `bytes` that no flush has included yet.
     package var bytesToFlush: Int { current.bytes }
 
-    /// Whether there is something to flush, or being flushed: changes, or tokens alone.
+    /// Whether nothing is pending and no flush is in progress.
+    ///
+    /// Tokens without a change count, too.
     package var isEmpty: Bool { current.isEmpty && flushing?.isEmpty ?? true }
 
-    /// Whether all of it is in the flush under way.
+    /// Whether the flush in progress includes everything.
     package var isTakenUp: Bool { current.isEmpty && flushing != nil }
 
-    /// What is pending for a key; nil where the store has the say.
+    /// The pending change of a key; nil if there is none, so that the store decides.
     package func entry(_ domain: Domain, _ key: Key) -> PendingEntry? {
         current.domains[domain]?.entry(key) ?? flushing?.domains[domain]?.entry(key)
     }
 
-    /// All keys of a domain for which something is pending by name.
+    /// All keys of a domain that have a pending change of their own.
     ///
-    /// Of the store's keys those that are not among them hold, unless the domain was cleared.
+    /// For other keys the store decides, unless the domain was cleared.
     package func entries(of domain: Domain) -> [Key: PendingEntry] {
         let newer = current.domains[domain]
         let entries = newer?.entries ?? [:]
@@ -53,81 +57,81 @@ package struct PendingOverlay: Sendable {
         return older.merging(entries) { _, newer in newer }
     }
 
-    /// The last change that removed every key of a domain at once; nil where none is pending.
+    /// The last change that removed every key of a domain at once; nil if there is none pending.
     ///
-    /// Nothing that the store has of the domain holds then.
+    /// If there is one, everything that the store has for the domain is obsolete.
     package func cleared(_ domain: Domain) -> Generation? {
         current.domains[domain]?.cleared ?? flushing?.domains[domain]?.cleared
     }
 
-    /// All domains for which something is pending.
+    /// All domains that have pending changes or tokens.
     package var domains: Set<Domain> {
         Set(current.domains.keys).union(flushing?.domains.keys ?? [:].keys)
     }
 
-    /// The last change of a domain; nil where none is pending and the store has the say.
+    /// The last change of a domain; nil if there is none pending, so that the store decides.
     package func lastChange(of domain: Domain) -> Generation? {
         current.domains[domain]?.lastChange ?? flushing?.domains[domain]?.lastChange
     }
 
-    /// The generation that was replied to a transaction with this token; nil where the store has
-    /// the say.
+    /// The generation of the reply to a transaction with this token; nil if the token is not
+    /// pending, so that the store decides.
     package func generation(of token: Token, in domain: Domain) -> Generation? {
         current.domains[domain]?.tokens[token] ?? flushing?.domains[domain]?.tokens[token]
     }
 
-    /// All tokens of a domain that are pending, in the order in which they were remembered.
+    /// All pending tokens of a domain, in the order in which they were remembered.
     func tokens(of domain: Domain) -> [(token: Token, generation: Generation)] {
         [flushing, current].flatMap { $0?.domains[domain]?.tokens.inOrder ?? [] }
     }
 
-    /// The keys of a domain after all pending changes; nil where none is pending and the store
-    /// has the say.
+    /// The totals of a domain after all pending changes; nil if there are none, so that the store
+    /// decides.
     package func totals(of domain: Domain) -> KeyTotals? {
         current.domains[domain]?.totals ?? flushing?.domains[domain]?.totals
     }
 
-    /// By how many bytes the overlay would grow.
+    /// How many more bytes of memory a change would need.
     ///
-    /// A change that replaces a larger one gives less than 0.
+    /// The result is negative if the change replaces a larger one.
     package func growth(by proposal: ChangeProposal) -> Int {
         let domain = current.domains[proposal.domain] ?? PendingDomain(totals: KeyTotals())
         return domain.growth(by: proposal)
     }
 
-    /// Takes a change in.
+    /// Adds a change.
     ///
     /// - Parameters:
-    ///   - change: Newer than all before it, unless it changes nothing and only brings a token.
-    ///   - totals: The keys of its domain after it.
+    ///   - change: It must be newer than all before it, unless it only brings a token.
+    ///   - totals: The totals of its domain after it.
     package mutating func add(_ change: ChangeSet, totals: KeyTotals) {
         precondition(
             change.proposal.changesNothing
                 || change.generation > (current.newest ?? flushing?.newest ?? .first),
-            "changes are added in the order of their generations")
+            "changes must be added in the order of their generations")
         current.add(change, totals: totals)
     }
 
-    /// Begins a flush of all that is pending.
+    /// Begins a flush of everything that is pending.
     ///
-    /// What is added from now on is not part of it.
+    /// Changes that are added later are not part of it.
     ///
-    /// - Returns: What to write; nothing is copied.
+    /// - Returns: What to write. Nothing is copied.
     package mutating func beginFlush() -> PendingChanges {
-        precondition(flushing == nil, "one flush at a time")
+        precondition(flushing == nil, "another flush is in progress")
         let changes = current
         flushing = changes
         current = PendingChanges()
         return changes
     }
 
-    /// Ends the flush: what was written leaves the overlay.
+    /// Ends the flush: the overlay drops what was written.
     package mutating func finishFlush() {
         precondition(flushing != nil, "no flush was begun")
         flushing = nil
     }
 
-    /// Ends the flush without success: what it was to write is pending as before.
+    /// Ends a flush that has failed: what it was to write is pending as before.
     package mutating func abandonFlush() {
         guard var older = flushing else { preconditionFailure("no flush was begun") }
         older.add(current)
@@ -137,11 +141,12 @@ package struct PendingOverlay: Sendable {
 }
 
 extension PendingOverlay {
-    /// What is pending as changes again, in the order of their generations, without what later
-    /// changes have replaced.
+    /// What is pending as a list of changes, in the order of their generations.
     ///
-    /// The tokens follow as changes of their own, which change nothing, those of a domain in the
-    /// order in which they were remembered. The writers' bus names are not kept.
+    /// A key that was changed several times is only in the last of them.
+    ///
+    /// The tokens follow as separate changes without keys. The tokens of a domain are in the order
+    /// in which they were remembered. The bus names of the writers are lost.
     package var changeSets: [ChangeSet] {
         var parts: [Generation: Parts] = [:]
         var tokens: [ChangeSet] = []
@@ -162,7 +167,7 @@ extension PendingOverlay {
             .map { ChangeSet(generation: $0.key, proposal: $0.value.proposal) } + tokens
     }
 
-    /// What is left of one change; a change is one domain's.
+    /// What is left of one change, which belongs to one domain.
     private struct Parts {
         let domain: Domain
         var set: [ChangeProposal.Assignment] = []
@@ -185,7 +190,9 @@ extension PendingOverlay {
     }
 }
 
-/// Changes on their way to disk, coalesced: of several to one key only the last is left.
+/// Changes that are being written to disk.
+///
+/// Of several changes of a key only the last one is left.
 ///
 /// ```swift
 /// for (domain, pending) in changes.domains {
@@ -195,22 +202,26 @@ extension PendingOverlay {
 package struct PendingChanges: Sendable {
     /// The domains that changed.
     package private(set) var domains: [Domain: PendingDomain] = [:]
-    /// The changes that went in, each counted once however many keys it has.
+    /// How many changes were added.
+    ///
+    /// A change counts once, whatever the number of its keys.
     package private(set) var count = 0
-    /// The memory of it all: keys, archives, tokens, and a fixed amount for each.
+    /// The memory that all of it needs: keys, archives, tokens, and a fixed amount for each of
+    /// them.
     package private(set) var bytes = 0
-    /// The newest change that went in; nil where there is none.
+    /// The newest change that was added; nil if there is none.
     package private(set) var newest: Generation?
 
     /// No changes.
     package init() {}
 
-    /// Whether there is nothing: no changes and no tokens.
+    /// Whether there are neither changes nor tokens.
     ///
-    /// A domain that was cleared is a change and takes no memory; a token is none and takes some.
+    /// A domain that was cleared is a change that needs no memory. A token is not a change, and
+    /// needs memory.
     var isEmpty: Bool { count == 0 && bytes == 0 }
 
-    /// Takes in a change that came after these.
+    /// Adds a change, which must be newer than all changes here.
     mutating func add(_ change: ChangeSet, totals: KeyTotals) {
         bytes += domains[change.domain, default: PendingDomain(totals: totals)]
             .add(change, totals: totals)
@@ -219,7 +230,7 @@ package struct PendingChanges: Sendable {
         newest = change.generation
     }
 
-    /// Takes in changes that all came after these.
+    /// Adds changes that are all newer than the ones here.
     mutating func add(_ later: PendingChanges) {
         for (domain, pending) in later.domains {
             bytes += domains[domain, default: PendingDomain(totals: pending.totals)].add(pending)

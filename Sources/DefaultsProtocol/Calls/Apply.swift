@@ -4,7 +4,7 @@ package import KeyedArchive
 
 /// Several changes at once, and waiting for the disk.
 extension Contract {
-    /// Sets and removes several keys of a domain in one change, if what is expected holds.
+    /// Sets and removes several keys of a domain in one change, if all expectations hold.
     package enum Apply: TransactionCall {
         package typealias Arguments = TransactionArguments<PlainNames, [UInt8]>
 
@@ -22,8 +22,8 @@ extension Contract {
 
         /// Reads the arguments.
         ///
-        /// - Throws: The first thing that is wrong with them: a name, an archive that is larger than
-        ///   a value may be, or too many keys.
+        /// - Throws: The first error in them: an invalid name, an archive above the size limit, or
+        ///   too many keys.
         package static func readArguments<Names: TransactionNames>(
             from reader: inout MessageReader, by names: Names
         ) throws -> TransactionArguments<Names, [UInt8]> {
@@ -31,7 +31,7 @@ extension Contract {
         }
     }
 
-    /// The same with D-Bus values.
+    /// The same call with D-Bus values.
     package enum ApplyValues: TransactionCall {
         package typealias Arguments = TransactionArguments<PlainNames, Value>
 
@@ -47,10 +47,10 @@ extension Contract {
             }
         }
 
-        /// Reads the arguments, and makes the archives that the values stand for.
+        /// Reads the arguments, and makes archives from the values.
         ///
-        /// - Throws: As ``Apply/readArguments(from:by:)``, but the sizes of the archives are left to
-        ///   ``DefaultsError/checkSize(of:)``.
+        /// - Throws: The same errors as ``Apply/readArguments(from:by:)``, except that the caller
+        ///   checks the sizes of the archives with ``DefaultsError/checkSize(of:)``.
         package static func readArguments<Names: TransactionNames>(
             from reader: inout MessageReader, by names: Names
         ) throws -> TransactionArguments<Names, KeyedArchive> {
@@ -63,7 +63,7 @@ extension Contract {
         }
     }
 
-    /// Waits until every change acknowledged before is on disk.
+    /// Waits until every change that was acknowledged before is on disk.
     package enum Synchronize: Call {
         package static let method = MethodDeclaration("Synchronize", out: [.generation])
 
@@ -75,9 +75,9 @@ extension Contract {
     ]
 }
 
-/// What the receiver of a transaction makes of the names in it.
+/// Converts the names in a transaction, on the side that receives it.
 package protocol TransactionNames: NameReading {
-    /// What a key is expected to be.
+    /// The generation that a key or the domain must have.
     associatedtype Expectation: Sendable
     /// The name of a transaction.
     associatedtype Token: Sendable
@@ -91,13 +91,13 @@ package protocol TransactionNames: NameReading {
 
 /// The arguments of `Apply` and `ApplyValues`.
 package struct TransactionArguments<Names: TransactionNames, Content: Sendable>: Sendable {
-    /// The domain, with its layer.
+    /// The domain with its layer.
     package let domain: Names.Domain
     /// The keys to set, each with its value.
     package let set: [(Names.Key, Content)]
     /// The keys to remove.
     package let removed: [Names.Key]
-    /// What must hold for the change to be made.
+    /// The conditions for making the change.
     package let expected: [Names.Expectation]
     /// The options.
     package let options: TransactionOptions<Names>
@@ -114,7 +114,9 @@ package struct TransactionArguments<Names: TransactionNames, Content: Sendable>:
         self.options = options
     }
 
-    /// Reads the arguments; the keys are counted before anything is made of them.
+    /// Reads the arguments.
+    ///
+    /// The keys are counted before anything is made from them.
     fileprivate init(
         from reader: inout MessageReader, by names: Names,
         content: (inout MessageReader) throws -> Content
@@ -143,7 +145,7 @@ package struct TransactionArguments<Names: TransactionNames, Content: Sendable>:
 package struct TransactionOptions<Names: TransactionNames>: Sendable {
     /// Whether the reply waits for the disk.
     package var isDurable: Bool
-    /// The name of the transaction: a second one of this name replies what the first did.
+    /// The name of the transaction: a repetition with this name gets the reply of the first call.
     package var token: Names.Token?
 
     /// Makes options.
@@ -197,7 +199,7 @@ extension TransactionOptions<PlainNames> {
     }
 }
 
-/// `Apply` and `ApplyValues`, which differ in the form of the values alone.
+/// `Apply` and `ApplyValues`, which differ only in the form of the values.
 package protocol TransactionCall: Call
 where Arguments == TransactionArguments<PlainNames, Content>, Reply == UInt64 {
     /// What a caller sends for a key.

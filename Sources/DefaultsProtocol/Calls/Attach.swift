@@ -2,9 +2,9 @@ package import DBus
 import DefaultsTerms
 package import SystemCalls
 
-/// Clients that read without asking.
+/// For clients that read from their own memory, without calls.
 extension Contract {
-    /// Opens the page of counters and reads whole domains, for a client that reads without asking.
+    /// Opens the page of counters and reads whole domains, for a client that reads without calls.
     package enum Attach: Call {
         package static let method = MethodDeclaration(
             "Attach", in: [Argument("domains", "as")],
@@ -14,21 +14,25 @@ extension Contract {
 
         package typealias Arguments = [String]
 
-        /// A domain as a client attaches it.
+        /// A domain in the reply.
         package struct Domain: Sendable {
-            /// What the caller called it.
+            /// The domain as the caller spelled it.
             package let spelling: String
-            /// The word of the page that tells of its changes.
+            /// The word of the page that counts its changes.
             package let slot: UInt32
-            /// The archives that are sent at once.
+            /// The archives that the reply includes.
             package let entries: [(String, [UInt8])]
-            /// The keys whose archives are only named.
+            /// The keys whose archives are too large for the reply.
             package let large: [String]
-            /// The keys that are locked; a trailing `*` stands for a prefix.
+            /// The locked keys.
+            ///
+            /// A trailing `*` means a prefix.
             package let locked: [String]
         }
 
-        /// What the caller reads; the page is its own to close.
+        /// What the reply returns.
+        ///
+        /// The caller must close the page.
         package typealias Reply = (page: FileDescriptor, domains: [Domain], generation: UInt64)
 
         package static func writeArguments(
@@ -37,9 +41,11 @@ extension Contract {
             try writer.writeStrings(domains)
         }
 
-        /// Reads the arguments; the domains are counted before anything is made of them.
+        /// Reads the arguments.
         ///
-        /// - Parameter domain: Makes of each domain what is to be attached.
+        /// The domains are counted before anything is made from them.
+        ///
+        /// - Parameter domain: Converts each domain.
         package static func readArguments<Attached>(
             from reader: inout MessageReader, _ domain: (String) throws -> Attached
         ) throws -> [Attached] {
@@ -70,7 +76,7 @@ extension Contract {
         /// Writes one domain of the reply.
         ///
         /// - Parameters:
-        ///   - entries: Writes each entry with `writeArchive`.
+        ///   - large: Called after that: returns the keys that are only named.
         ///   - large: Called after that: the keys that are only named.
         package static func writeDomain(
             _ spelling: String, slot: UInt32, locked: [String], to writer: inout MessageWriter,

@@ -1,6 +1,6 @@
 package import DBus
 
-/// Backups, a part of the interface for the project's own tool.
+/// Backups, which are a part of the maintenance interface.
 extension Contract {
     /// Lists the backups, the newest first.
     package enum ListBackups: Call {
@@ -8,8 +8,8 @@ extension Contract {
             "ListBackups", of: maintenanceInterface, out: [Argument("backups", "a(sttst)")])
 
         /// The name, the date in seconds since 1970, the generation, the kind (`daily`, `undo`,
-        /// `manual` if the tool has asked for it, or `program` if another program has), and the size
-        /// in bytes.
+        /// `manual` for a backup by the tool, or `program` for a backup by another program), and
+        /// the size in bytes.
         package typealias Row = (
             name: String, date: UInt64, generation: UInt64, kind: String, size: UInt64
         )
@@ -37,11 +37,11 @@ extension Contract {
         }
     }
 
-    /// Makes a backup of everything that was acknowledged before, and replies with its name when it
-    /// is verified and on disk.
+    /// Makes a backup of everything that was acknowledged before, and returns its name when it is
+    /// verified and on disk.
     ///
-    /// Of each kind the newest seven are kept, so a program's backups never replace those that the
-    /// user has made with the tool.
+    /// The newest seven backups of each kind are kept. So the backups of programs never replace
+    /// those that the user makes with the tool.
     package enum BackUp: Call {
         package static let method = MethodDeclaration(
             "BackUp", of: maintenanceInterface, out: [Argument("name", "s")])
@@ -49,10 +49,10 @@ extension Contract {
         package typealias Reply = String
     }
 
-    /// Gives every key the value that it has in a backup, and removes those that it does not have,
-    /// by ordinary changes.
+    /// Gives every key the value that it has in a backup, and removes keys that the backup does not
+    /// have, by ordinary changes.
     ///
-    /// Replies when all is on disk.
+    /// Replies when everything is on disk.
     package enum RestoreBackup: Call {
         package static let method = MethodDeclaration(
             "RestoreBackup", of: maintenanceInterface, in: [Argument("name", "s")],
@@ -80,11 +80,11 @@ extension Contract {
         }
     }
 
-    /// Restores a backup, by name or by file, for all or some domains.
+    /// Restores a backup, given by name or by file, for all or some domains.
     ///
-    /// A dry run only reports what would change. One of `name` and `path` is empty; the path is
-    /// absolute, and its file is a backup, which may be of another machine. `domains`, if any, are the
-    /// only ones that are restored: one without a suffix in all its layers.
+    /// A dry run only reports what would change. One of `name` and `path` is empty. The path is
+    /// absolute, and its file is a backup, which may come from another machine. If `domains` is not
+    /// empty, only these domains are restored. A domain without a suffix includes all its layers.
     package enum Restore: Call {
         package static let method = MethodDeclaration(
             "Restore", of: maintenanceInterface,
@@ -98,11 +98,11 @@ extension Contract {
             name: String, path: String, domains: [String], isDry: Bool
         )
 
-        /// What would change in a domain: the keys that would be set, those that would be removed,
-        /// and how many are locked.
+        /// What would change in a domain: the keys that would be set, the keys that would be
+        /// removed, and the number of locked keys.
         package typealias Row = (domain: String, set: [String], removed: [String], locked: UInt64)
 
-        /// The changes are empty unless the call is dry.
+        /// The changes are empty unless this was a dry run.
         package typealias Reply = (counts: RestoredCounts, changes: [Row])
 
         package static func writeArguments(
@@ -149,8 +149,8 @@ extension Contract {
 
 /// How much a restoration has changed, or would change.
 package struct RestoredCounts: Sendable, Hashable {
-    /// The name of a backup that was made of what was there before; empty if nothing had to be
-    /// changed or that was damaged.
+    /// The name of the backup that can undo the restoration; empty if nothing had to be changed, or
+    /// if the database was damaged.
     package let undo: String
     /// How many keys got another value.
     package let set: UInt64
@@ -158,9 +158,10 @@ package struct RestoredCounts: Sendable, Hashable {
     package let removed: UInt64
     /// How many values of the backup cannot be read.
     ///
-    /// Their keys are as they were, and none is removed, as nobody knows which those are.
+    /// If there are any, their keys keep their values and no key is removed, because the damaged
+    /// keys may be unknown.
     package let damaged: UInt64
-    /// How many keys the administrator keeps as they are.
+    /// How many keys were left as they are because the administrator has locked them.
     package let locked: UInt64
 
     /// Makes the counts of a restoration.

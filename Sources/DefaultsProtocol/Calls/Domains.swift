@@ -2,7 +2,7 @@ package import DBus
 
 /// Whole domains.
 extension Contract {
-    /// Names the domains that have keys.
+    /// Lists the domains that have keys.
     package enum ListDomains: Call {
         package static let method = MethodDeclaration(
             "ListDomains", out: [Argument("domains", "as")])
@@ -10,7 +10,7 @@ extension Contract {
         package typealias Reply = [String]
     }
 
-    /// Names the keys of a domain.
+    /// Lists the keys of a domain.
     package enum ListKeys: DomainCall {
         package static let method = MethodDeclaration(
             "ListKeys", in: [.domain], out: [Argument("keys", "as")])
@@ -55,7 +55,7 @@ extension Contract {
             "GetAllValues", in: [.domain],
             out: [Argument("entries", "a{sv}"), Argument("unrepresentable", "as"), .generation])
 
-        /// How many containers each value stands in: the array, its entry and the variant.
+        /// The nesting depth of a value in the reply: inside the array, its entry and the variant.
         package static let containers = 3
 
         package typealias Reply = (
@@ -66,7 +66,7 @@ extension Contract {
         ///
         /// - Parameters:
         ///   - entries: Writes each entry with `writeVariant`.
-        ///   - unrepresentable: Called after that: the keys that it has left out.
+        ///   - unrepresentable: Called after that: returns the keys that were left out.
         package static func writeReply(
             at generation: UInt64, to writer: inout MessageWriter,
             entries: (inout MessageWriter) throws -> Void, unrepresentable: () -> [String]
@@ -92,17 +92,19 @@ extension Contract {
 
         package typealias Arguments = (domain: String, since: UInt64)
 
-        /// The changes, as their receiver gets them.
+        /// The changes as the caller gets them.
         package struct Reply: Sendable {
-            /// The archives that were set and are sent at once.
+            /// The archives that were set, if the reply includes them.
             package let changed: [(String, [UInt8])]
-            /// The keys that were set, too, and whose archives are only named.
+            /// The keys that were set, but whose archives are too large for the reply.
             package let large: [String]
             /// The keys that were removed.
             package let removed: [String]
-            /// The generation up to which this is everything.
+            /// The generation up to which the reply is complete.
             package let generation: UInt64
-            /// Whether these are the changes, and not the whole domain.
+            /// Whether these are the changes.
+            ///
+            /// If not, they are the whole domain.
             package let isComplete: Bool
         }
 
@@ -124,7 +126,7 @@ extension Contract {
         ///
         /// - Parameters:
         ///   - changed: Writes each entry with `writeArchive`.
-        ///   - large: Called after that: the keys that are only named.
+        ///   - large: Called after that: returns the keys that are only named.
         package static func writeReply(
             removed: some Sequence<String>, generation: UInt64, isComplete: Bool,
             to writer: inout MessageWriter,

@@ -1,8 +1,8 @@
 package import DBus
 
-/// What holds for an application, by the search list of layers.
+/// Searches all layers for the value that applies to an application.
 extension Contract {
-    /// Reads what holds for an application, as an archive, with the name of the layer that has it.
+    /// Reads the value that applies, as an archive, with the name of its layer.
     package enum Lookup: KeyCall {
         package static let method = MethodDeclaration(
             "Lookup", in: [.domain, .key], out: [.archive, .layer])
@@ -19,7 +19,7 @@ extension Contract {
         }
     }
 
-    /// Reads what holds for an application as a D-Bus value.
+    /// Reads the value that applies as a D-Bus value.
     package enum LookupValue: KeyCall {
         package static let method = MethodDeclaration(
             "LookupValue", in: [.domain, .key], out: [.value, .layer])
@@ -36,7 +36,7 @@ extension Contract {
         }
     }
 
-    /// Tells whether writes to a key are refused.
+    /// Says whether writes to a key are refused.
     package enum IsLocked: KeyCall {
         package static let method = MethodDeclaration(
             "IsLocked", in: [.domain, .key], out: [Argument("locked", "b")])
@@ -44,13 +44,13 @@ extension Contract {
         package typealias Reply = Bool
     }
 
-    /// Tells of every layer that has a key or locks it, the strongest first.
+    /// Lists every layer that has a key or locks it, the strongest first.
     package enum Explain: KeyCall {
         package static let method = MethodDeclaration(
             "Explain", in: [.domain, .key], out: [Argument("layers", "a(ssbt)")])
 
-        /// The name of the layer, the file if it has one, whether it locks the key, and the size of
-        /// its archive.
+        /// The name of the layer, the file if there is one, whether the layer locks the key, and
+        /// the size of its archive.
         package typealias Row = (layer: String, source: String, isLocked: Bool, size: UInt64)
         package typealias Reply = [Row]
 

@@ -1,19 +1,21 @@
 package import DBus
 
-/// The interface for the project's own tool, at the same object as the contract's.
+/// The interface for the project's own tool, at the same object.
 ///
-/// It is no promise to others, may change with every version, and is closed to programs in a
-/// sandbox.
+/// It is not part of the contract and may change with every version. Programs in a sandbox may not
+/// use it.
 extension Contract {
     /// The name of the interface.
     package static let maintenanceInterface: InterfaceName = "org.defaultsd.Maintenance1"
 
-    /// Tells what the daemon has done and what it holds, each fact by its name.
+    /// Returns facts about the daemon, each by its name.
     package enum GetStatistics: Call {
         package static let method = MethodDeclaration(
             "GetStatistics", of: maintenanceInterface, out: [Argument("statistics", "a{sv}")])
 
-        /// The facts; the type of each is in parentheses.
+        /// The facts.
+        ///
+        /// The type of each is in parentheses.
         package enum Fact: String, Sendable {
             /// Seconds since the start (t).
             case uptime = "Uptime"
@@ -27,13 +29,13 @@ extension Contract {
             case failedFlushes = "FailedFlushes"
             /// How often a damaged database was repaired since the start (t).
             case rescues = "Rescues"
-            /// Bytes that are not on disk yet (t).
+            /// Size of the changes that are not on disk yet, in bytes (t).
             case pendingBytes = "PendingBytes"
-            /// The size of the journal (t).
+            /// Size of the journal, in bytes (t).
             case journalBytes = "JournalBytes"
-            /// The size of the database (t).
+            /// Size of the database, in bytes (t).
             case databaseBytes = "DatabaseBytes"
-            /// Bytes that are kept for removals on a full disk; 0 while they are used up (t).
+            /// Bytes that are reserved for removals on a full disk; 0 while they are used up (t).
             case reserveBytes = "ReserveBytes"
             /// The number of backups (u).
             case backups = "Backups"
@@ -41,7 +43,7 @@ extension Contract {
             case newestBackup = "NewestBackup"
             /// What the last repair kept and what it lost; empty if there was none (s).
             case lastRescue = "LastRescue"
-            /// When the last repair was, in seconds since 1970 (t).
+            /// Time of the last repair, in seconds since 1970 (t).
             case lastRescueTime = "LastRescueTime"
             /// The file system of the database (s).
             case fileSystem = "FileSystem"
@@ -49,7 +51,9 @@ extension Contract {
             case isNetworkFileSystem = "IsNetworkFileSystem"
         }
 
-        /// The facts that the service tells; another version may tell others.
+        /// The facts that the service returned.
+        ///
+        /// Another version may have other facts.
         package struct Reply: Sendable {
             private let facts: [String: Value]
 
@@ -57,7 +61,7 @@ extension Contract {
                 self.facts = Dictionary(facts) { first, _ in first }
             }
 
-            /// A fact; nil if the service does not tell it.
+            /// A fact; nil if the service did not return it.
             package subscript(_ fact: Fact) -> Value? { facts[fact.rawValue] }
         }
 
@@ -74,9 +78,10 @@ extension Contract {
         }
     }
 
-    /// Tells who has made the change of a generation: the file of the program and the process.
+    /// Returns the program and the process that made the change of a generation.
     ///
-    /// An empty name stands for nobody: the daemon knows it of its last 1024 changes.
+    /// The name is empty if they are unknown. The daemon remembers the writers of its last 1024
+    /// changes.
     package enum FindWriter: Call {
         package static let method = MethodDeclaration(
             "FindWriter", of: maintenanceInterface, in: [.generation],
@@ -105,8 +110,10 @@ extension Contract {
         }
     }
 
-    /// Lists the programs that have made changes since the daemon's start, each with their number,
-    /// in no order; an empty name stands for those that the daemon does not know, or has no room for.
+    /// Lists the programs that have made changes since the start of the daemon, each with the
+    /// number of changes, in no particular order.
+    ///
+    /// An empty name means programs that the daemon does not know, or has no room for.
     package enum ListWriters: Call {
         package static let method = MethodDeclaration(
             "ListWriters", of: maintenanceInterface, out: [Argument("writers", "a(st)")])
@@ -128,8 +135,10 @@ extension Contract {
         }
     }
 
-    /// Measures a domain: how many keys it has, the bytes of their names, those of their archives,
-    /// and the largest of these, the largest first, at most so many.
+    /// Measures a domain: the number of keys, the bytes of their names, the bytes of their
+    /// archives, and its largest archives, the largest first.
+    ///
+    /// The caller says how many of these to list at most.
     package enum MeasureDomain: Call {
         package static let method = MethodDeclaration(
             "MeasureDomain", of: maintenanceInterface, in: [.domain, Argument("limit", "u")],
@@ -176,19 +185,21 @@ extension Contract {
         }
     }
 
-    /// Gives the name of the service to the caller, which waits for it in the bus's queue, and ends.
+    /// Gives the name of the service to the caller, which must be next in the bus's queue for it,
+    /// and ends.
     ///
-    /// Before that everything is written to disk, and after it every call that came to the old owner is
-    /// answered. The reply comes when the name has been given up. Error.Conflict if another connection
-    /// is first in the queue: nothing is given up then.
+    /// The daemon first writes everything to disk. Then it gives up the name, replies, and answers
+    /// every call that came before. If another connection is first in the queue, the error is
+    /// Conflict and the daemon keeps the name.
     package enum HandOver: Call {
         package static let method = MethodDeclaration("HandOver", of: maintenanceInterface)
 
         package typealias Reply = Void
     }
 
-    /// Lists the machines of which the database knows, this one first: each with its ID, and its host
-    /// name, which is empty where it is not known.
+    /// Lists the machines that the database knows, this one first.
+    ///
+    /// Each has its ID and its host name, which is empty if it is not known.
     package enum ListHosts: Call {
         package static let method = MethodDeclaration(
             "ListHosts", of: maintenanceInterface, out: [Argument("hosts", "a(ss)")])
@@ -210,10 +221,12 @@ extension Contract {
         }
     }
 
-    /// Lists the files of the layers, the weakest first within a domain's layer.
+    /// Lists the files of the layers.
     ///
-    /// Each: layer (`managed` or `system`), domain, path, and what is wrong with it; empty where it is
-    /// good.
+    /// Within one layer of a domain, the weakest comes first.
+    ///
+    /// Each entry: the layer (`managed` or `system`), the domain, the path, and what is wrong with
+    /// the file; empty if it is valid.
     package enum ListLayerFiles: Call {
         package static let method = MethodDeclaration(
             "ListLayerFiles", of: maintenanceInterface, out: [Argument("files", "a(ssss)")])
@@ -245,8 +258,8 @@ extension Contract {
     /// Lists what is locked in a domain: keys, and prefixes with a trailing `*`, each with the file
     /// that locks it.
     ///
-    /// A key with a managed value is listed as a key. The locks of NSGlobalDomain, which hold in every
-    /// domain, come after the domain's own.
+    /// A key with a managed value is listed as a key. The locks of NSGlobalDomain, which apply to
+    /// every domain, come after the domain's own locks.
     package enum ListLocks: DomainCall {
         package static let method = MethodDeclaration(
             "ListLocks", of: maintenanceInterface, in: [.domain],

@@ -1,12 +1,14 @@
 package import DBus
 
-/// One property of the contract, without anybody who answers for its value.
+/// The declaration of a property of the contract.
+///
+/// The service adds the value.
 package struct PropertyDeclaration: Sendable {
     /// The member name, such as `Generation`.
     package let name: MemberName
     /// The type of its value.
     package let type: Signature
-    /// Whether and how `PropertiesChanged` tells of it.
+    /// Whether and how `PropertiesChanged` announces it.
     package let emitsChanged: Property.ChangeNotice
 
     init(_ name: MemberName, _ type: Signature, emitsChanged: Property.ChangeNotice) {
@@ -28,7 +30,7 @@ extension Contract {
     /// How many acknowledged changes are not on disk yet.
     package static let pendingChanges = PropertyDeclaration(
         "PendingChanges", "u", emitsChanged: .none)
-    /// Why the disk refuses what it is given; empty while it takes it.
+    /// Why changes cannot be stored; empty if they can.
     package static let storageError = PropertyDeclaration("StorageError", "s", emitsChanged: .value)
     /// The file that holds the database.
     package static let databasePath = PropertyDeclaration(
@@ -39,13 +41,15 @@ extension Contract {
 }
 
 extension Contract {
-    /// Reads all properties at once, by the bus's own interface for that.
+    /// Reads all properties at once, with the standard D-Bus call for that.
     package enum GetProperties: Call {
         package static let method = MethodDeclaration(
             "GetAll", of: "org.freedesktop.DBus.Properties", in: [Argument("interface_name", "s")],
             out: [Argument("properties", "a{sv}")])
 
-        /// The properties, each to be read by its declaration.
+        /// The properties.
+        ///
+        /// Read each of them with its declaration.
         package struct Reply: Sendable {
             private let values: [String: Value]
 

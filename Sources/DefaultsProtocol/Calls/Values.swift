@@ -4,7 +4,7 @@ package import KeyedArchive
 
 /// Single values.
 extension Contract {
-    /// Reads one value in the form it is stored in: an archive, with the generation of its change.
+    /// Reads one value as it is stored: an archive, with the generation of its last change.
     package enum Get: KeyCall {
         package static let method = MethodDeclaration(
             "Get", in: [.domain, .key], out: [.archive, .generation])
@@ -39,8 +39,8 @@ extension Contract {
 
         /// Reads the arguments.
         ///
-        /// - Throws: What is wrong with a name, and ``DefaultsError`` with code `tooLarge` if the
-        ///   archive is larger than a value may be.
+        /// - Throws: An error for an invalid name, or ``DefaultsError`` with code `tooLarge` if the
+        ///   archive is above the size limit.
         package static func readArguments<Names: NameReading>(
             from reader: inout MessageReader, by names: Names
         ) throws -> (domain: Names.Domain, key: Names.Key, archive: [UInt8]) {
@@ -51,7 +51,9 @@ extension Contract {
         }
     }
 
-    /// Removes a key; what is not there is no change.
+    /// Removes a key.
+    ///
+    /// Removing a missing key changes nothing.
     package enum Remove: KeyCall {
         package static let method = MethodDeclaration(
             "Remove", in: [.domain, .key], out: [.generation])
@@ -120,9 +122,10 @@ extension Contract {
             try writer.writeValue(.variant(arguments.value))
         }
 
-        /// Reads the arguments, and makes the archive that the value stands for.
+        /// Reads the arguments, and makes an archive from the value.
         ///
-        /// - Throws: What is wrong with a name, and as ``VariantForm/readArchive(from:remaining:)``.
+        /// - Throws: An error for an invalid name, and the errors of
+        ///   ``VariantForm/readArchive(from:remaining:)``.
         package static func readArguments<Names: NameReading>(
             from reader: inout MessageReader, by names: Names
         ) throws -> (domain: Names.Domain, key: Names.Key, archive: KeyedArchive) {

@@ -1,9 +1,9 @@
 import DefaultsTerms
 package import KeyedArchive
 
-/// The words of the refusals that reading the arguments of a call may end in.
+/// Messages for errors in the arguments of a call.
 extension DefaultsError {
-    /// Refuses an archive that is larger than a value may be.
+    /// Refuses an archive above the size limit.
     package static func checkSize(of archive: KeyedArchive) throws(DefaultsError) {
         let size = archive.bytes.count
         guard size <= ContractLimits.maximumValueSize else {
@@ -14,22 +14,23 @@ extension DefaultsError {
     init(tooLargeArchive size: Int) {
         self.init(
             .tooLarge,
-            "The archive is \(size) bytes, and a value is at most \(ContractLimits.maximumValueSize). "
-                + "Store large data in a file, and its name here.")
+            "The archive has \(size) bytes, but a value has at most \(ContractLimits.maximumValueSize). "
+                + "Store large data in a file, and the file's name here.")
     }
 
     static let tooManyKeys = DefaultsError(
         .tooLarge,
-        "One call names at most \(ContractLimits.maximumTransactionKeys) keys, set, removed and expected "
+        "One call takes at most \(ContractLimits.maximumTransactionKeys) keys, set, removed and expected "
             + "together. Split it, or use more domains.")
 
     static let tooManyDomains = DefaultsError(
         .tooLarge,
-        "One call names at most \(ContractLimits.maximumAttachedDomains) domains. Attach the rest by another."
+        "One call takes at most \(ContractLimits.maximumAttachedDomains) domains. Attach the rest with another."
     )
 
     init(optionTwice name: String) {
-        self.init(.invalidArguments, "The option \(name.quotedForMessage) stands there twice.")
+        self.init(
+            .invalidArguments, "The option \(name.quotedForMessage) is given twice. Give it once.")
     }
 
     init(option name: String, isNot type: String) {
@@ -40,6 +41,6 @@ extension DefaultsError {
     init(unknownOption name: String) {
         self.init(
             .invalidArguments,
-            "There is no option \(name.quotedForMessage). There are 'durable' and 'token'.")
+            "There is no option \(name.quotedForMessage). The options are 'durable' and 'token'.")
     }
 }

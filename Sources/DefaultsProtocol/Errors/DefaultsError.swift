@@ -1,10 +1,12 @@
 package import DBus
 
-/// A refusal that the contract names, with a sentence for people.
+/// An error of the contract, with a message for people.
 ///
-/// The sentence says what was refused, which one, why, and what to do; it never holds a value.
+/// The message says what was refused and why, and what to do. It never contains a value.
 package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
-    /// Which refusal; one for each error name of the contract.
+    /// The kind of error.
+    ///
+    /// The contract has a name for each of them.
     package struct Code: Hashable, Sendable {
         /// The name on the bus.
         package let errorName: ErrorName
@@ -13,29 +15,29 @@ package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
             self.errorName = errorName
         }
 
-        /// What was to be read is not there.
+        /// What the caller wants to read does not exist.
         package static let notFound = Code("org.defaultsd.Defaults1.Error.NotFound")
-        /// The domain is not spelled as the contract has it.
+        /// The domain is not valid.
         package static let invalidDomain = Code("org.defaultsd.Defaults1.Error.InvalidDomain")
-        /// The key is not spelled as the contract has it.
+        /// The key is not valid.
         package static let invalidKey = Code("org.defaultsd.Defaults1.Error.InvalidKey")
-        /// The bytes are not one keyed archive.
+        /// The bytes are not a valid keyed archive.
         package static let invalidArchive = Code("org.defaultsd.Defaults1.Error.InvalidArchive")
-        /// The archive holds what the form that was asked for cannot carry.
+        /// The requested form cannot carry what the archive contains.
         package static let notRepresentable = Code("org.defaultsd.Defaults1.Error.NotRepresentable")
-        /// A value, a reply or the names of a domain would be larger than promised.
+        /// A value, a reply or the names of a domain would be above a limit.
         package static let tooLarge = Code("org.defaultsd.Defaults1.Error.TooLarge")
-        /// The layer or the key belongs to the administrator.
+        /// The administrator has locked the key, or the layer is read only.
         package static let locked = Code("org.defaultsd.Defaults1.Error.Locked")
-        /// What the caller expected no longer holds.
+        /// Something has changed that the caller expected to be unchanged.
         package static let conflict = Code("org.defaultsd.Defaults1.Error.Conflict")
-        /// The disk or the runtime directory refused, and nothing was changed.
+        /// The disk or the runtime directory refused the change, and nothing was changed.
         ///
-        /// Of a restoration that stopped half-way the message says what was restored.
+        /// If a restoration stopped half-way, the message says what was restored.
         package static let storageFailed = Code("org.defaultsd.Defaults1.Error.StorageFailed")
         /// The change is visible and in the crash journal, but not on disk yet.
         package static let notDurable = Code("org.defaultsd.Defaults1.Error.NotDurable")
-        /// An argument is of the wrong type or form.
+        /// An argument has the wrong type or form.
         package static let invalidArguments = Code("org.freedesktop.DBus.Error.InvalidArgs")
 
         /// The caller may not do this.
@@ -48,35 +50,35 @@ package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
         ]
     }
 
-    /// Which refusal.
+    /// The kind of error.
     package let code: Code
-    /// The sentence for people.
+    /// The message for people.
     package let message: String
 
-    /// A refusal with its sentence.
+    /// Makes an error.
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// What a refused change says of the other keys of its call.
+    /// What a refused change says about the other keys of its call.
     package enum Remark: String, CaseIterable, Sendable {
         case nothingChanged = "Nothing was changed."
         case readAgain = "Nothing was changed; read again."
     }
 
-    /// A refusal of a change, of which nothing was made.
+    /// An error for a change that was not made.
     package init(_ code: Code, _ fact: String, _ remark: Remark) {
         self.init(code, "\(fact) \(remark.rawValue)")
     }
 
-    /// The sentence without its remark: what a program tells that has made other changes.
+    /// The message without its remark, for a program that has made other changes.
     package var fact: String {
         let remark = Remark.allCases.first { message.hasSuffix(" \($0.rawValue)") }
         return remark.map { String(message.dropLast($0.rawValue.count + 1)) } ?? message
     }
 
-    /// The refusal that a service answered with, or nil where the error is not of the contract.
+    /// Makes the error that a service replied with; nil if it is not an error of the contract.
     package init?(_ error: DBusError) {
         guard let code = Code.all.first(where: { $0.errorName == error.name }) else { return nil }
         self.init(code, error.message)
@@ -84,8 +86,8 @@ package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
 
     /// The name on the bus.
     package var errorName: ErrorName { code.errorName }
-    /// The sentence for people.
+    /// The message for people.
     package var errorMessage: String { message }
-    /// The sentence for people.
+    /// The message for people.
     package var description: String { message }
 }

@@ -2,21 +2,21 @@ package import DBus
 import DefaultsTerms
 package import KeyedArchive
 
-/// The value form of an archive, spelled in D-Bus variants.
+/// The value form of an archive in D-Bus variants.
 ///
-/// It is how `GetValue` and `SetValue` show and take an archive. Numbers, strings and collections
-/// are their D-Bus counterparts; an object is a dictionary with its class under `$class`. The JSON
-/// spelling of the same form is in `KeyedArchive`.
+/// `GetValue` returns and `SetValue` takes this form. Numbers, strings and collections are the
+/// D-Bus types for them. An object is a dictionary with its class under `$class`. The JSON spelling
+/// of the same form is in `KeyedArchive`.
 package enum VariantForm {
-    /// The value that stands for an archive.
+    /// The value of an archive.
     ///
     /// - Parameters:
-    ///   - containers: How many containers of the message it will stand in, its own variant counted: a
-    ///     message carries only so many in each other.
-    ///   - budget: What may be made of several archives; lowered by what was, also where it throws in
-    ///     the end.
-    /// - Throws: ``DefaultsError`` with code `notRepresentable` where the archive holds what D-Bus
-    ///   cannot carry, and `tooLarge` where the value would not fit into a reply.
+    ///   - containers: How many containers of the message the value will be inside, including its
+    ///     own variant. The nesting depth of a message is limited.
+    ///   - budget: The limits for several archives. It is reduced by what was made, also if an
+    ///     error is thrown.
+    /// - Throws: ``DefaultsError`` with code `notRepresentable` if D-Bus cannot carry what the
+    ///   archive contains, and `tooLarge` if the value would not fit into a reply.
     package static func value(
         of archive: KeyedArchive, inside containers: Int = 1, budget: inout ValueBudget
     ) throws -> Value {
@@ -40,19 +40,19 @@ package enum VariantForm {
         return writer.finish()
     }
 
-    /// The value that stands for one archive, as ``value(of:inside:budget:)`` makes it.
+    /// The value of one archive; see ``value(of:inside:budget:)``.
     package static func value(of archive: KeyedArchive) throws -> Value {
         var budget = ValueBudget.archive
         return try value(of: archive, budget: &budget)
     }
 
-    /// Reads a value from a message, and makes the archive that it stands for.
+    /// Reads a value from a message, and makes an archive from it.
     ///
-    /// - Parameter remaining: How many values may be read, those inside others counted; lowered by
-    ///   those that were.
-    /// - Throws: ``DefaultsError`` with code `invalidArguments` where the value is of a type that
-    ///   no archive has, or spells an object wrongly; `tooLarge` where it is larger than any
-    ///   archive that is stored.
+    /// - Parameter remaining: How many values may be read, including nested ones. It is reduced by
+    ///   those that were read.
+    /// - Throws: ``DefaultsError`` with code `invalidArguments` if an archive cannot contain a
+    ///   value of this type, or if an object is spelled wrongly; `tooLarge` if the archive would be
+    ///   above the size limit.
     package static func readArchive(
         from reader: inout MessageReader, remaining: inout Int
     ) throws -> KeyedArchive {
@@ -66,19 +66,19 @@ package enum VariantForm {
                 throw DefaultsError(.invalidArguments, error.description)
             }
             guard builder.count < remaining else { throw tooManyValues }
-            throw DefaultsError(.tooLarge, "\(error) Set takes it as an archive, in one piece.")
+            throw DefaultsError(.tooLarge, "\(error) Send it as an archive with Set.")
         }
     }
 
     private static var tooManyValues: DefaultsError {
         DefaultsError(
             .tooLarge,
-            "One call brings at most \(ContractLimits.maximumValueCount) values, those inside others counted. "
-                + "Set and Apply take them as archives, in one piece.")
+            "One call takes at most \(ContractLimits.maximumValueCount) values, including nested ones. "
+                + "Send them as archives with Set or Apply.")
     }
 
-    /// What a caller may send as one value: hardly more than an archive may hold, in so few pieces
-    /// that others do not wait for seconds until they are put together.
+    /// The limits for a value that a caller sends: hardly more than an archive may contain, and few
+    /// enough values that making the archive does not block other callers for seconds.
     private static func limits(count: Int) -> ValueFormLimits {
         ValueFormLimits(
             size: ContractLimits.maximumValueSize + 8 * ContractLimits.maximumValueCount, depth: 64,

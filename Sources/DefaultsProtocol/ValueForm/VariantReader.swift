@@ -2,10 +2,10 @@ import DBus
 import KeyedArchive
 import PropertyList
 
-/// Hands a D-Bus value to a sink of the value form, as it is read from the message.
+/// Passes a D-Bus value to a sink of the value form while it reads the value from the message.
 ///
-/// The functions call each other as deep as the value is nested, which the bus bounds: a message
-/// that reaches us has 64 containers in each other at most. The sink bounds how much it takes.
+/// The functions recurse as deep as the value is nested. The bus limits this to 64 containers
+/// inside each other. The sink limits the size of the value.
 enum VariantReader {
     /// Reads one value of any type.
     static func read(
@@ -25,9 +25,9 @@ enum VariantReader {
         case .array: try readArray(from: &reader, into: &sink)
         case .structure: try readStructure(from: &reader, into: &sink)
         case .variant: try reader.readVariant { try read(from: &$0, into: &sink) }
-        // Refused by its type: the descriptor itself need not be had.
+        // The type alone is the reason, so the descriptor is not read.
         case .unixFD: throw descriptor
-        case .dictionaryEntry, nil: preconditionFailure("a value was to be read where none stands")
+        case .dictionaryEntry, nil: preconditionFailure("there is no value to read")
         }
     }
 
@@ -63,7 +63,7 @@ enum VariantReader {
         try sink.endArray()
     }
 
-    /// Reads a key of a dictionary: a string, or what counts as one as a value too.
+    /// Reads a key of a dictionary: a string, or another type that is read as a string.
     private static func readKey(from reader: inout MessageReader) throws -> Text {
         switch reader.nextType {
         case .string, .objectPath, .signature: try readText(from: &reader)
@@ -81,11 +81,11 @@ enum VariantReader {
 
     private static let descriptor = DefaultsError(
         .invalidArguments,
-        "The value holds a file descriptor, which cannot be stored. Store the name of the file, "
-            + "or what is in it.")
+        "The value contains a file descriptor, which cannot be stored. Store the name of the file "
+            + "or its contents.")
 
     private static let otherKeys = DefaultsError(
         .invalidArguments,
-        "The value holds a dictionary whose keys are no strings. Send a dictionary of $class, "
-            + "NS.keys and NS.objects for it.")
+        "The value contains a dictionary whose keys are not strings. Send a dictionary of $class, "
+            + "NS.keys and NS.objects instead.")
 }

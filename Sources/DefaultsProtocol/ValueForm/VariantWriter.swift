@@ -3,44 +3,46 @@ import DefaultsTerms
 import KeyedArchive
 import PropertyList
 
-/// Makes a D-Bus value of the events of a value form.
+/// Makes a D-Bus value from the events of a value form.
 ///
 /// Invariants:
-/// 1. The value nests as deep as a message may carry it, and no deeper: it is refused at the event
-///    that would, not when it is sent.
+/// 1. The value is never nested deeper than a message allows. An event that would exceed this depth
+///    is refused at once, not when the message is sent.
 /// 2. The value is within its budget.
 struct VariantWriter: ValueFormSink {
-    /// An array or a dictionary that has begun and not ended.
+    /// An array or a dictionary that has begun and not ended yet.
     private struct Container {
         let isDictionary: Bool
         var elements: [Value] = []
         var entries: [Value.Entry] = []
-        /// The key whose value comes next.
+        /// The key of the next value.
         var key: String?
     }
 
-    /// A message may have so many containers in each other.
+    /// The most containers inside each other that a message may have.
     private static let deepest = 64
-    /// An array and the variant of its element.
+    /// An array and the variant around each element.
     private static let arrayDepth = 2
-    /// An array, its dictionary entry and the variant of its value.
+    /// An array, its dictionary entry and the variant around each value.
     private static let dictionaryDepth = 3
 
     private var containers: [Container] = []
     private var depth: Int
-    /// What is left; below nothing where it was that which refused.
+    /// What is left.
+    ///
+    /// It is negative if the last event exceeded it.
     private(set) var budget: ValueBudget
     private var result: Value?
 
     /// - Parameters:
-    ///   - containers: How many containers of the message the value will stand in.
-    ///   - budget: What may be made of the archive.
+    ///   - containers: How many containers of the message the value will be inside.
+    ///   - budget: The limits for this archive.
     init(inside containers: Int, budget: ValueBudget) {
         depth = containers
         self.budget = budget
     }
 
-    /// The finished value, to be asked for after the last event.
+    /// Returns the value, after the last event.
     consuming func finish() -> Value {
         guard let result else { preconditionFailure("the value form has not ended") }
         return result
@@ -88,7 +90,7 @@ struct VariantWriter: ValueFormSink {
     }
 
     mutating func reference(to uid: UInt64) throws {
-        throw Self.notRepresentable("an object that is inside itself")
+        throw Self.notRepresentable("an object that contains itself")
     }
 
     mutating func beginArray() throws {
@@ -131,7 +133,7 @@ extension VariantWriter {
         return container
     }
 
-    /// Puts a finished value where it belongs: into the container begun last, or at the root.
+    /// Puts a finished value into the container that began last, or makes it the result.
     private mutating func put(_ value: Value) throws {
         try count(bytes: Self.size(of: value))
         budget.values -= 1
@@ -147,13 +149,15 @@ extension VariantWriter {
         }
     }
 
-    /// Counts what goes into the message, with room for signatures, lengths and padding.
+    /// Counts bytes of the message, including signatures, lengths and padding.
     private mutating func count(bytes: Int) throws {
         budget.bytes -= bytes + 16
         guard budget.bytes >= 0 else { throw Self.tooLarge }
     }
 
-    /// The bytes of a scalar; those of a container are counted as it fills.
+    /// The bytes of a scalar.
+    ///
+    /// The bytes of a container are counted while it is filled.
     private static func size(of value: Value) -> Int {
         switch value {
         case .string(let string): string.utf8.count
@@ -162,7 +166,7 @@ extension VariantWriter {
         }
     }
 
-    /// D-Bus strings are UTF-8 without NUL; those of an archive are any UTF-16.
+    /// D-Bus strings are UTF-8 without NUL, but the strings of an archive are any UTF-16.
     private static func string(of text: Text) throws -> String {
         guard let string = text.string else {
             throw notRepresentable("a string with an unpaired surrogate")
@@ -174,24 +178,25 @@ extension VariantWriter {
     private static func notRepresentable(_ what: String) -> DefaultsError {
         DefaultsError(
             .notRepresentable,
-            "The archive holds \(what), which a D-Bus value cannot carry. Get gives its bytes.")
+            "The archive contains \(what), which a D-Bus value cannot carry. Read its bytes with Get."
+        )
     }
 
     static var tooDeep: DefaultsError {
-        notRepresentable("values nested deeper than a message may be")
+        notRepresentable("values nested deeper than a message allows")
     }
 
     static var tooMany: DefaultsError {
         DefaultsError(
             .tooLarge,
-            "The archive shows as more than \(ContractLimits.maximumValueCount) values, those inside others "
-                + "counted. Get gives its bytes.")
+            "The archive expands to more than \(ContractLimits.maximumValueCount) values, including nested "
+                + "ones. Read its bytes with Get.")
     }
 
     static var tooLarge: DefaultsError {
         DefaultsError(
             .tooLarge,
-            "As a D-Bus value the archive would be larger than a reply, which is at most "
-                + "\(ContractLimits.maximumReplySize) bytes. Get gives its bytes.")
+            "As a D-Bus value the archive would exceed the size of a reply, which is at most "
+                + "\(ContractLimits.maximumReplySize) bytes. Read its bytes with Get.")
     }
 }

@@ -6,20 +6,21 @@ import DefaultsTerms
 import KeyedArchive
 import SystemCalls
 
-/// Writes what a database has of whole domains at one moment.
+/// Writes replies with the contents of whole domains at one moment.
 ///
-/// It knows neither the loop nor its thread, so that long answers are made elsewhere. A value that is
-/// damaged costs the caller that value: it is left out, or named where names are.
+/// It depends neither on the loop nor on a thread, so long answers can be made on another thread. A
+/// damaged value is left out of the reply, or only its key is listed if the reply has such a list.
+/// The other values are not affected.
 final class DomainReading {
-    /// What an entry takes in a message beside its key and its archive, at most: two lengths, a NUL
-    /// and padding.
+    /// The most bytes that an entry needs in a message besides its key and its archive: two
+    /// lengths, a NUL and padding.
     static let entryOverhead = 24
-    /// No archive is smaller, in bytes.
+    /// The size of the smallest possible archive, in bytes.
     static let smallestArchive = 64
 
     private let view: DatabaseView
     private let hosts: HostNames
-    /// Values that were left out as they are damaged.
+    /// The damaged values that were left out.
     private(set) var damage: [StorageError] = []
 
     init(of view: DatabaseView, on hosts: HostNames) {
@@ -97,7 +98,9 @@ final class DomainReading {
         }
     }
 
-    /// Writes the reply of `MeasureDomain`: of the values only the sizes are read.
+    /// Writes the reply of `MeasureDomain`.
+    ///
+    /// Only the sizes of values are read.
     func writeSizes(
         of domain: Domain, largest count: Int, to reply: inout MessageWriter
     ) throws {
@@ -113,8 +116,8 @@ final class DomainReading {
             ), to: &reply)
     }
 
-    /// A domain that a client attaches: what the caller called it, and the keys and prefixes that the
-    /// administrator locks.
+    /// A domain that a client attaches: the domain as the caller spelled it, and the keys and
+    /// prefixes that the administrator has locked.
     struct Attached {
         let spelling: String
         let domain: Domain
@@ -154,7 +157,7 @@ final class DomainReading {
 
     /// Writes the entries of an `a{say}`.
     ///
-    /// - Returns: The keys whose values are damaged, which are left out.
+    /// - Returns: The keys of the damaged values, which are left out.
     private func write(
         _ keys: [Key], of domain: Domain, to entries: inout MessageWriter
     ) throws -> [Key] {
@@ -169,10 +172,10 @@ final class DomainReading {
         return damaged
     }
 
-    /// The value of a key as a D-Bus value; nil where it is damaged, or D-Bus cannot carry it there:
+    /// The value of a key as a D-Bus value; nil if it is damaged, or if D-Bus cannot carry it
     /// inside an entry of an array.
     ///
-    /// - Parameter budget: What may be made of all archives; lowered by what was made of this one.
+    /// - Parameter budget: The limits for all archives. It is reduced by what this one needs.
     private func value(
         of key: Key, in domain: Domain, budget: inout ValueBudget
     ) throws -> Value? {
@@ -187,7 +190,7 @@ final class DomainReading {
         }
     }
 
-    /// The value of a key; nil where it is damaged.
+    /// The value of a key; nil if it is damaged.
     private func intactValue(of key: Key, in domain: Domain) throws(StorageError) -> StoredValue? {
         do throws(StorageError) {
             return try view.value(domain, key)
@@ -199,20 +202,20 @@ final class DomainReading {
     }
 }
 
-/// What names take in a message.
+/// The size of names in a message.
 enum NamesSize {
-    /// What a string takes: its length, its bytes, a NUL, and padding to four.
+    /// The size of a string: its length, its bytes, a NUL, and padding to four bytes.
     static func size(of name: String) -> Int { overhead + name.utf8.count }
 
-    /// The same of all keys of a domain.
+    /// The size of all keys of a domain.
     static func size(of totals: KeyTotals) -> Int { overhead * totals.keys + totals.nameBytes }
 
-    /// - Throws: `TooLarge` where names do not fit.
+    /// - Throws: `TooLarge` if the names do not fit.
     static func check(_ names: [String], room: Int) throws {
         try check(names.count, size: names.reduce(0) { $0 + size(of: $1) }, room: room)
     }
 
-    /// - Throws: `TooLarge` where so many names of so many bytes do not fit.
+    /// - Throws: `TooLarge` if this many names of this total size do not fit.
     static func check(_ count: Int, size: Int, room: Int) throws {
         guard size <= room else { throw DefaultsError(tooLargeNames: count, size, room: room) }
     }
@@ -220,20 +223,22 @@ enum NamesSize {
     private static let overhead = 8
 }
 
-/// Which entries are sent in bulk, and which are only named.
+/// Selects the entries whose archives are part of a reply.
 ///
-/// Those that are large by themselves, and all after so many bytes, are named: the caller gets them
-/// one by one, if it wants them.
+/// Of the others, the reply only has the names.
+///
+/// Only the names are sent of entries above the size limit for one entry, and of all entries after
+/// the room is used up. The caller can get them one by one.
 struct BulkSelection {
-    /// The keys whose archives are sent, in their order.
+    /// The keys whose archives are sent, in the given order.
     private(set) var sent: [Key] = []
-    /// The keys that are only named, in their order.
+    /// The keys of which only the names are sent, in the given order.
     private(set) var large: [Key] = []
 
-    /// Selects.
+    /// Makes the selection.
     ///
-    /// - Parameter room: How many bytes may be sent; lowered by those that are, and nothing where
-    ///   one did not fit, as that is where the first so many bytes end.
+    /// - Parameter room: How many bytes of archives may be sent. It is reduced by those that are
+    ///   sent, and becomes 0 at the first entry that does not fit.
     init(of entries: [EntrySummary], room: inout Int) {
         for entry in entries {
             if entry.size > ContractLimits.maximumBulkEntrySize {

@@ -3,55 +3,60 @@ import DefaultsModel
 import DefaultsStorage
 import Logging
 
-/// Thrown if a call has to wait for the thread that carries out long ones.
+/// Thrown if a call has to wait for a lane.
 struct LaneAwaited: Error {}
 
-/// The threads that carry out calls that would block the loop for long.
+/// The threads for calls that would block the loop for long.
 ///
 /// Invariants:
-/// 1. Each lane carries out one call at a time. Other calls wait in the loop. It counts them, and the
-///    processes that call take turns.
-/// 2. An answer is made from a snapshot that was taken on the loop, so that it is of one generation.
-/// 3. While a snapshot is open, the store is not replaced and the database is not closed. No snapshot is
-///    taken while a flush is under way: otherwise a series of callers could keep the log from ever
-///    restarting. The next flush waits until a long call has had its turn.
+/// 1. Each lane carries out one call at a time. Other calls wait in the loop, which counts them.
+///    The calling processes take turns.
+/// 2. An answer is made from a snapshot that was taken on the loop, so all of it is of one
+///    generation.
+/// 3. While a snapshot is open, the store is not replaced and the database is not closed. No
+///    snapshot is taken while a flush is in progress: otherwise a series of callers could prevent
+///    the log from ever restarting. After a flush, the long calls that waited for it come before
+///    the next flush.
 struct LongCalls {
-    /// From how many keys on an answer is long: each takes some 10 microseconds.
+    /// An answer with more keys than this is long: each key takes about 10 microseconds.
     static let fewKeys = 512
-    /// From how many bytes on the conversion of a value is long: 64 KiB take some milliseconds.
+    /// The conversion of a value of more bytes than this is long: 64 KiB take some milliseconds.
     static let fewBytes = 64 << 10
-    /// How far the log may grow while answers are read: 16 MiB.
+    /// The most bytes that the log may reach while answers are read: 16 MiB.
     static let largestLog = 16 << 20
 
-    /// What a thread of its own is for.
+    /// What a thread is for.
     enum Lane: CaseIterable {
         /// Reading many keys from a snapshot.
         case answers
-        /// Turning a large value into an archive and the reverse, and checking a large archive.
+        /// Converting between a large value and its archive, and validating a large archive.
         case conversions
     }
 
-    /// Started at the first long call: most daemons never need one.
+    /// Threads start at the first long call.
+    ///
+    /// Most daemons never need one.
     private var threads: [Lane: EventLoop] = [:]
     private var busy: Set<Lane> = []
-    /// Whether calls that wait for a lane were put back.
+    /// Whether calls that wait for a lane were postponed.
     var isAwaited = false
-    /// Whether the next flush waits for the turn of the long calls that the last one kept waiting.
+    /// Whether the next flush waits for the long calls that the last flush kept waiting.
     var isBeforeFlush = false
-    /// Whether the log may be read for long: nothing is left in it that the next flush must remove.
+    /// Whether a snapshot may be open for long: the log has nothing that the next flush must
+    /// remove.
     var isLogReady = false
     var isLogBeingPrepared = false
-    /// What waits until no snapshot is open.
+    /// Who waits until no snapshot is open.
     var waitingForRest: [CheckedContinuation<Void, Never>] = []
 
     func isBusy(_ lane: Lane) -> Bool { busy.contains(lane) }
 
     var isAnyBusy: Bool { !busy.isEmpty }
 
-    /// Takes a lane.
+    /// Takes a lane for a call.
     ///
     /// - Returns: The loop of its thread.
-    /// - Throws: `DBusError` if the system has no thread left.
+    /// - Throws: `DBusError` if the system cannot start another thread.
     mutating func begin(_ lane: Lane) throws(DBusError) -> EventLoop {
         precondition(!isBusy(lane), "one long call at a time")
         let thread: EventLoop
@@ -65,7 +70,7 @@ struct LongCalls {
         return thread
     }
 
-    /// Gives a lane back.
+    /// Releases a lane.
     mutating func end(_ lane: Lane) {
         busy.remove(lane)
     }
@@ -73,16 +78,16 @@ struct LongCalls {
 
 /// Calls that do a part of their work on another thread.
 ///
-/// Further calls of the same caller wait meanwhile, so that they are carried out in their order. Those of
-/// others go on.
+/// Meanwhile, further calls of the same caller wait, so that they are carried out in order. The
+/// calls of others do not wait.
 extension DefaultsObject {
-    /// Does a part of a call on another thread, and goes on here after that.
+    /// Does a part of a call on another thread, and continues on the loop after that.
     ///
     /// - Parameters:
-    ///   - work: What the other thread does: it may read the arguments and write the reply.
-    ///   - conclude: What is done on the loop with the result. It may answer, as a handler does.
+    ///   - work: Runs on the other thread. It may read the arguments and write the reply.
+    ///   - conclude: Runs on the loop with the result. It may reply, as a handler does.
     /// - Throws: ``LaneAwaited`` if another call uses the lane.
-    func carryOutAside<Part: Sendable>(
+    func runOnLane<Part: Sendable>(
         _ call: MethodCall, in lane: LongCalls.Lane,
         _ work: @escaping @Sendable (DetachedCall) throws -> Part,
         then conclude:
@@ -121,11 +126,11 @@ extension DefaultsObject {
                 if !call.isAnswered { call.fail(error) }
             }
         }
-        tidySoon()
+        returnMemorySoon()
         if lane == .answers { noteSnapshotClosed() }
     }
 
-    /// Carries out again the long calls that were put back.
+    /// Resumes the long calls that were postponed.
     func resumeLongCalls() {
         guard longCalls.isAwaited else { return }
         longCalls.isAwaited = false
@@ -140,11 +145,12 @@ extension DefaultsObject {
 
 /// Answers that are read from the database.
 extension DefaultsObject {
-    /// Answers a call with what can be read at this moment: at once, or on another thread if that takes
-    /// long.
+    /// Answers a call with what can be read at this moment.
+    ///
+    /// It is done at once, or on another thread if it takes long.
     ///
     /// - Parameter write: Writes the reply.
-    /// - Throws: As the closure, and ``LaneAwaited``.
+    /// - Throws: The errors of the closure, and ``LaneAwaited``.
     func answer(
         _ call: MethodCall, isLong: Bool,
         _ write: @escaping @Sendable (DomainReading, inout MessageWriter) throws -> Void
@@ -152,12 +158,12 @@ extension DefaultsObject {
         guard isLong, call.isReplyExpected, let snapshot = try makeSnapshot() else {
             let reading = DomainReading(of: database.view, on: hosts)
             defer { note(reading.damage) }
-            // If a damaged value is read, the call comes again after the repair.
+            // If a damaged value is read, the call is repeated after the repair.
             return try call.replyIfWritten { try write(reading, &$0) }
         }
         let hosts = hosts
         do {
-            try carryOutAside(call, in: .answers) { detached in
+            try runOnLane(call, in: .answers) { detached in
                 defer { snapshot.close() }
                 let reading = DomainReading(of: snapshot.view, on: hosts)
                 let outcome = Result { try detached.write { try write(reading, &$0) } }
@@ -184,7 +190,8 @@ extension DefaultsObject {
         return try? database.snapshot()
     }
 
-    /// Restarts the log now, because a later flush would have to wait for the snapshot to close.
+    /// Restarts the log now, because otherwise a later flush would have to wait for the snapshot to
+    /// close.
     private func prepareLog() {
         guard !longCalls.isLogBeingPrepared, !longCalls.isBusy(.answers) else { return }
         longCalls.isLogBeingPrepared = true
@@ -192,7 +199,7 @@ extension DefaultsObject {
     }
 
     private func beginLog() async {
-        // If the disk refuses, the next flush tries again, and waits for the snapshot.
+        // If the disk refuses, the next flush retries, and waits for the snapshot.
         try? await writer.beginLog()
         longCalls.isLogBeingPrepared = false
         longCalls.isLogReady = true
@@ -208,17 +215,19 @@ extension DefaultsObject {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until no snapshot is open; none is taken while a flush is under way.
+    /// Waits until no snapshot is open.
+    ///
+    /// During a flush, no new snapshot is taken.
     func snapshotsClosed() async {
         guard longCalls.isBusy(.answers) else { return }
         await withCheckedContinuation { longCalls.waitingForRest.append($0) }
     }
 
-    /// Logs the damaged values that were left out of an answer, and begins the repair.
+    /// Logs the damaged values that were left out of an answer, and starts the repair.
     private func note(_ damage: [StorageError]) {
         for error in damage {
             logger.warning("\(error)")
-            repair(because: error.description)
+            requestRepair(because: error.description)
         }
     }
 }

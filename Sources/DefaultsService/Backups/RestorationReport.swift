@@ -6,14 +6,14 @@ import KeyedArchive
 
 /// What is to be restored, and how.
 struct Restoration {
-    /// Where the values are.
+    /// Which backup it is.
     enum Source {
-        /// In the backup of that name.
+        /// The backup with this name.
         case backup(String)
-        /// In the file of a backup that may be of another machine.
+        /// The file of a backup, which may come from another machine.
         case file(String)
 
-        /// As messages name it.
+        /// The name for messages.
         var name: String {
             switch self {
             case .backup(let name): name
@@ -25,17 +25,21 @@ struct Restoration {
     let source: Source
     /// The writer on the bus.
     let origin: String
-    /// The domains that are restored, those without a host in all their layers; empty for all.
+    /// The domains to restore; empty for all.
+    ///
+    /// A domain without a host includes all its layers.
     var domains: Set<Domain> = []
-    /// Whether nothing is changed, and only the changes are reported.
+    /// Whether nothing is changed, and the changes are only reported.
     var isDry = false
 
-    /// Whether a domain is restored.
+    /// Whether a domain is to be restored.
     func covers(_ domain: Domain) -> Bool {
         domains.isEmpty || domains.contains { Self.covers($0, domain) }
     }
 
-    /// Whether a named domain includes another: itself and, if it has no host, its layers.
+    /// Whether a named domain includes another one.
+    ///
+    /// A domain includes itself and, if it has no host, its layers.
     static func covers(_ named: Domain, _ domain: Domain) -> Bool {
         named == domain || named.layer == .domain && named.name == domain.name
     }
@@ -43,15 +47,15 @@ struct Restoration {
 
 /// What a restoration has done.
 struct RestorationReport: CustomStringConvertible {
-    /// What has changed in one domain.
+    /// The changes in one domain.
     struct Part {
         let domain: Domain
         var set: [Key] = []
         var removed: [Key] = []
-        /// How many keys were left as they are, as they are locked.
+        /// How many keys were left as they are because they are locked.
         var locked: UInt64 = 0
 
-        /// What its names take in a reply, in bytes.
+        /// The size of its names in a reply, in bytes.
         fileprivate var namesSize: Int {
             (set + removed).reduce(NamesSize.size(of: domain.name)) {
                 $0 + NamesSize.size(of: $1.name)
@@ -59,22 +63,26 @@ struct RestorationReport: CustomStringConvertible {
         }
     }
 
-    /// The backup that undoes it.
+    /// The backup that can undo the restoration.
     enum Undo {
-        /// Nothing has changed yet, so there is nothing to undo. A new backup must not take the place
-        /// of `sparing`, which is being restored.
+        /// Nothing has changed yet, so there is nothing to undo.
+        ///
+        /// When that backup is made, `sparing`, which is being restored, must not be removed for
+        /// it.
         case notNeeded(sparing: Backup?)
         case made(Backup)
-        /// The database is damaged, which may be why somebody restores.
+        /// The database is damaged, so no backup can be made.
+        ///
+        /// This may be the reason for restoring.
         case impossible
     }
 
-    /// What would change, by domain, if that was asked for.
+    /// What would change, by domain, if the caller wants to know.
     private(set) var parts: [Part] = []
-    /// What the names in `parts` take in a reply, in bytes.
+    /// The size of the names in `parts` in a reply, in bytes.
     private var namesSize = 0
     var undoing = Undo.notNeeded(sparing: nil)
-    /// The backup that undoes it; nil if nothing has changed or the database was damaged before.
+    /// The backup that can undo it; nil if nothing has changed or the database was damaged before.
     var undo: Backup? {
         if case .made(let backup) = undoing { backup } else { nil }
     }
@@ -86,13 +94,13 @@ struct RestorationReport: CustomStringConvertible {
     ///
     /// If there are any, no key is removed, because it is unknown which keys these values have.
     var damaged: UInt64 = 0
-    /// How many keys differ and were left as they are, as the administrator locks them.
+    /// How many keys differ and were left as they are because the administrator has locked them.
     var locked: UInt64 = 0
 
-    /// Adds what would change in a domain, of which this may be one part of several.
+    /// Adds what would change in a domain, or in a part of it.
     ///
-    /// - Throws: `DefaultsError` if a reply cannot hold all names; they are counted here, as a
-    ///   database may have more of them than the memory should.
+    /// - Throws: `DefaultsError` if a reply cannot hold all names. They are counted here because a
+    ///   database may have more names than fit into memory.
     mutating func note(_ part: Part) throws(DefaultsError) {
         namesSize += part.namesSize
         guard namesSize <= ContractLimits.maximumReplySize else { throw .tooManyRestored }
@@ -106,7 +114,7 @@ struct RestorationReport: CustomStringConvertible {
         parts[parts.count - 1].locked += part.locked
     }
 
-    /// All of it in half a sentence.
+    /// The counts in a few words.
     var description: String {
         let damaged = damaged == 0 ? "" : ", \(damaged) damaged in the backup"
         let locked = locked == 0 ? "" : ", \(locked) locked"
@@ -115,35 +123,36 @@ struct RestorationReport: CustomStringConvertible {
     }
 }
 
-/// What is to be changed in a domain for it to be as in a backup, found out in one pass over both.
+/// The changes that make a domain equal to the one in a backup, found in one pass over both.
 struct DomainDifference {
-    /// How much is changed at once: more keeps others waiting.
+    /// How many keys are changed at once: more would keep other callers waiting.
     private static let keysAtOnce = 4096
     private static let bytesAtOnce = 8 << 20
 
     let domain: Domain
-    /// The keys that were not looked for yet, in the order of their bytes.
+    /// The keys that have not been compared yet, in the order of their bytes.
     private var keys: ArraySlice<Key>
     private var changed: [ChangeProposal.Assignment] = []
     private var removed: [Key] = []
     private var bytes = 0
 
-    /// - Parameter keys: The keys that are removed where the backup does not have them, in the order
-    ///   of their bytes.
+    /// - Parameter keys: The keys that the domain has, in the order of their bytes. Those that the
+    ///   backup does not have are removed.
     init(of domain: Domain, removing keys: [Key]) {
         self.domain = domain
         self.keys = keys[...]
     }
 
-    /// Whether there is enough to change for a change of its own.
+    /// Whether there is enough to change for one change.
     var isLarge: Bool {
         changed.count + removed.count >= Self.keysAtOnce || bytes >= Self.bytesAtOnce
     }
 
     /// Compares with the next part of the backup.
     ///
-    /// - Parameter differs: Whether a key has another value than this, or none.
-    /// - Returns: How many values are no archives that can be stored; their keys stay as they are.
+    /// - Parameter differs: Whether a key has no value or another value than this one.
+    /// - Returns: How many values of the backup are not valid archives. Their keys stay as they
+    ///   are.
     mutating func take(
         _ part: BackupPart, differs: (Key, KeyedArchive) throws -> Bool
     ) throws -> UInt64 {
@@ -161,13 +170,13 @@ struct DomainDifference {
         return refused
     }
 
-    /// Takes what is to be changed; nothing is left.
+    /// Returns the changes that have been found, and forgets them.
     mutating func takeChange(by origin: String) -> ChangeProposal {
         defer { (changed, removed, bytes) = ([], [], 0) }
         return ChangeProposal(domain: domain, set: changed, removed: removed, origin: origin)
     }
 
-    /// Removes the keys of now that the backup does not have, as far as the part reaches.
+    /// Removes keys that the backup does not have, up to the last key of this part.
     private mutating func removeKeys(missingIn part: BackupPart) {
         let kept = Set(part.values.map(\.key))
         while let key = keys.first, part.isLast || part.values.last.map({ key <= $0.key }) ?? false

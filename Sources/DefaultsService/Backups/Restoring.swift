@@ -7,17 +7,18 @@ import KeyedArchive
 import Logging
 import SystemCalls
 
-/// Restoring a backup while the service goes on.
+/// Restores a backup while the service is running.
 ///
-/// Keys that differ are changed by ordinary changes, so watchers, pages, journal and generations stay
-/// right, and nothing has to start again. There is one change for each domain, or several if very many of
-/// its keys differ. Changes that others make meanwhile are later than the restoration, or are undone by it.
+/// Keys that differ are changed by ordinary changes. So watchers, pages, journal and generations
+/// stay right, and nothing has to restart. There is one change for each domain, or several if very
+/// many of its keys differ. Changes that other programs make meanwhile come after the restoration,
+/// or are undone by it.
 extension DefaultsObject {
     /// Restores a backup.
     ///
-    /// - Returns: What it has changed, when that is on disk; or what it would change.
-    /// - Throws: If nothing or not everything was restored. In the second case the error names the backup
-    ///   that undoes it.
+    /// - Returns: What it has changed, when that is on disk. For a dry run, what it would change.
+    /// - Throws: If nothing was restored, or only a part. If a part was restored, the error names
+    ///   the backup that can undo it.
     func restore(_ restoration: Restoration) async throws -> RestorationReport {
         try checkNotEnding()
         let (backup, reader) = try await open(restoration.source)
@@ -29,14 +30,15 @@ extension DefaultsObject {
             try await restore(restoration, from: reader, in: &report)
             if restoration.isDry { return report }
             _ = try await durability().get()
-            // The backup may be older than the identity of a machine.
+            // The backup may be older than the ID of a machine.
             try database.adoptHostLayers { publish($0) }
             _ = try await durability().get()
         } catch {
             if let error = error as? StorageError, error.isDamage {
-                repair(because: error.description)
+                requestRepair(because: error.description)
             }
-            // Nothing was changed, so there is nothing to report of it. This also holds for a dry run.
+            // Nothing was changed, so there is no partial result to report. This also applies to a
+            // dry run.
             if case .notNeeded = report.undoing { throw error }
             throw DefaultsError(notRestored: restoration.source.name, report, because: error)
         }
@@ -44,9 +46,11 @@ extension DefaultsObject {
         return report
     }
 
-    /// Opens a backup and verifies it; only single values of it may be damaged.
+    /// Opens a backup and verifies it.
     ///
-    /// - Returns: The backup, if it is one of the database's own, and its reader.
+    /// Damage of single values is accepted.
+    ///
+    /// - Returns: The backup, if it is one of this database's own, and its reader.
     private func open(
         _ source: Restoration.Source
     ) async throws -> (backup: Backup?, reader: BackupReader) {
@@ -73,12 +77,14 @@ extension DefaultsObject {
         }
     }
 
-    /// Whether a path, in any spelling, leads to the database itself, which is not a backup.
+    /// Whether a path, however it is spelled, leads to the database itself, which is not a backup.
     private func isDatabase(_ path: String) -> Bool {
         FileIdentity.areSame(path, database.path)
     }
 
-    /// Reads from the backup; damage there is not damage of the database.
+    /// Reads from the backup.
+    ///
+    /// Damage found there is not damage of the database.
     private func read<Value: Sendable>(
         _ source: Restoration.Source, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -89,7 +95,8 @@ extension DefaultsObject {
         }
     }
 
-    /// Refuses a domain that neither the backup nor the database has: its name must be mistyped.
+    /// Refuses a domain that neither the backup nor the database has, because its name is probably
+    /// mistyped.
     private func checkDomains(of restoration: Restoration, in reader: BackupReader) async throws {
         let own = try database.domains()
         let unknown = restoration.domains.filter { named in
@@ -99,8 +106,8 @@ extension DefaultsObject {
             try await reader.domainsWithoutValues(among: Array(unknown))
         }
         guard !missing.isEmpty else { return }
-        // The backup may have them for one host only. A second reader finds that, because the first
-        // one must stay at the beginning.
+        // The backup may have the domain for one host only. A second reader searches for that,
+        // because the first one must stay at the beginning.
         let (_, parts) = try await open(restoration.source)
         while let part = try await read(restoration.source, { try await parts.next() }),
             !missing.isEmpty
@@ -111,9 +118,9 @@ extension DefaultsObject {
         throw DefaultsError(noDomainToRestore: domain, from: restoration.source.name)
     }
 
-    /// Makes the backup that undoes the restoration, before its first change.
+    /// Makes the backup that can undo the restoration, before the first change.
     ///
-    /// A restoration that changes nothing makes none, and so does not displace an older one.
+    /// A restoration that changes nothing makes no backup, and so does not replace an older one.
     private func backUpBeforeFirstChange(in report: inout RestorationReport) async throws {
         guard case .notNeeded(let spared) = report.undoing else { return }
         switch try await makeBackup(.undo, sparing: spared) {
@@ -125,7 +132,8 @@ extension DefaultsObject {
     private func restore(
         _ restoration: Restoration, from reader: BackupReader, in report: inout RestorationReport
     ) async throws {
-        // A damaged row may have lost its key, too: a key that is not found may be that key.
+        // The key of a damaged row may be lost, too. So a key that is not found may be the key of
+        // that row.
         let mayRemove = report.damaged == 0
         var difference: DomainDifference?
         while let part = try await read(restoration.source, { try await reader.next() }) {
@@ -189,7 +197,7 @@ extension DefaultsObject {
         }
         if !change.changesNothing {
             try await backUpBeforeFirstChange(in: &report)
-            // Others may have removed or locked keys meanwhile.
+            // Other programs may have removed or locked keys meanwhile.
             (change, locked) = try possible(proposal)
         }
         report.locked += locked
@@ -213,10 +221,11 @@ extension DefaultsObject {
         return (change, locked)
     }
 
-    /// Commits a change that no caller waits for, when the disk has taken enough of the earlier changes.
+    /// Commits a change that no call has requested, when there is room for it.
     func commitWhenThereIsRoom(_ proposal: ChangeProposal) async throws -> ChangeSet {
         while true {
-            // The service may have ended since this was called, so nothing may suspend in between.
+            // The service may have ended since this was called. So nothing may suspend between this
+            // check and the commit.
             guard !disk.hasEnded else { throw DefaultsError.isEnding }
             do {
                 return try commit(proposal)

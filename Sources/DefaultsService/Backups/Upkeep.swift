@@ -4,26 +4,28 @@ import DefaultsProtocol
 import DefaultsStorage
 import Logging
 
-/// The work on backups that is to be done, one after the other, and what is known of the daily one.
+/// The queue of work on backups and free space, and the state of the daily backup.
 struct Upkeep {
-    /// Something that is to be done; each is answered once.
+    /// Something to do.
+    ///
+    /// Each request is answered once.
     enum Request {
-        /// The daily backup, for which nobody waits.
+        /// The daily backup, for which no caller waits.
         case daily
-        /// The work that keeps the database small, for which nobody waits.
+        /// Keeping the database small, for which no caller waits.
         case tidying
-        /// A backup that somebody has asked for.
+        /// A backup for a caller.
         case backup(Backup.Kind, answer: (Result<Backup, any Error>) -> Void)
         /// A restoration of a backup.
         case restoration(
             Restoration, answer: (Result<RestorationReport, any Error>) -> Void)
 
-        /// Whether it is the work that keeps the database small.
+        /// Whether it keeps the database small.
         var isTidying: Bool {
             if case .tidying = self { true } else { false }
         }
 
-        /// Answers that it is not done.
+        /// Answers that it was not done.
         func refuse(_ error: any Error) {
             switch self {
             case .daily, .tidying: break
@@ -35,32 +37,33 @@ struct Upkeep {
 
     /// What waits, in order.
     var waiting: [Request] = []
-    /// Whether something is done now.
+    /// Whether a request is in progress.
     var isUnderWay = false
-    /// Whether nothing more is done, because the service ends.
+    /// Whether nothing more is started, because the service is ending.
     var isEnding = false
-    /// Called when what is under way has ended.
+    /// Called when the request in progress has ended.
     var whenOver: (() -> Void)?
 
-    /// The backups as they were after the last work; nil before the first look.
+    /// The backups after the last request; nil until they are first listed.
     var backups: [Backup]?
-    /// Whether the last daily backup could not be made, which the log was told of.
+    /// Whether the last daily backup failed, which the log has reported.
     var isFailing = false
-    /// Before this no daily backup is tried again.
+    /// No daily backup is tried before this time.
     var pause: ContinuousClock.Instant?
 
-    /// How long no daily backup is tried after one that failed.
+    /// The pause after a daily backup has failed.
     static let pauseAfterFailure = Duration.seconds(3600)
-    /// How long the end may take to return free pages: the next daemon waits for the database meanwhile.
+    /// How long returning free pages may take at the end: the next daemon waits for the database
+    /// meanwhile.
     static let timeAtEnd = Duration.seconds(2)
 }
 
-/// Backups: the daily ones, which follow a flush, and those that somebody asks for.
+/// Backups: the daily ones, which follow a flush, and those for callers.
 ///
-/// One piece of work is done at a time, on the writer's thread and between its flushes. A backup that
-/// fails affects no change.
+/// One request is carried out at a time, on the writer's thread and between its flushes. A failed
+/// backup affects no change.
 extension DefaultsObject {
-    /// Adds work that is done after all the work that was requested before.
+    /// Adds a request to the queue.
     func request(_ request: Upkeep.Request) {
         guard !upkeep.isEnding else { return request.refuse(DefaultsError.isEnding) }
         upkeep.waiting.append(request)
@@ -69,7 +72,9 @@ extension DefaultsObject {
         Task(executorPreference: connection.loop) { await self.doUpkeep() }
     }
 
-    /// Begins the daily backup if it is due; to be called after a flush.
+    /// Begins the daily backup if it is due.
+    ///
+    /// Call this after a flush.
     func backUpDaily() {
         guard !upkeep.isUnderWay, upkeep.pause.map({ $0 <= .now }) ?? true else { return }
         let backups = upkeep.backups ?? (try? database.backups()) ?? []
@@ -78,36 +83,40 @@ extension DefaultsObject {
         if isDue { request(.daily) }
     }
 
-    /// Tidies the database up after the work that is under way; to be called after a flush.
+    /// Keeps the database small after the requests in the queue.
+    ///
+    /// Call this after a flush.
     func tidyUp() {
         if !upkeep.waiting.contains(where: \.isTidying) { request(.tidying) }
     }
 
-    /// Removes what the previous process has left of removed values.
+    /// Removes what the previous process has left of removed values from the file.
     func tidyUpAfterStart() async {
         if await writer.mayHoldRemovedValues { tidyUp() }
     }
 
-    /// Returns free pages, as far as the time allows, so that removed values are no longer in the file; to
-    /// be called at the end, after the flush.
+    /// Returns free pages as far as the time allows, so that removed values are no longer in the
+    /// file.
+    ///
+    /// Call this at the end, after the last flush.
     func tidyAtEnd() async {
         let deadline = ContinuousClock.now + Upkeep.timeAtEnd
         guard await writer.mayHoldRemovedValues else { return }
         await tidy { ContinuousClock.now < deadline }
     }
 
-    /// Gives up what is under way, refuses what waits, and returns when that is over.
+    /// Cancels the request in progress, refuses those in the queue, and returns when that is done.
     func endUpkeep() async {
         upkeep.isEnding = true
         await writer.giveUpBackup()
         await withCheckedContinuation { continuation in
-            // Checked only here: other work of the loop may have run since the call above.
+            // This must be checked here: other work of the loop may have run since the call above.
             guard upkeep.isUnderWay else { return continuation.resume() }
             upkeep.whenOver = { continuation.resume() }
         }
     }
 
-    /// Ends long work if the service is about to end.
+    /// Stops long work if the service is ending.
     func checkNotEnding() throws {
         if upkeep.isEnding { throw DefaultsError.isEnding }
     }
@@ -116,15 +125,17 @@ extension DefaultsObject {
         await tidy { !upkeep.isEnding }
     }
 
-    /// Does what keeps the database small, in steps between which flushes go first.
+    /// Keeps the database small, in steps.
+    ///
+    /// Between two steps, flushes come first.
     private func tidy(while mayGoOn: () -> Bool) async {
         do {
             while mayGoOn(), try await writer.tidy() {}
         } catch {
-            // It is tried again after the next flush. The log may have to restart for that.
+            // This is tried again after the next flush. The log may have to restart for that.
             longCalls.isLogReady = false
             logger.debug("The database could not be made smaller: \(error)")
-            if error.isDamage { repair(because: error.description) }
+            if error.isDamage { requestRepair(because: error.description) }
         }
     }
 
@@ -154,13 +165,13 @@ extension DefaultsObject {
 // MARK: Making backups
 
 extension DefaultsObject {
-    /// Makes a backup of everything that is acknowledged by now.
+    /// Makes a backup of everything that has been acknowledged so far.
     ///
     /// - Parameters:
-    ///   - kind: What it is made for.
-    ///   - spared: A backup that is not to be removed for this one.
+    ///   - kind: The kind of the backup.
+    ///   - spared: A backup that must not be removed for this one.
     /// - Returns: The backup, or an error if the database is damaged.
-    /// - Throws: If the disk has refused, or if the service is about to end.
+    /// - Throws: If the disk has refused, or if the service is ending.
     func makeBackup(
         _ kind: Backup.Kind, sparing spared: Backup? = nil
     ) async throws -> Result<Backup, DefaultsError> {
@@ -177,15 +188,17 @@ extension DefaultsObject {
             case .damaged(let damage):
                 note(damage)
                 return .failure(DefaultsError(notBackedUp: damage))
-            // The service is about to end, or the store was replaced: then the new one is backed up.
+            // The service is ending, or the store was replaced. In the second case, the new store
+            // is backed up.
             case .givenUp: continue
             }
         }
     }
 
-    /// Takes the other requests for the same kind of backup.
+    /// Takes the other requests for the same kind of backup from the queue.
     ///
-    /// All of them get one backup: it has every change that was acknowledged before their calls.
+    /// All of them get the same backup: it has every change that was acknowledged before their
+    /// calls.
     private func takeFurtherBackups(
         _ kind: Backup.Kind
     ) -> [(Result<Backup, any Error>) -> Void] {
@@ -225,7 +238,7 @@ extension DefaultsObject {
             case .givenUp: break
             }
         } catch {
-            if !upkeep.isFailing { logger.warning("\(error) It is tried again every hour.") }
+            if !upkeep.isFailing { logger.warning("\(error) It is retried every hour.") }
             pauseDailyBackups()
         }
     }
@@ -235,9 +248,9 @@ extension DefaultsObject {
         upkeep.pause = .now + Upkeep.pauseAfterFailure
     }
 
-    /// Reports damage that was found by reading every row, and begins the repair.
+    /// Reports damage that was found while every row was read, and starts the repair.
     private func note(_ damage: StoreDamage) {
         logger.error("The database is damaged, and no backup was made of it. \(damage)")
-        repair(because: damage.description)
+        requestRepair(because: damage.description)
     }
 }

@@ -5,7 +5,7 @@ import DefaultsStorage
 import DefaultsTerms
 import Logging
 
-/// What the signal `Changed` tells of one change: names, never values.
+/// The contents of the signal `Changed` for one change: names, never values.
 struct Announcement {
     let domain: Domain
     private(set) var changed: [Key]
@@ -13,21 +13,21 @@ struct Announcement {
     let generation: Generation
     let origin: String
 
-    /// Of a change with very many keys, and of one that does not name them, no names are told.
+    /// For a change that does not name its keys or has very many, the names are left out.
     init(_ change: ChangeSet) {
         self.init(
             change.domain, changed: change.set.map(\.key), removed: change.removed,
             at: change.generation, by: change.origin)
     }
 
-    /// Of what a start has found in the crash journal.
+    /// For changes that were found in the crash journal at the start.
     init(_ pending: PendingNames) {
         self.init(
             pending.domain, changed: pending.changed, removed: pending.removed,
             at: pending.generation, by: "")
     }
 
-    /// Of a domain that is not as it was, because the store was damaged.
+    /// For a domain that has changed because the store was damaged and repaired.
     init(_ rescued: RescuedDomain, at generation: Generation) {
         self.init(
             rescued.domain, changed: rescued.changed, removed: rescued.removed, at: generation,
@@ -46,19 +46,22 @@ struct Announcement {
             (self.changed, self.removed) = ([], [])
             return
         }
-        // What else is locked by files has no names, either.
+        // The record of the files is not a key. It may say that other keys are locked, which has no
+        // names either.
         self.changed = changed.filter { $0 != .fileRecord }
         self.removed = removed.filter { $0 != .fileRecord }
     }
 
-    /// The same without names, for which those who listen have to ask.
+    /// The same without names.
+    ///
+    /// Receivers then have to call `GetChanges`.
     func withoutNames() -> Announcement {
         var announcement = self
         (announcement.changed, announcement.removed) = ([], [])
         return announcement
     }
 
-    /// The signal, as it is sent.
+    /// The signal to send.
     var signal: ChangedSignal {
         ChangedSignal(
             domain: domain.name, layer: domain.layer.name.rawValue, changed: changed.map(\.name),
@@ -66,25 +69,28 @@ struct Announcement {
     }
 }
 
-/// The signals that wait for a reply: their own, or that of an earlier change of their domain.
+/// The signals that wait for the reply to their own change, or for an earlier signal of their
+/// domain.
 ///
 /// Invariants:
-/// 1. The signals of a domain, those of all its layers, leave in the order of their generations. What
-///    is known of one of its layers may depend on the others; nothing depends on other domains.
-/// 2. A signal leaves after the reply to its change, which for a durable one comes from the disk.
-/// 3. Where the disk keeps very many waiting, the first rule holds and the second does not: watchers
-///    are not kept in the dark for its sake, nor is memory.
+/// 1. The signals of a domain, including all its layers, are sent in the order of their
+///    generations. Clients need this because the value of a key depends on all layers. Different
+///    domains do not depend on each other.
+/// 2. A signal is sent after the reply to its change. For a durable change, the reply comes when it
+///    is on disk.
+/// 3. If the disk makes too many signals wait, only the first rule is kept: watchers should not
+///    wait for long, and memory is limited.
 struct Announcements {
-    /// How many wait at most.
+    /// The most signals that wait.
     private static let maximumWaiting = 1024
 
     /// By the name of the domain, in the order of their generations.
     private var waiting: [String: [(announcement: Announcement, isReplied: Bool)]] = [:]
     private var count = 0
 
-    /// Takes the signal of a change whose reply may still have to come.
+    /// Adds the signal of a change, which may not have its reply yet.
     ///
-    /// - Returns: The signals whose time has come.
+    /// - Returns: The signals that can be sent now.
     mutating func add(_ change: ChangeSet, isReplied: Bool) -> [Announcement] {
         let name = change.domain.name
         if isReplied, waiting[name] == nil { return [Announcement(change)] }
@@ -95,7 +101,7 @@ struct Announcements {
 
     /// Notes that the reply to a change has been sent.
     ///
-    /// - Returns: The signals whose time has come.
+    /// - Returns: The signals that can be sent now.
     mutating func noteReply(to change: ChangeSet) -> [Announcement] {
         let name = change.domain.name
         let index = waiting[name]?.firstIndex {
@@ -123,9 +129,10 @@ struct Announcements {
     }
 }
 
-/// The signals that tell everybody of changes.
+/// Sends the signals about changes.
 extension DefaultsObject {
-    /// Announces the changes that came from the crash journal, in one signal for each layer of a domain.
+    /// Announces the changes that were found in the crash journal, with one signal for each layer
+    /// of a domain.
     ///
     /// The previous process may have ended between a reply and its signal.
     func announceRecovered() {
@@ -146,7 +153,8 @@ extension DefaultsObject {
         for announcement in announcements {
             do {
                 try connection.assumeIsolated { connection in
-                    // The bus keeps signals for programs that do not read them, so these signals are short.
+                    // The bus queues signals for programs that do not read them, so these signals
+                    // must be short.
                     let announcement =
                         connection.isLargelyUnread ? announcement.withoutNames() : announcement
                     try connection.emit(announcement.signal)

@@ -3,28 +3,28 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 
-/// Thrown if a change finds no room among those that are not on disk yet, and there will be some soon.
+/// Thrown if a change has no room among the pending changes now, but will have room soon.
 struct RoomAwaited: Error {}
 
-/// The one path of every change.
+/// The path of every change.
 extension DefaultsObject {
-    /// Makes the change that a call asks for, and answers the call.
+    /// Makes a change for a call, and replies.
     ///
     /// If the reply or the signal cannot be sent, the change is still made and goes to disk.
     ///
-    /// - Throws: As ``commit(_:)``, or why the reply cannot be sent.
+    /// - Throws: The errors of ``commit(_:)``, or the reason that the reply cannot be sent.
     func make(
         _ proposal: ChangeProposal, for call: MethodCall, isDurable: Bool = false
     ) throws {
-        // The journal, then what readers see, then the page of counters.
+        // First the journal, then the overlay for readers, then the page of counters.
         let change = try commit(proposal)
         guard isDurable else {
-            // After the reply: the signal. The disk follows when its time has come.
+            // The signal follows the reply. The flush follows when it is due.
             defer { publish(change) }
             return try reply(to: call, change.generation)
         }
         announce(announcements.add(change, isReplied: false))
-        // This comes first: it schedules the flush that the wait makes urgent.
+        // This must come first: it schedules the flush, and the wait then makes it urgent.
         noteChange()
         waitUntilDurable { outcome in
             self.reply(to: call, change.generation, once: outcome)
@@ -32,13 +32,14 @@ extension DefaultsObject {
         }
     }
 
-    /// Answers a call that changes nothing, or whose change was made before.
+    /// Replies to a call that changes nothing, or whose change was made before.
     func answer(_ call: MethodCall, at generation: Generation, isDurable: Bool = false) throws {
         guard isDurable else { return try reply(to: call, generation) }
         waitUntilDurable { self.reply(to: call, generation, once: $0) }
     }
 
-    /// Announces a change that is answered or that no call has asked for, and schedules its flush.
+    /// Announces a change whose call has its reply, or that no call has requested, and schedules
+    /// its flush.
     func publish(_ change: ChangeSet) {
         announce(announcements.add(change, isReplied: true))
         noteChange()
@@ -48,13 +49,13 @@ extension DefaultsObject {
         try call.reply { try GenerationReply.write(generation.rawValue, to: &$0) }
     }
 
-    /// Answers when the flush has succeeded or failed.
+    /// Replies when the flush has succeeded or failed.
     private func reply(
         to call: MethodCall, _ generation: Generation, once outcome: DiskKeeper.Outcome
     ) {
         switch outcome {
         case .success:
-            // If the reply cannot be sent, the caller gets that error instead, or it has left.
+            // If the reply cannot be sent, the caller gets an error instead, or has left.
             try? reply(to: call, generation)
         case .failure(let error):
             call.fail(DefaultsError(notDurable: generation, error))
@@ -67,8 +68,8 @@ extension DefaultsObject {
 extension DefaultsObject {
     /// Commits a change: writes it to the journal, shows it to readers, and counts it on the page.
     ///
-    /// - Throws: `StorageError`, and ``RoomAwaited`` if there is no room before the flush under way has
-    ///   ended. Nothing was changed then.
+    /// - Throws: `StorageError`, or ``RoomAwaited`` if there is no room until the flush in progress
+    ///   has ended. In both cases nothing was changed.
     func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
         let change = try findingRoom { () throws(StorageError) in try database.commit(proposal) }
         statistics.changes += 1
@@ -76,20 +77,21 @@ extension DefaultsObject {
         return change
     }
 
-    /// Remembers the token of a transaction that was no change.
+    /// Remembers the token of a transaction that changes nothing.
     ///
-    /// - Throws: As ``commit(_:)``.
+    /// - Throws: The errors of ``commit(_:)``.
     func remember(_ token: Token, of domain: Domain) throws {
         try findingRoom { () throws(StorageError) in try database.remember(token, of: domain) }
         noteChange()
     }
 
-    /// Adds to what is not on disk yet; where the numbers for changes have run out, more are got by a
-    /// flush.
+    /// Adds something to the pending changes.
     ///
-    /// - Throws: `StorageError`, and ``RoomAwaited`` where there is no room before the flush under
-    ///   way has ended. Until then no other change has room either, so that small ones do not keep
-    ///   a large one waiting for ever.
+    /// If the reserved generations are used up, a flush reserves more.
+    ///
+    /// - Throws: `StorageError`, or ``RoomAwaited`` if there is no room until the flush in progress
+    ///   has ended. Until then other changes have to wait, too. Otherwise small changes could keep
+    ///   a large one waiting forever.
     private func findingRoom<Result>(
         _ add: () throws(StorageError) -> Result
     ) throws -> Result {
@@ -100,7 +102,7 @@ extension DefaultsObject {
             return result
         } catch {
             if error.code == .cannotJournal { noteJournalFailure(error) }
-            // Where the disk fails, the schedule says when it is tried again.
+            // If the disk fails, the schedule decides when to retry.
             guard disk.failure == nil else { throw error }
             switch error.code {
             case .generationsExhausted: flush()

@@ -2,37 +2,45 @@ import DefaultsModel
 import Glibc
 import SystemCalls
 
-/// Who has made changes: the last ones one by one, and all by program.
+/// The programs that have made changes: the last changes one by one, and a count for each program.
 ///
 /// Invariants:
-/// 1. A program is looked up at the first change of a connection, while its caller waits: later it
-///    may be gone.
-/// 2. Nothing here grows beyond its bound, whoever calls.
+/// 1. The program of a connection is looked up at its first change, while its caller waits. Later
+///    the program may have ended.
+/// 2. All of this is bounded, whoever calls.
 struct WriterLog {
     /// A program and the process that it runs in.
     struct Writer {
-        /// The file of the program; empty where that cannot be known.
+        /// The file of the program; empty if it is unknown.
         let executable: String
         let process: UInt32
     }
 
-    /// How many changes are known one by one.
+    /// How many changes are remembered one by one.
     static let capacity = 1024
-    /// How many connections are known; beyond that they are learned anew.
+    /// How many connections are remembered.
+    ///
+    /// A connection that was forgotten is looked up again.
     private static let mostCallers = 1024
-    /// How many programs are counted apart.
+    /// How many programs are counted separately.
     private static let mostPrograms = 256
 
-    /// By their names on the bus; without a bus the peer's is empty.
+    /// By their bus names.
+    ///
+    /// Without a bus, the peer's name is empty.
     private var callers: [String: Writer] = [:]
-    /// The last changes; when it is full, the oldest stands at ``next``.
+    /// The last changes.
+    ///
+    /// When this is full, the oldest one is at ``next``.
     private var changes: [(generation: Generation, writer: Writer)] = []
     private var next = 0
-    /// The number of changes by program; those of unknown ones under the empty name.
+    /// The number of changes by program.
+    ///
+    /// Unknown programs are counted under the empty name.
     private(set) var counts: [String: UInt64] = [:]
 
-    /// Learns whose connection it is that a call came over, before its change is made.
-    mutating func meet(_ origin: String, process: UInt32?) {
+    /// Looks up the program of a call's connection, before its change is made.
+    mutating func identify(_ origin: String, process: UInt32?) {
         guard callers[origin] == nil, let process else { return }
         if callers.count >= Self.mostCallers { callers.removeAll(keepingCapacity: true) }
         callers[origin] = Writer(executable: ProgramFile.path(of: process), process: process)
@@ -51,7 +59,7 @@ struct WriterLog {
         counts[isCounted ? writer.executable : "", default: 0] += 1
     }
 
-    /// Who made a change; nil where it is not among the last.
+    /// The writer of a change; nil if the change is not among the last ones.
     func writer(of generation: UInt64) -> Writer? {
         changes.first { $0.generation.rawValue == generation }?.writer
     }
@@ -59,12 +67,12 @@ struct WriterLog {
 
 /// The files of programs that call the service.
 enum ProgramFile {
-    /// The file of the program that a process runs; empty where the system does not tell.
+    /// The file of the program that a process runs; empty if the system does not say.
     static func path(of process: some BinaryInteger) -> String {
         target(ofLink: "/proc/\(process)/exe")
     }
 
-    /// Whether a process runs the tool that was installed with this daemon.
+    /// Whether a process runs the tool that was installed together with this daemon.
     static func isTool(_ process: UInt32) -> Bool {
         let own = target(ofLink: "/proc/self/exe").split(separator: "/")
         let other = path(of: process).split(separator: "/")

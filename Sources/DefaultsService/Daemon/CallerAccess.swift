@@ -7,13 +7,13 @@ import SystemCalls
 
 // Invariants
 //
-// 1. The decision depends only on what was known of a connection before its first call. It holds as
-//    long as the connection, and nothing is looked up again: the process may have ended since, and
-//    another process may have its number.
-// 2. What is unknown is refused. If the user is unknown, all calls are. If it is unknown where the
-//    program runs, the page is.
+// 1. The decision depends only on what was known about a connection before its first call. It stays
+//    the same for the whole connection, and nothing is looked up again: the process may have ended
+//    since, and another process may have its number.
+// 2. Whatever is unknown is refused: all calls if the user is unknown, and the page if it is
+//    unknown in which namespaces the program runs.
 
-/// What a caller may do, by who it is.
+/// What a caller may do, depending on who it is.
 ///
 /// | caller | may |
 /// |---|---|
@@ -26,15 +26,15 @@ import SystemCalls
 enum CallerAccess {
     /// Nothing.
     case none
-    /// Everything but what shows or changes the service as a whole.
+    /// Everything except what shows or changes the service as a whole.
     case confined
     /// Everything.
     case full
 
     /// - Parameters:
-    ///   - credentials: What is known of the caller; nil if it left before it was identified.
-    ///   - isBusPrivate: Whether other users cannot reach the bus. Then an unidentified caller belongs to
-    ///     this user.
+    ///   - credentials: What is known about the caller; nil if it left before it was identified.
+    ///   - isBusPrivate: Whether other users cannot reach the bus. If so, an unidentified caller
+    ///     belongs to this user.
     init(of credentials: PeerCredentials?, isBusPrivate: Bool) {
         guard let credentials else {
             self = isBusPrivate ? .confined : .none
@@ -52,8 +52,8 @@ enum CallerAccess {
 extension Connection {
     /// Identifies callers, and refuses those that may not call at all.
     ///
-    /// The log reports once that a caller had left before it was identified: such a caller does not get
-    /// the error.
+    /// A caller that has left before it was identified does not get the error. So the log reports
+    /// this, once.
     func admitOwnUser(logger: Logger) {
         let isBusPrivate = isBusPrivate
         let isReported = Atomic(false)
@@ -83,15 +83,16 @@ extension DefaultsObject {
 }
 
 extension Connection {
-    /// Connects to those who are to be served.
+    /// Connects to the callers to serve.
     ///
-    /// - Throws: ``LifeCycleError`` where there is nobody.
+    /// - Throws: ``LifeCycleError`` if there is no bus or no peer.
     init(to callers: DaemonOptions.Callers, on loop: EventLoop) throws {
         do {
             switch callers {
             case .bus, .busReplacingOther: try self.init(to: .session, on: loop)
             case .peer(let descriptor):
-                // The connection keeps a duplicate; this one is closed, so that the peer's end is seen.
+                // The connection has a duplicate. This descriptor is closed, so that the end of the
+                // peer is noticed.
                 try self.init(serving: FileDescriptor(owning: descriptor), on: loop)
             }
         } catch let error as DBusError {
@@ -99,18 +100,19 @@ extension Connection {
         }
     }
 
-    /// Takes the name of the service, which nobody can take away again: it is given up only by this
-    /// process, see ``HandOver``.
+    /// Takes the name of the service.
     ///
-    /// - Throws: ``LifeCycleError`` where another program has the name.
+    /// No other program can take it away: only this process gives it up, see ``HandOver``.
+    ///
+    /// - Throws: ``LifeCycleError`` if another program owns the name.
     func takeName() async throws {
-        guard try await takesName([.doNotQueue]) else { throw LifeCycleError.nameTaken }
+        guard try await requestName([.doNotQueue]) else { throw LifeCycleError.nameTaken }
     }
 
-    /// Asks for the name.
+    /// Requests the name.
     ///
-    /// - Returns: Whether it is ours.
-    func takesName(_ flags: NameFlags) async throws -> Bool {
+    /// - Returns: Whether this connection owns the name now.
+    func requestName(_ flags: NameFlags) async throws -> Bool {
         let reply = try await requestName(Contract.busName, flags)
         return reply == .primaryOwner || reply == .alreadyOwner
     }

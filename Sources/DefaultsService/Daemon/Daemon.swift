@@ -6,11 +6,11 @@ import DefaultsStorage
 package import Logging
 import SystemCalls
 
-/// The life of the process: from opening the database to the last flush.
+/// The life of the process, from opening the database to the last flush.
 ///
-/// Two threads do nearly all of it, the loop's and the writer's; calls that take long have two more,
-/// which start at the first of them. Tasks are made with the loop as their
-/// preferred executor: without it Swift would start a pool of threads for the steps between.
+/// Two threads do nearly all of the work: the loop's and the writer's. Long calls have two more,
+/// which start at the first such call. Tasks use the loop as their preferred executor. Otherwise
+/// Swift would start a pool of threads for the steps between.
 package actor Daemon {
     /// The loop, which the bus shares.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -22,13 +22,13 @@ package actor Daemon {
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
     let logger: Logger
-    /// Who keeps the page of counters when the process dies; nil where it is a file.
+    /// Keeps the page of counters when the process is killed; nil if the page is a file.
     let pageKeeper: PageKeeper?
-    /// What is served, once the database is open.
+    /// The object on the bus, as soon as the database is open.
     var object: DefaultsObject?
     /// Whether calls are carried out.
     private var isServing = false
-    /// Whether another daemon has the name, and waits for our end.
+    /// Whether another daemon has taken the name, and waits until this one has ended.
     private var isReplaced = false
     var isEnding = false
     var status = ExitStatus.success
@@ -36,22 +36,24 @@ package actor Daemon {
     /// The version of the daemon.
     package static let version = Version.current
 
-    /// Makes the process safe to open files in; to be called before all else.
+    /// Makes sure that the process can open files safely.
+    ///
+    /// Call this before anything else.
     package static func prepareProcess() {
         StandardDescriptors.fill()
     }
 
-    /// Serves until a signal comes or the bus goes away, and gives the status to exit with.
+    /// Serves until a signal comes or the bus goes away, and returns the exit status.
     ///
-    /// To be called once, on the main thread, before any other thread exists.
+    /// Call this once, on the main thread, before any other thread exists.
     ///
     /// - Parameters:
     ///   - options: How to serve.
-    ///   - logger: Where the daemon says what it does.
+    ///   - logger: The daemon's log.
     package static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
         let pageKeeper = makePageKeeper(for: options)
-        // The page must not be believed when nobody shows changes there.
+        // Clients must not trust the page when no daemon updates it.
         defer { pageKeeper?.voidInherited() }
         do {
             let location = try DatabaseLocation.fromEnvironment(
@@ -85,8 +87,11 @@ package actor Daemon {
         loop = connection.loop
     }
 
-    /// The service manager keeps the page if it can, and if this is the service that it has started: a
-    /// daemon for one program has that program's environment.
+    /// The service manager keeps the page if it can, and if it has started this process as its
+    /// service.
+    ///
+    /// A daemon for one program inherits that program's environment, so the environment does not
+    /// count there.
     private static func makePageKeeper(for options: DaemonOptions) -> PageKeeper? {
         let name = "counters"
         guard options.callers.areOnBus, ServiceManager.keepsDescriptors else { return nil }
@@ -96,20 +101,21 @@ package actor Daemon {
     }
 }
 
-/// From the first look at the database to the first call.
+/// From opening the database to the first call.
 extension Daemon {
-    /// How long a new daemon waits for the lock of one that is about to end, and how often it looks.
+    /// How long a new daemon waits for the lock of one that is ending, and how often it checks.
     private static let longestWait = Duration.seconds(5)
     private static let waitStep = Duration.milliseconds(20)
-    /// How long one that takes over waits for the end of the one before it, which may have a slow
-    /// disk: as long as systemd by default gives a service to stop.
+    /// How long a daemon that replaces another waits until that one has ended, possibly with a slow
+    /// disk: as long as systemd's default for stopping a service.
     private static let longestHandOver = Duration.seconds(90)
 
     func begin(at location: DatabaseLocation) {
         connection.assumeIsolated { connection in
-            // A peer calls as soon as it is connected, and whoever sees a name as soon as it is seen.
+            // A peer calls as soon as it is connected, and other callers as soon as they see the
+            // name.
             connection.holdCalls()
-            // Nor is one of whom nobody has asked who it is ever known.
+            // Callers must be identified from the first one on.
             connection.admitOwnUser(logger: self.logger)
             connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
             connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
@@ -118,27 +124,29 @@ extension Daemon {
             do {
                 try await self.start(at: location)
             } catch {
-                // Once the end has begun, it is what made the beginning fail.
+                // If the process is already ending, the end has caused this error.
                 if await !self.isEnding { self.logger.critical("\(error)") }
                 await self.end(with: ExitStatus(of: error), because: "\(error)")
             }
         }
     }
 
-    /// Takes its place: the database first and the name last, so that nobody waits for a daemon that
-    /// cannot serve, or, from one that serves, the name first, after which that one gives up the
-    /// database.
+    /// Starts serving.
     ///
-    /// Calls wait meanwhile. Those that came are answered, too, where yet another daemon has taken
+    /// The database comes first and the name last, so that no caller waits for a daemon that cannot
+    /// serve. A daemon that replaces another takes the name first, because the other one then gives
+    /// up the database.
+    ///
+    /// Meanwhile calls wait. The calls that came are answered even if yet another daemon has taken
     /// the name by then.
     private func start(at location: DatabaseLocation) async throws {
         if callers == .busReplacingOther {
-            // Nobody is to end for a daemon that cannot serve.
+            // The running daemon must not end for one that cannot serve.
             try location.checkUsability()
             try await HandOver(to: connection).takeOver(within: Self.longestHandOver)
         }
         let database = try await openDatabase(at: location)
-        // A signal that came meanwhile has ended us.
+        // A signal that came meanwhile has ended this process.
         guard !isEnding else { return database.close() }
         let writer = try database.makeWriter()
         let object = DefaultsObject(
@@ -158,14 +166,16 @@ extension Daemon {
         if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
     }
 
-    /// Nobody waits for it: it goes on beside all that follows.
+    /// This does not wait: the task runs beside everything else.
     private func follow(_ suspend: SuspendWatch) {
         Task(executorPreference: loop) { await suspend.follow() }
     }
 
-    /// Opens the database, waiting for a daemon before us that is about to give it up.
+    /// Opens the database.
     ///
-    /// On a bus that is one which has given up the name a moment earlier.
+    /// If a daemon that is ending still has it, this waits.
+    ///
+    /// On a bus, such a daemon has given up the name a moment before.
     private func openDatabase(
         at location: DatabaseLocation
     ) async throws -> sending Database {
@@ -185,7 +195,7 @@ extension Daemon {
         }
     }
 
-    /// Whether a database that is in use is on its way to be given up: nobody serves it on the bus.
+    /// Whether a database that is in use will be free soon, because no daemon on the bus serves it.
     private var mayBecomeFree: Bool {
         get async throws {
             guard callers == .bus else { return true }
@@ -209,7 +219,7 @@ extension Notice.Severity {
     }
 }
 
-/// From what ends the process to the last flush.
+/// From the event that ends the process to the last flush.
 extension Daemon {
     func receive(_ signal: ProcessSignals.Received) {
         switch signal {
@@ -225,7 +235,7 @@ extension Daemon {
         var status = ExitStatus.success
         switch callers {
         case .bus, .busReplacingOther:
-            logger.notice("The bus has gone; writing the last changes to disk.")
+            logger.notice("The bus has gone. Writing the last changes to disk.")
         case .peer where connection.assumeIsolated { $0.isAuthenticated }:
             logger.debug("The peer has gone.")
         case .peer:
@@ -235,15 +245,17 @@ extension Daemon {
         Task(executorPreference: loop) { [status] in await self.end(with: status) }
     }
 
-    /// Another daemon has the name: what has come is answered, and that one waits for our end.
+    /// Another daemon has the name.
+    ///
+    /// This one answers the calls that have come, and the other one waits until this one has ended.
     private func wasReplaced() {
         guard !isEnding else { return }
-        logger.notice("Another daemon takes over; answering what came before it.")
+        logger.notice("Another daemon takes over. Answering the calls that came before.")
         isReplaced = true
         if isServing { Task(executorPreference: loop) { await self.end(with: .success) } }
     }
 
-    /// Ends without the database, which cannot be used any more.
+    /// Ends without the database, which can no longer be used.
     func abandon(_ error: any Error) {
         logger.critical("\(error) The crash journal keeps the changes for the next start.")
         ServiceManager.notifyStopping(because: "\(error)")
@@ -265,10 +277,12 @@ extension Daemon {
         loop.stop()
     }
 
-    /// Says why the disk lacks changes, which the crash journal keeps.
+    /// Logs why changes are not on disk.
     ///
-    /// For a peer that has changed nothing these are changes of programs before it, so its own
-    /// command is done.
+    /// The crash journal has them.
+    ///
+    /// If a peer has changed nothing, these are changes of earlier programs, so its own command has
+    /// succeeded.
     private func report(unwritten error: any Error) {
         let sentence = "\(error) The crash journal keeps the changes for the next start."
         let failure = ExitStatus(of: error)

@@ -4,13 +4,13 @@ import DefaultsStorage
 import Glibc
 import SystemCalls
 
-/// How the daemon is to serve.
+/// The options of the daemon.
 package struct DaemonOptions: Sendable {
-    /// Whom it serves.
+    /// The callers to serve.
     package enum Callers: Hashable, Sendable {
-        /// Everybody on the session bus.
+        /// All programs on the session bus.
         case bus
-        /// Everybody on the session bus, in place of the daemon that serves there now.
+        /// All programs on the session bus, replacing the daemon that is running there.
         case busReplacingOther
         /// One program, at the other end of a connected socket; no bus is needed.
         case peer(descriptor: Int32)
@@ -20,15 +20,15 @@ package struct DaemonOptions: Sendable {
         }
     }
 
-    /// Whom it serves.
+    /// The callers to serve.
     package var callers: Callers
-    /// Where to keep the database; nil for the place that the environment names.
+    /// The directory of the database; nil for the one that the environment names.
     package var databaseDirectory: String?
 
-    /// Where the files of administrators and vendors are.
+    /// The directories with the files of administrators and vendors.
     package var places = LayerPlaces.standard
 
-    /// Gathers options.
+    /// Makes options.
     package init(
         serving callers: Callers = .bus, databaseDirectory: String? = nil,
         places: LayerPlaces = .standard
@@ -39,12 +39,12 @@ package struct DaemonOptions: Sendable {
     }
 }
 
-/// The exit status of the daemon, with the numbers of sysexits.h.
+/// The exit status of the daemon, as in sysexits.h.
 package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// The number.
     package let rawValue: Int32
 
-    /// Takes a number as a status.
+    /// Makes a status from a number.
     package init(rawValue: Int32) {
         self.rawValue = rawValue
     }
@@ -58,7 +58,7 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// The database cannot be opened or written (74).
     package static let inputOutput = ExitStatus(rawValue: EX_IOERR)
 
-    /// The database is none of ours, of a later version, or damaged (65).
+    /// The database is damaged, of a later version, or not a database of defaultsd (65).
     package static let badDatabase = ExitStatus(rawValue: EX_DATAERR)
 
     init(of error: any Error) {
@@ -70,46 +70,48 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// Why the daemon cannot serve, with the sentence that it ends with.
+/// The reason that the daemon cannot serve, with the message that it ends with.
 package struct LifeCycleError: Error, CustomStringConvertible {
-    /// The sentence.
+    /// The message.
     package let description: String
 
     static let nameTaken = LifeCycleError(
         description:
-            "The service runs already: another process owns org.defaultsd.Defaults1 on this "
-            + "bus. Nothing has to be started.")
+            "The service is already running: another process owns org.defaultsd.Defaults1 on this "
+            + "bus. To replace it, run defaultsd --replace.")
 
     static let ownerSilent = LifeCycleError(
         description:
             "Cannot take over: the process that owns org.defaultsd.Defaults1 on this bus does not "
-            + "answer. End it ('systemctl --user kill defaultsd.service', or by its number, which "
-            + "'busctl --user status org.defaultsd.Defaults1' says), then start again.")
+            + "answer. End it ('systemctl --user kill defaultsd.service', or by the process number that "
+            + "'busctl --user status org.defaultsd.Defaults1' shows), then start again.")
 
-    /// - Parameter reason: What the one that has the name says.
+    /// - Parameter reason: The message of the owner of the name.
     static func handOverRefused(_ reason: String) -> LifeCycleError {
         LifeCycleError(
             description:
                 "Cannot take over: another process owns org.defaultsd.Defaults1 on this bus "
-                + "and keeps it. It says: \(reason)")
+                + "and keeps it: \(reason)")
     }
 
-    /// - Parameter cause: What libdbus says of a bus, and this program of a peer.
+    /// - Parameter cause: The error of libdbus for a bus, or of this program for a peer.
     static func nobodyToServe(
         _ callers: DaemonOptions.Callers, _ cause: DBusError
     ) -> LifeCycleError {
         switch callers {
         case .bus, .busReplacingOther:
             LifeCycleError(
-                description: "There is no session bus to serve on: \(cause.message). Start one, or "
-                    + "see that DBUS_SESSION_BUS_ADDRESS names it.")
+                description:
+                    "There is no session bus to serve on: \(cause.message). Start a bus, or "
+                    + "set DBUS_SESSION_BUS_ADDRESS to its address.")
         case .peer: LifeCycleError(description: cause.message)
         }
     }
 
     static let notAPeer = LifeCycleError(
-        description: "The other end of the socket has closed it, or has sent what is not D-Bus, "
-            + "before it was connected. Connect to it with a D-Bus library.")
+        description:
+            "The program at the other end of the socket has closed it, or does not speak D-Bus. "
+            + "Connect to the daemon with a D-Bus library.")
 
     static func signals(errno: Int32) -> LifeCycleError {
         LifeCycleError(description: "Cannot receive signals: \(SystemError.words(for: errno)).")

@@ -4,19 +4,21 @@ import DefaultsProtocol
 
 // Invariants
 //
-// 1. A name is never taken away from a daemon: the new one waits for it in the bus's queue, and asks
-//    the owner for it. Only a caller that may maintain the service is heard, and only the one that is
-//    next in the queue: nobody else must get the name, as callers send values to it.
-// 2. The new daemon waits for the previous owner, which one signal of the bus names together with the
-//    new owner. Where several daemons take over at once, each so waits for the one before it.
-// 3. The wait ends when that one has left the bus. A daemon leaves when it has answered everything that
-//    was sent to the name while it had it, and has given up the database.
-// 4. The bus is listened to by a connection of our own that nobody calls. The one that takes the name
-//    takes nothing in while as many calls wait as may.
+// 1. A name is never taken away from a daemon: the new daemon waits in the bus's queue for the
+//    name, and asks the owner for it. The owner gives the name only to a caller that may use the
+//    maintenance interface and is next in the queue. No other program must get the name, because
+//    callers send values to it.
+// 2. The new daemon waits until the previous owner has ended. One signal of the bus names both the
+//    previous and the new owner. So if several daemons take over at the same time, each waits for
+//    the one before it.
+// 3. The wait ends when the previous owner has left the bus. A daemon leaves after it has answered
+//    everything that was sent to the name while it owned it, and has given up the database.
+// 4. A separate connection, which nobody calls, watches the bus. The connection that takes the name
+//    stops reading while the limit of waiting calls is reached.
 
-/// The taking over of the name from a daemon that has it.
+/// Takes over the name from a running daemon.
 struct HandOver {
-    /// How many changes of the owner may wait to be looked at.
+    /// How many changes of the owner may be queued.
     private static let waitingChanges = 64
 
     /// The connection that takes the name.
@@ -24,25 +26,28 @@ struct HandOver {
     /// Watches other connections leave the bus (4).
     private let witness: Connection
 
-    /// Prepares to take the name over; the loop waits while the bus is greeted.
+    /// Prepares the takeover.
+    ///
+    /// This blocks the loop while the connection to the bus is made.
     init(to connection: Connection) throws {
         self.connection = connection
         witness = try Connection(to: .session, on: connection.loop)
     }
 
-    /// Takes the name, and waits until the one who had it has ended.
+    /// Takes the name, and waits until the previous owner has ended.
     ///
-    /// Calls are held by then: those to the name come from now on.
+    /// The caller must hold calls before: calls to the name arrive from now on.
     ///
-    /// - Parameter limit: How long to wait for the name, and then for the end of its last owner. One
-    ///   that has not ended by then may have the database still, which is for its lock to say.
-    /// - Throws: ``LifeCycleError`` where the name cannot be had, `DBusError` where the bus cannot be
-    ///   asked.
+    /// - Parameter limit: How long to wait for the name, and then for the end of its previous
+    ///   owner. If that one has not ended by then, it may still have the database; its lock will
+    ///   show that.
+    /// - Throws: ``LifeCycleError`` if this connection cannot get the name, or `DBusError` if the
+    ///   bus does not answer.
     func takeOver(within limit: Duration) async throws {
         let changes = try await witness.ownerChanges(
             of: Contract.busName, limit: Self.waitingChanges)
-        // An earlier version lets the name be taken from it.
-        if try await !connection.takesName([.doNotQueue, .replaceExisting]) {
+        // The name can be taken from a daemon of an earlier version without asking.
+        if try await !connection.requestName([.doNotQueue, .replaceExisting]) {
             try await askForName(within: limit)
         }
         if let previous = await previousOwner(in: changes) {
@@ -56,8 +61,9 @@ struct HandOver {
     private func askForName(within limit: Duration) async throws {
         let changes = try await witness.ownerChanges(
             of: Contract.busName, limit: Self.waitingChanges)
-        // The bus puts the last one that would replace the owner in front of all others that wait.
-        guard try await !connection.takesName([.replaceExisting]) else { return }
+        // The bus puts the last connection that wants to replace the owner at the front of the
+        // queue.
+        guard try await !connection.requestName([.replaceExisting]) else { return }
         let asking = Task(executorPreference: connection.loop) {
             try await askOwners(changes)
         }
@@ -66,13 +72,13 @@ struct HandOver {
         try await asking.value
     }
 
-    /// How long until an owner is asked again that waits for another heir.
+    /// The pause before an owner is asked again that waits for another connection.
     private static let pause = Duration.milliseconds(200)
 
-    /// Asks each owner until the name is ours.
+    /// Asks each owner until this connection owns the name.
     ///
-    /// The bus does not say when an heir before us leaves the queue, so an owner that refuses for its
-    /// sake is asked again.
+    /// The bus does not say when a connection before this one leaves the queue. So an owner that
+    /// refuses for this reason is asked again.
     private func askOwners(_ changes: SignalStream) async throws {
         var iterator = changes.makeAsyncIterator()
         while let owner = try await witness.owner(of: Contract.busName),
@@ -103,8 +109,8 @@ struct HandOver {
 
     /// Asks an owner for the name.
     ///
-    /// - Returns: What it says if others are to have the name before us.
-    /// - Throws: ``LifeCycleError`` where it keeps the name.
+    /// - Returns: The refusal if another connection is to get the name first.
+    /// - Throws: ``LifeCycleError`` if the owner keeps the name.
     private func ask(_ owner: BusName) async throws -> DefaultsError? {
         do {
             try await connection.call(Contract.HandOver.self, (), of: owner, timeout: nil)
@@ -116,7 +122,7 @@ struct HandOver {
             return error
         } catch let error as DBusError {
             switch error.name {
-            // It has left.
+            // The owner has left the bus.
             case .noReply, .serviceUnknown, .nameHasNoOwner: return nil
             case .unknownMethod, .unknownObject, .unknownInterface: throw LifeCycleError.nameTaken
             default: throw LifeCycleError.handOverRefused(error.message)
@@ -126,10 +132,10 @@ struct HandOver {
 
     // MARK: Waiting for the end
 
-    /// The unique name of the one who had the name before us; nil where there was none.
+    /// The unique name of the previous owner; nil if there was none.
     private func previousOwner(in changes: SignalStream) async -> BusName? {
         for await change in changes {
-            // Were so many lost, ours may be among them.
+            // If signals were lost, the one for this connection may be among them.
             guard case .signal(let signal) = change, signal.arguments.count == 3 else { return nil }
             guard signal.arguments[2] == .string(connection.uniqueName?.string ?? "") else {
                 continue
@@ -141,17 +147,19 @@ struct HandOver {
     }
 }
 
-// MARK: The one that has the name
+// MARK: The owner of the name
 
 extension DefaultsObject {
-    /// Gives the name to the caller; what follows is what follows every loss of the name.
+    /// Gives the name to the caller.
+    ///
+    /// After that, the daemon ends as after any loss of the name.
     func handOver(_ call: MethodCall) throws {
-        guard let heir = call.sender else { throw DefaultsError.noNameToHandOver }
+        guard let successor = call.sender else { throw DefaultsError.noNameToHandOver }
         // The call stays on this thread.
         nonisolated(unsafe) let call = call
         Task(executorPreference: connection.loop) {
             do {
-                try await self.giveName(to: heir)
+                try await self.releaseName(to: successor)
                 try call.reply()
             } catch {
                 call.fail(error)
@@ -159,21 +167,22 @@ extension DefaultsObject {
         }
     }
 
-    /// Gives the name up when all is written, so that callers do not wait long for the next daemon.
+    /// Gives the name up when everything is on disk, so that callers do not wait long for the next
+    /// daemon.
     ///
-    /// What the disk refuses is in the journal for that one.
-    private func giveName(to heir: BusName) async throws {
-        try await checkQueue(for: heir)
+    /// If the disk refuses changes, the journal has them for that daemon.
+    private func releaseName(to successor: BusName) async throws {
+        try await checkQueue(for: successor)
         _ = await durability()
-        try await checkQueue(for: heir)
+        try await checkQueue(for: successor)
         try await connection.releaseName(Contract.busName)
     }
 
-    private func checkQueue(for heir: BusName) async throws {
+    private func checkQueue(for successor: BusName) async throws {
         let owners = try await connection.queuedOwners(of: Contract.busName)
         let waiting = owners.filter { $0 != connection.uniqueName?.string }
-        guard waiting.first == heir.string else {
-            throw DefaultsError(notNext: heir, waiting: waiting)
+        guard waiting.first == successor.string else {
+            throw DefaultsError(notNext: successor, waiting: waiting)
         }
     }
 }

@@ -2,13 +2,13 @@ import CLinux
 import DBus
 import Glibc
 
-/// The signals that a service answers to, read from a descriptor on its loop.
+/// The signals that the daemon handles, read from a descriptor on its loop.
 ///
-/// They are blocked for the whole process, which has to happen before the first thread is made:
-/// a thread that did not inherit the mask would be ended by them. SIGPIPE is ignored, so that a
-/// closed standard error costs a log line and not the daemon; so is SIGXFSZ.
+/// They are blocked for the whole process. This must happen before the first thread is made,
+/// because a signal would end a thread that has not inherited the mask. SIGPIPE is ignored, so that
+/// a closed standard error costs a log line and not the daemon. SIGXFSZ is ignored, too.
 struct ProcessSignals: ~Copyable {
-    /// What the descriptor tells.
+    /// A signal that was received.
     enum Received {
         /// SIGTERM or SIGINT: flush and end.
         case stop
@@ -24,7 +24,7 @@ struct ProcessSignals: ~Copyable {
         for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&mask, number) }
         pthread_sigmask(SIG_BLOCK, &mask, nil)
         signal(SIGPIPE, SIG_IGN)
-        // A limit on the size of files is an error of the disk like any other.
+        // A limit on the size of files is then reported like any other disk error.
         signal(SIGXFSZ, SIG_IGN)
         descriptor = signalfd(-1, &mask, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
         guard descriptor >= 0 else { throw LifeCycleError.signals(errno: errno) }
@@ -34,7 +34,7 @@ struct ProcessSignals: ~Copyable {
         close(descriptor)
     }
 
-    /// Calls the handler on the loop for each signal that comes, until the loop ends.
+    /// Calls the handler on the loop for each signal, until the loop ends.
     func deliver(on loop: EventLoop, to handler: @escaping (Received) -> Void) {
         let descriptor = descriptor
         _ = loop.watch(descriptor, for: .readable) { _ in

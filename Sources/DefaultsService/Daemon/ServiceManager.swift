@@ -3,24 +3,28 @@ import Glibc
 
 /// Reports the state of this process to the service manager that started it.
 ///
-/// The protocol is a datagram to the socket that `NOTIFY_SOCKET` names, and stable by systemd's
-/// own promise; libsystemd would be one more library in every user's memory for it.
+/// The protocol is a datagram to the socket in `NOTIFY_SOCKET`. systemd promises to keep it stable.
+/// The daemon does not use libsystemd, which would need memory in every user's session.
 /// See <https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html>.
 enum ServiceManager {
-    /// Start-up is done; `status` is what `systemctl --user status` shows.
+    /// The start is complete.
+    ///
+    /// `systemctl --user status` shows `status`.
     static func notifyReady(status: String) {
         notify("READY=1\nSTATUS=\(status)")
     }
 
-    /// Start-up goes on and takes long; the manager waits for another minute.
+    /// The start continues and takes long.
+    ///
+    /// The manager waits another minute.
     static func notifyProgress(_ status: String) {
         notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=\(status)")
     }
 
-    /// The end has begun.
+    /// The daemon has begun to end.
     ///
-    /// - Parameter reason: Why the service cannot go on, which `systemctl --user status` shows and clients
-    ///   repeat to their users; nil for an ordinary end.
+    /// - Parameter reason: Why the service cannot continue. `systemctl --user status` shows this,
+    ///   and clients repeat it to their users. Nil for an ordinary end.
     static func notifyStopping(because reason: String? = nil) {
         let reason = reason?.split(whereSeparator: \.isNewline).joined(separator: " ")
         notify("STOPPING=1\nSTATUS=\(reason ?? "Writing the last changes to disk")")
@@ -28,15 +32,18 @@ enum ServiceManager {
 
     // MARK: Descriptors
 
-    /// Whether the manager keeps descriptors for the next process of the service when this one dies.
+    /// Whether the manager keeps descriptors for the next process of the service when this one is
+    /// killed.
     ///
-    /// systemd sets `FDSTORE` since version 254. Our unit sets it for earlier versions.
+    /// systemd has set `FDSTORE` since version 254. Our unit sets it for earlier versions.
     static var keepsDescriptors: Bool {
         guard getenv("NOTIFY_SOCKET") != nil, let bound = getenv("FDSTORE") else { return false }
         return (Int32(String(cString: bound)) ?? 0) > 0
     }
 
-    /// Gives the manager a duplicate of a descriptor, which replaces an earlier one of the same name.
+    /// Gives a duplicate of a descriptor to the manager.
+    ///
+    /// It replaces an earlier one of the same name.
     ///
     /// - Returns: Whether it was sent.
     static func keep(_ descriptor: Int32, named name: String) -> Bool {
@@ -48,7 +55,7 @@ enum ServiceManager {
     ///
     /// The caller owns it. All other kept descriptors are closed.
     ///
-    /// To be called once, before any other descriptor is opened. The protocol is that of
+    /// Call this once, before any other descriptor is opened. The protocol is that of
     /// <https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html>.
     static func takeDescriptor(named name: String) -> Int32? {
         defer {
@@ -79,9 +86,9 @@ enum ServiceManager {
 
     /// Sends a datagram to the manager, if there is one.
     ///
-    /// The service goes on if this fails.
+    /// The service continues if this fails.
     ///
-    /// - Parameter descriptor: A descriptor that is sent, too; -1 for none.
+    /// - Parameter descriptor: A descriptor to send with it; -1 for none.
     /// - Returns: Whether it was sent.
     @discardableResult
     private static func notify(_ state: String, _ descriptor: Int32 = -1) -> Bool {
@@ -96,7 +103,7 @@ enum ServiceManager {
         return clinux_send(socket, &address, length, bytes, bytes.count, descriptor) == bytes.count
     }
 
-    /// A path, or with a leading `@` a name in the abstract namespace.
+    /// A path, or a name in the abstract namespace if it begins with `@`.
     private static func socketAddress(_ path: String) -> sockaddr_un? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -2,22 +2,22 @@ import Glibc
 package import Logging
 import SystemCalls
 
-/// Writes log lines to standard error: with priorities for the journal, in words for people.
+/// Writes log lines to standard error: with priorities for the journal, or as text for people.
 ///
-/// The lines name domains and keys at most, never values.
+/// The lines may name domains and keys, but never contain values.
 package struct StandardErrorLog: LogHandler {
     /// How a line begins.
     package enum Form: Sendable {
         /// With the priority that the journal reads, such as `<4>`; see
         /// <https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html>.
         case priorities
-        /// With the program's name and, if there is trouble, its kind: `defaultsd: warning: `.
+        /// With the program's name and, for problems, the kind: `defaultsd: warning: `.
         case words
 
-        /// Priorities if standard error leads to the journal, else words.
+        /// Priorities if standard error is the journal, otherwise text.
         ///
-        /// systemd names the journal's stream in `JOURNAL_STREAM`. A program that runs with another
-        /// standard error inherits the variable, so the stream is compared.
+        /// systemd names the journal's stream in `JOURNAL_STREAM`. A program with a different
+        /// standard error may inherit the variable, so the stream is compared.
         package static var ofStandardError: Form {
             guard let stream = getenv("JOURNAL_STREAM") else { return .words }
             guard let status = try? FileStatus(ofDescriptor: STDERR_FILENO) else { return .words }
@@ -26,19 +26,19 @@ package struct StandardErrorLog: LogHandler {
         }
     }
 
-    /// What is below it is dropped.
+    /// Lines below this level are dropped.
     package var logLevel: Logger.Level
-    /// Facts that every line ends with.
+    /// Facts at the end of every line.
     package var metadata: Logger.Metadata = [:]
     private let form: Form
 
-    /// A handler that drops what is below `logLevel`.
+    /// Makes a handler that drops lines below `logLevel`.
     package init(logLevel: Logger.Level, form: Form = .ofStandardError) {
         self.logLevel = logLevel
         self.form = form
     }
 
-    /// One of the facts that every line ends with.
+    /// One of the facts at the end of every line.
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
@@ -52,10 +52,11 @@ package struct StandardErrorLog: LogHandler {
         write(line: "\(event.message)\(tail)", level: event.level)
     }
 
-    /// Writes a line in one piece, so that lines of several processes do not mix.
+    /// Writes a line with one call, so that the lines of several processes do not mix.
     ///
-    /// A line break inside would begin another line, of the default priority. Names of files and what
-    /// callers send may have characters that move the cursor or turn the text round.
+    /// A line break inside would begin another line with the default priority. File names and the
+    /// data of callers may contain characters that move the cursor or reverse the direction of
+    /// text.
     private func write(line: String, level: Logger.Level) {
         let beginning =
             switch form {
@@ -68,8 +69,9 @@ package struct StandardErrorLog: LogHandler {
         _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// A line without characters that a terminal obeys: a line break becomes a space, any other is
-    /// spelled as in Swift.
+    /// A line without characters that a terminal would obey.
+    ///
+    /// A line break becomes a space, and others are escaped as in Swift.
     static func escaped(_ line: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in line.unicodeScalars {
@@ -84,7 +86,7 @@ package struct StandardErrorLog: LogHandler {
         return String(escaped)
     }
 
-    /// Whether a character controls the terminal, ends a line, or turns the direction of the text.
+    /// Whether a character controls the terminal, ends a line, or changes the direction of text.
     private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -105,7 +107,7 @@ package struct StandardErrorLog: LogHandler {
         }
     }
 
-    /// The word for the kind of a line; empty if the line reports the usual course.
+    /// The word for the kind of a line; empty for ordinary events.
     private static func word(for level: Logger.Level) -> String {
         switch level {
         case .trace, .debug, .info, .notice: ""

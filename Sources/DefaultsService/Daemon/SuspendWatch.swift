@@ -4,25 +4,25 @@ import SystemCalls
 
 // Invariants
 //
-// 1. While the machine is awake, and there is a logind that grants it, a delay lock is held: the
-//    machine does not sleep before it is given back.
-// 2. When the machine is about to sleep, it is given back as soon as everything that was acknowledged
-//    before is on disk, or the disk refuses it, or `patience` is over.
-// 3. Nobody waits for any of this. Where the system bus or logind is missing, slow, refuses or ends,
-//    there is a line in the log, and the daemon serves on.
-// 4. While the machine is awake nothing here is done: there is no timer, and the bus is asked only
-//    for what comes at the ends of a sleep or of logind.
+// 1. While the machine is awake, the daemon holds a delay lock, if there is a logind that grants
+//    it. The machine does not sleep until the lock is released.
+// 2. When the machine is about to sleep, the lock is released as soon as everything that was
+//    acknowledged before is on disk, the disk refuses it, or `patience` is over.
+// 3. The service never waits for any of this. If the system bus or logind is missing, slow, refuses
+//    or ends, the log says so, and the daemon continues.
+// 4. While the machine is awake, nothing is done here. There is no timer. The bus is called only
+//    after a sleep, or when logind starts or ends.
 
-/// Has everything on disk before the machine is suspended, for it may never wake up.
+/// Writes everything to disk before the machine is suspended, because it may never wake up.
 ///
 /// See [Inhibitor Locks](https://systemd.io/INHIBITOR_LOCKS/).
 actor SuspendWatch {
-    /// How long the disk may keep the machine awake: as long as logind by default waits for anybody.
+    /// How long the disk may delay the sleep: as long as logind's default delay.
     private static let patience = Duration.seconds(5)
     private static let logind: BusName = "org.freedesktop.login1"
     private static let manager: ObjectPath = "/org/freedesktop/login1"
     private static let interface: InterfaceName = "org.freedesktop.login1.Manager"
-    /// How many signals may wait: more than there are sleeps while a disk hangs.
+    /// How many signals may be queued: more than there are sleeps while a disk hangs.
     private static let limit = 64
 
     /// The loop of the object.
@@ -31,7 +31,7 @@ actor SuspendWatch {
     private nonisolated let loop: EventLoop
     private let object: DefaultsObject
     private let logger: Logger
-    /// The delay lock, which is given back by being closed.
+    /// The delay lock, which is released by closing it.
     private var lock: FileDescriptor?
     private var isSleepComing = false
 
@@ -41,7 +41,7 @@ actor SuspendWatch {
         self.logger = logger
     }
 
-    /// Follows the system bus until that ends.
+    /// Follows the system bus until the bus ends.
     func follow() async {
         do {
             let bus = try await Connection.joining(busAt: Address.systemBus, on: loop)
@@ -56,16 +56,17 @@ actor SuspendWatch {
             await followSleeps(sleeps, on: bus)
             await ownersFollowed
             logger.info(
-                "The system bus has gone; suspends of the machine are not noticed any more.")
+                "The system bus has gone. The daemon no longer notices when the machine is suspended."
+            )
         } catch {
-            logger.debug("Suspends of the machine are not noticed: \(error)")
+            logger.debug("The daemon does not notice when the machine is suspended: \(error)")
         }
         lock = nil
     }
 
     private func followSleeps(_ sleeps: SignalStream, on bus: Connection) async {
         for await element in sleeps {
-            // Where signals were lost, a sleep may be coming.
+            // If signals were lost, the machine may be about to sleep.
             if case .signal(let signal) = element, signal.arguments == [.boolean(false)] {
                 await takeLock(from: bus)
             } else {
@@ -74,11 +75,12 @@ actor SuspendWatch {
         }
     }
 
-    /// A logind that has started anew tells by itself of the next sleep; where it knows of the lock
-    /// that was granted before, that one has served its time.
+    /// A logind that has restarted announces the next sleep itself.
+    ///
+    /// If it still knows the earlier lock, that lock is no longer needed.
     private func followOwners(_ owners: SignalStream, on bus: Connection) async {
         for await element in owners {
-            // Nobody, for now.
+            // There is no logind now.
             if case .signal(let signal) = element, signal.arguments.last == .string("") { continue }
             await takeLock(from: bus)
         }
@@ -86,10 +88,10 @@ actor SuspendWatch {
 
     private func prepareForSleep() async {
         isSleepComing = true
-        // One that is taken meanwhile is another.
+        // A lock that is taken meanwhile is a different one.
         let lock = self.lock.take()
         switch await object.durability(within: Self.patience) {
-        case .success: logger.debug("Everything is on disk; the machine may sleep.")
+        case .success: logger.debug("Everything is on disk. The machine may sleep.")
         case .failure(let error): logger.warning("The machine goes to sleep. \(error)")
         case nil:
             logger.warning(
@@ -113,10 +115,10 @@ actor SuspendWatch {
             } read: {
                 try $0.readUnixFD()
             }
-            // A sleep that has come in between has no use for it.
+            // If the machine is about to sleep by now, the lock is of no use.
             lock = isSleepComing ? nil : granted
         } catch {
-            logger.info("A suspend of the machine will not wait for changes: \(error)")
+            logger.info("The machine may be suspended before changes are on disk: \(error)")
         }
     }
 }

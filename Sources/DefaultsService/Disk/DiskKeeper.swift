@@ -1,10 +1,10 @@
 import DefaultsModel
 import DefaultsStorage
 
-/// What is done to the store on disk, what comes next, and who waits for it.
+/// Decides what is done to the store on disk, and knows who waits for it.
 ///
-/// It has no disk, no thread and no clock. The service does the work that ``next(at:)`` names, and says
-/// what came of it.
+/// It has no disk, no thread and no clock. The service does the step that ``next(at:)`` returns,
+/// and reports the result.
 ///
 /// ```
 /// idle -> flushing  -> idle
@@ -13,35 +13,38 @@ import DefaultsStorage
 /// ```
 ///
 /// Invariants:
-/// 1. One work at a time: a flush or a repair. After the end there is none.
+/// 1. One work is in progress at a time: a flush or a repair. After the end there is none.
 /// 2. A repair that is due comes before the next flush.
-/// 3. Each waiter is returned once: when the flush that it waits for has ended or failed, or when the
-///    store has been repaired, after which it waits for another flush.
-/// 4. While a change waits for room, no other change takes the room that a flush makes.
+/// 3. Each waiter is returned once: when the flush that it waits for has succeeded or failed, or
+///    when the store has been repaired. In the last case it then waits for another flush.
+/// 4. While a change waits for room, no other change may use the room that a flush makes.
 struct DiskKeeper {
-    /// The durable generation, or the disk's refusal.
+    /// The durable generation, or the error of the disk.
     typealias Outcome = Result<Generation, StorageError>
 
-    /// Somebody who waits for the disk: a caller of Synchronize or of a durable change, or the end.
+    /// Someone who waits for the disk: a caller of Synchronize or of a durable change, or the end
+    /// of the service.
     struct Waiter {
-        /// The flush that writes the last of what was acknowledged before the wait began.
+        /// The flush that writes the last change that was acknowledged before the wait began.
         let flush: UInt64
-        /// To be called once.
+        /// Must be called once.
         let resume: (Outcome) -> Void
     }
 
-    /// What is to be done.
+    /// What to do next.
     enum Step: Equatable {
         case flush
         case repair
         case wait(until: ContinuousClock.Instant)
     }
 
-    /// What is done about damage that was reported.
+    /// The reaction to damage that was reported.
     enum DamageResponse: Equatable {
-        /// The store will be repaired. It is known already that it is damaged, if this is not new.
+        /// The store will be repaired.
+        ///
+        /// If `isNew` is false, the damage was already known.
         case repair(isNew: Bool)
-        /// A repair a moment ago did not help, or failed.
+        /// There is no repair, because the last one was a moment ago or has failed.
         case none
     }
 
@@ -54,12 +57,12 @@ struct DiskKeeper {
     private var schedule = FlushSchedule()
     private var waiters: [Waiter] = []
     private var repairs = RepairSchedule()
-    /// Whether a change waits for the room that the flush under way makes.
+    /// Whether a change waits for the room that the flush in progress makes.
     private(set) var isRoomAwaited = false
-    /// Why the last flush failed; nil while the disk takes changes.
+    /// Why the last flush failed; nil if it succeeded.
     private(set) var failure: StorageError?
 
-    /// Whether a flush or a repair is under way.
+    /// Whether a flush or a repair is in progress.
     var isWorking: Bool {
         switch work {
         case .flushing, .repairing: true
@@ -67,21 +70,21 @@ struct DiskKeeper {
         }
     }
 
-    /// Whether nothing is done to the store, and no repair is due.
+    /// Whether nothing is in progress, and no repair is due.
     var isAtRest: Bool { !isWorking && !repairs.isDue }
 
-    /// What the disk said at the end, after which nothing is done any more; nil before.
+    /// The outcome at the end, after which nothing is done; nil before.
     var end: Outcome? {
         if case .ended(let outcome) = work { outcome } else { nil }
     }
 
-    /// Whether nothing is done any more.
+    /// Whether the end has come.
     var hasEnded: Bool { end != nil }
 
     /// Whether a flush has been scheduled.
     var isFlushScheduled: Bool { schedule.due != nil }
 
-    /// What is to be done now; nil if there is nothing, or if the work under way comes first.
+    /// What to do now; nil if there is nothing to do, or if the work in progress must end first.
     func next(at now: ContinuousClock.Instant) -> Step? {
         guard case .idle = work else { return nil }
         if repairs.isDue { return .repair }
@@ -89,19 +92,19 @@ struct DiskKeeper {
         return due <= now ? .flush : .wait(until: due)
     }
 
-    /// Notes that something is pending.
+    /// Notes that a change is pending.
     ///
-    /// - Parameter pendingBytes: What the next flush is to write, in bytes.
+    /// - Parameter pendingBytes: What the next flush will write, in bytes.
     mutating func noteChange(at now: ContinuousClock.Instant, pendingBytes: Int) {
         schedule.changed(at: now, pendingBytes: pendingBytes)
     }
 
-    /// Notes that what is pending is to be written at once.
+    /// Notes that the pending changes are to be written at once.
     mutating func noteDemand(at now: ContinuousClock.Instant) {
         schedule.demanded(at: now)
     }
 
-    /// Adds somebody who waits for a flush.
+    /// Adds someone who waits for a flush.
     mutating func add(_ waiter: Waiter) {
         precondition(!hasEnded, "nothing is written after the end")
         waiters.append(waiter)
@@ -112,9 +115,11 @@ struct DiskKeeper {
         isRoomAwaited = true
     }
 
-    /// Notes that changes may try again; to be called after a flush.
+    /// Notes that postponed changes may be retried.
     ///
-    /// - Returns: Whether one waits.
+    /// Call this after a flush.
+    ///
+    /// - Returns: Whether there is such a change.
     mutating func endAwaitingRoom() -> Bool {
         defer { isRoomAwaited = false }
         return isRoomAwaited
@@ -122,7 +127,7 @@ struct DiskKeeper {
 
     /// Ends all work.
     ///
-    /// The first end holds.
+    /// If there are several calls, the first one counts.
     mutating func end(with outcome: Outcome) {
         if !hasEnded { work = .ended(outcome) }
     }
@@ -138,15 +143,15 @@ extension DiskKeeper {
 
     /// Notes that a flush of all that is pending has begun.
     mutating func beginFlush() {
-        precondition(mayFlush, "one work at a time")
+        precondition(mayFlush, "other work is in progress")
         work = .flushing
         schedule.flushBegan()
     }
 
-    /// Notes that the flush under way has succeeded.
+    /// Notes that the flush in progress has succeeded.
     ///
-    /// - Parameter number: Its number. No flush has begun since.
-    /// - Returns: Who has waited for it, to be resumed.
+    /// - Parameter number: The number of the flush. No other flush has begun since.
+    /// - Returns: Those who have waited for it. They must be resumed.
     mutating func endFlush(_ number: UInt64) -> [Waiter] {
         leaveFlush()
         schedule.flushSucceeded()
@@ -156,9 +161,9 @@ extension DiskKeeper {
         return reached
     }
 
-    /// Notes that the disk has refused the flush under way.
+    /// Notes that the flush in progress has failed.
     ///
-    /// - Returns: Whether it gave another reason than the last time.
+    /// - Returns: Whether the error differs from the last one.
     mutating func failFlush(_ error: StorageError, at now: ContinuousClock.Instant) -> Bool {
         leaveFlush()
         schedule.flushFailed(at: now)
@@ -167,14 +172,14 @@ extension DiskKeeper {
         return isNew
     }
 
-    /// Takes all who wait, to be refused.
+    /// Takes all waiters, to pass an error to them.
     mutating func takeWaiters() -> [Waiter] {
         defer { waiters = [] }
         return waiters
     }
 
     private mutating func leaveFlush() {
-        guard case .flushing = work else { preconditionFailure("no flush is under way") }
+        guard case .flushing = work else { preconditionFailure("no flush is in progress") }
         work = .idle
     }
 }
@@ -199,12 +204,13 @@ extension DiskKeeper {
         return repairs.begin()
     }
 
-    /// Notes that the repair under way has ended.
+    /// Notes that the repair in progress has ended.
     ///
-    /// - Parameter isSuccess: Whether the store was made anew. Otherwise it is as it was.
-    /// - Returns: Who has waited for the disk, to wait for the database that is open now.
+    /// - Parameter isSuccess: Whether there is a new store. If not, the old store is still in use.
+    /// - Returns: Those who have waited for the disk. They must wait for the database that is open
+    ///   now.
     mutating func endRepair(isSuccess: Bool, at now: ContinuousClock.Instant) -> [Waiter] {
-        guard case .repairing = work else { preconditionFailure("no repair is under way") }
+        guard case .repairing = work else { preconditionFailure("no repair is in progress") }
         work = .idle
         repairs.end(isSuccess: isSuccess, at: now)
         isRoomAwaited = false
@@ -212,15 +218,19 @@ extension DiskKeeper {
     }
 }
 
-/// What is known of damage, and when the store is repaired.
+/// The known damage, and when the store is repaired.
 private struct RepairSchedule {
-    /// How long a repaired store is left as it is: if it is damaged again at once, the disk is, and a
-    /// repair does not help.
+    /// The pause after a successful repair.
+    ///
+    /// If the store is damaged again at once, the disk is failing, and another repair would not
+    /// help.
     private static let shortestPause = Duration.seconds(60)
-    /// How long it is left at most after repairs that failed: each failure doubles the pause.
+    /// The longest pause after repairs that failed.
+    ///
+    /// Each failure doubles the pause.
     private static let longestPause = Duration.seconds(3600)
 
-    /// What was found and is not repaired yet.
+    /// The damage that is not repaired yet.
     private var damage: String?
     private var isUnderWay = false
     private var last: ContinuousClock.Instant?

@@ -4,11 +4,11 @@ import DefaultsProtocol
 import DefaultsStorage
 import Logging
 
-/// Writing what is pending to the store, as the ``DiskKeeper`` says.
+/// Writes pending changes to the store when ``DiskKeeper`` says so.
 extension DefaultsObject {
-    /// Flushes, and calls back when every change made so far is on disk.
+    /// Flushes, and calls back when every change that was made so far is on disk.
     ///
-    /// The callback comes after the work on the store that is under way or due.
+    /// The callback comes after the work on the store that is in progress or due.
     func waitUntilDurable(_ resume: @escaping (DiskKeeper.Outcome) -> Void) {
         if let end = disk.end { return resume(end) }
         let last = disk.isAtRest ? nil : database.flushesBegun
@@ -19,17 +19,18 @@ extension DefaultsObject {
         demandFlush()
     }
 
-    /// Flushes, and waits until every change made so far is on disk, or the disk has refused.
+    /// Flushes, and waits until every change that was made so far is on disk, or the disk has
+    /// refused it.
     func durability() async -> DiskKeeper.Outcome {
         await withCheckedContinuation { continuation in
             waitUntilDurable { continuation.resume(returning: $0) }
         }
     }
 
-    /// Flushes, and waits until every change made so far is on disk, the disk refuses, or the time is
-    /// over.
+    /// Flushes, and waits until every change that was made so far is on disk, the disk has refused
+    /// it, or the time is over.
     ///
-    /// - Returns: The durable generation or what the disk said; nil if the time is over.
+    /// - Returns: The durable generation or the error of the disk; nil if the time is over.
     func durability(within limit: Duration) async -> DiskKeeper.Outcome? {
         await withCheckedContinuation { continuation in
             var waiting: CheckedContinuation? = continuation
@@ -43,9 +44,11 @@ extension DefaultsObject {
         }
     }
 
-    /// Has what is pending written at once; during a flush, what is not in it right after.
+    /// Has the pending changes written at once.
+    ///
+    /// If a flush is in progress, the others follow directly after it.
     func demandFlush() {
-        // The schedule does not know of a ceiling that is to be raised.
+        // The schedule does not know that more generations must be reserved.
         if database.needsFlush, !disk.isWorking, !disk.isFlushScheduled {
             disk.noteChange(at: .now, pendingBytes: database.pendingBytes)
         }
@@ -53,20 +56,20 @@ extension DefaultsObject {
         workOnDisk()
     }
 
-    /// Notes that a change or a token is pending, and flushes when its time has come.
+    /// Notes that a change or a token is pending, and flushes when it is due.
     func noteChange() {
         disk.noteChange(at: .now, pendingBytes: database.pendingBytes)
         workOnDisk()
     }
 
-    /// Does what is to be done on disk by now, or sets the timer for it if none is set.
+    /// Does what is due on disk, or sets the timer for it if none is set.
     ///
-    /// A timer that was set for an earlier change goes off, finds that a later one has moved the time,
-    /// and is set again. This is cheaper than moving it at each change.
+    /// If the flush was moved to a later time, the timer fires early and is set again. This is
+    /// cheaper than moving the timer at each change.
     func workOnDisk() {
         guard !longCalls.isBeforeFlush else { return }
         switch disk.next(at: .now) {
-        case .repair: repair()
+        case .repair: beginRepair()
         case .flush: flush()
         case .wait(let due): setFlushTimer(due)
         case nil: break
@@ -83,8 +86,9 @@ extension DefaultsObject {
         }
     }
 
-    /// Begins to write everything that is pending, unless work on the store is under way: at the end
-    /// of that, this is looked at again.
+    /// Begins to write everything that is pending.
+    ///
+    /// If other work on the store is in progress, this is checked again at its end.
     func flush() {
         guard disk.mayFlush, let batch = database.beginFlush() else { return }
         cancelFlushTimer()
@@ -114,7 +118,7 @@ extension DefaultsObject {
     private func flushSucceeded() {
         statistics.flushes += 1
         if disk.failure != nil {
-            logger.notice("The disk takes changes again; everything pending is written.")
+            logger.notice("The disk accepts changes again. All pending changes are written.")
             trouble.disk = ""
         }
         let reached = disk.endFlush(database.flushesBegun)
@@ -125,7 +129,7 @@ extension DefaultsObject {
         backUpDaily()
     }
 
-    /// Refuses those who wait, and tries again after a pause.
+    /// Reports the failure to those who wait, and retries after a pause.
     ///
     /// The changes stay pending, readable and in the crash journal.
     private func flushFailed(_ error: StorageError) {
@@ -136,16 +140,16 @@ extension DefaultsObject {
             trouble.disk = error.description
         }
         // If the store is repaired, they wait for that.
-        if !error.isDamage || !repair(because: error.description) {
+        if !error.isDamage || !requestRepair(because: error.description) {
             for waiter in disk.takeWaiters() { waiter.resume(.failure(error)) }
         }
         goOn()
     }
 
-    /// Lets calls go on that waited for the flush, and flushes again if it is time.
+    /// Resumes calls that waited for the flush, and flushes again if it is due.
     ///
-    /// A long call that waits comes first: it cannot begin during a flush, and programs that ask for the
-    /// disk without a pause would keep it waiting forever.
+    /// A long call that waits comes first: it cannot begin during a flush. Otherwise programs that
+    /// call Synchronize all the time could keep it waiting forever.
     private func goOn() {
         if disk.endAwaitingRoom() {
             // The flush has made room. If it has failed, the changes are refused.

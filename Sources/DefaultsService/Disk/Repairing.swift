@@ -3,24 +3,25 @@ import DefaultsModel
 import DefaultsStorage
 import Logging
 
-/// Repairing a damaged store: a sound one is made from it on the writer's thread, while everybody goes
-/// on.
+/// Repairs a damaged store: an intact one is made from it on the writer's thread, while the service
+/// continues.
 ///
-/// The call that has met the damage waits, and is answered from the new store. All calls wait only
-/// while that is opened.
+/// The call that has met the damage waits, and is answered from the new store. Other calls wait
+/// only while the new store is opened.
 extension DefaultsObject {
-    /// Has the store repaired.
+    /// Requests a repair of the store.
     ///
-    /// - Parameter damage: What was found, as a sentence.
-    /// - Returns: Whether it will be: not if that was done, or tried, a moment ago.
+    /// - Parameter damage: The damage, as a sentence.
+    /// - Returns: Whether the store will be repaired. It is not if a repair has succeeded or failed
+    ///   a moment ago.
     @discardableResult
-    func repair(because damage: String) -> Bool {
+    func requestRepair(because damage: String) -> Bool {
         guard !disk.hasEnded else { return false }
         switch disk.note(damage: damage, at: .now) {
         case .repair(isNew: false): break
         case .repair(isNew: true):
             logger.error("\(damage)")
-            // The call that has met it comes to its end first.
+            // The call that has met the damage must return first.
             Task(executorPreference: connection.loop) { await self.workOnDisk() }
         case .none:
             if trouble.damage.isEmpty { trouble.damage = damage }
@@ -30,7 +31,7 @@ extension DefaultsObject {
     }
 
     /// Begins the repair that is due.
-    func repair() {
+    func beginRepair() {
         cancelFlushTimer()
         let damage = disk.beginRepair()
         Task(executorPreference: connection.loop) { await self.repair(damage) }
@@ -40,7 +41,7 @@ extension DefaultsObject {
         await snapshotsClosed()
         let waiting: [DiskKeeper.Waiter]
         do throws(StorageError) {
-            let rescue = try await rescue(because: damage)
+            let rescue = try await rebuildStore(because: damage)
             if let rescue { database = try database.reopened(after: rescue) }
             writer = try database.makeWriter()
             longCalls.isLogReady = false
@@ -49,7 +50,8 @@ extension DefaultsObject {
         } catch {
             return abandon(because: error)
         }
-        // First, as the rescue may have brought an older value of a layer that is made of files.
+        // This comes first: the repair may have brought back an older value of a layer that is made
+        // from files.
         await readLayers()
         for waiter in waiting { waitUntilDurable(waiter.resume) }
         if database.needsFlush { noteChange() }
@@ -62,15 +64,16 @@ extension DefaultsObject {
         announce(rescue.domains, at: database.generation)
     }
 
-    /// Makes a sound store from the damaged one.
+    /// Makes an intact store from the damaged one.
     ///
-    /// - Returns: Nil if that was not possible, and the damaged one is still in use.
-    /// - Throws: `StorageError` if the database cannot be used any more.
-    private func rescue(because damage: String) async throws(StorageError) -> CompletedRescue? {
+    /// - Returns: Nil if this failed, and the damaged store is still in use.
+    /// - Throws: `StorageError` if the database can no longer be used.
+    private func rebuildStore(because damage: String) async throws(StorageError) -> CompletedRescue?
+    {
         do throws(StorageError) {
             return try await writer.rescue(database.identification, because: damage)
         } catch {
-            // Or the next start might find another store than is written from now on.
+            // Otherwise the next start could find a different store than the one in use.
             guard error.code == .cannotOpen else { throw error }
             logger.error("\(error)")
             trouble.damage = error.description
@@ -80,6 +83,6 @@ extension DefaultsObject {
 }
 
 extension StorageError {
-    /// Whether the store is damaged.
+    /// Whether the error says that the store is damaged.
     var isDamage: Bool { code == .damagedRow || code == .damagedDatabase }
 }

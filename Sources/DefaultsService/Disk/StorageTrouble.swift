@@ -3,29 +3,31 @@ import DefaultsProtocol
 import DefaultsStorage
 import Logging
 
-/// Why changes cannot be stored: the sentences of the property StorageError.
+/// Why changes cannot be stored: the sentences in the property StorageError.
 struct StorageTrouble: Equatable {
-    /// Why the last flush failed, so that its changes are pending; empty while flushes succeed.
+    /// Why the last flush failed, so that its changes are still pending; empty while flushes
+    /// succeed.
     var disk = ""
     /// What is damaged and could not be repaired; empty while no damage is known.
     var damage = ""
-    /// Why changes are refused; empty while the crash journal takes them.
+    /// Why changes are refused; empty while the crash journal works.
     var journal = ""
 
     /// All of these sentences; empty if there are none.
     var sentence: String {
-        // A flush that finds the damage fails with the same sentence.
+        // A flush that meets the damage fails with the same sentence.
         [disk, damage == disk ? "" : damage, journal].filter { !$0.isEmpty }
             .joined(separator: " ")
     }
 }
 
 extension DefaultsObject {
-    /// Reports once that changes are refused because the crash journal cannot be written.
+    /// Reports, once, that changes are refused because the crash journal cannot be written.
     func noteJournalFailure(_ error: StorageError) {
         guard trouble.journal.isEmpty else { return }
         let reason = error.cause.map { " \($0)" } ?? ""
-        trouble.journal = "Changes are refused as the crash journal cannot be written:\(reason)"
+        trouble.journal =
+            "Changes are refused because the crash journal cannot be written:\(reason)"
         logger.error("\(trouble.journal)")
     }
 
@@ -33,10 +35,10 @@ extension DefaultsObject {
     func noteJournalWorks() {
         guard !trouble.journal.isEmpty else { return }
         trouble.journal = ""
-        logger.notice("The crash journal takes changes again.")
+        logger.notice("The crash journal accepts changes again.")
     }
 
-    /// Announces to everybody on the bus, or to the peer, that the property StorageError has changed.
+    /// Announces on the bus, or to the peer, that the property StorageError has changed.
     func announceTrouble() {
         do {
             try connection.assumeIsolated {

@@ -5,7 +5,7 @@ import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
 
-/// The words of every refusal that is this module's own.
+/// The messages of this module's own refusals.
 extension DefaultsError {
     init(noKey key: Key, in domain: Domain, on hosts: HostNames) {
         self.init(
@@ -17,8 +17,8 @@ extension DefaultsError {
         self.init(
             .conflict,
             "The key \(old.name.quotedForMessage) cannot be renamed: the domain "
-                + "\(domain.spelling(on: hosts)) has a key \(new.name.quotedForMessage) already. "
-                + "Remove that one first.")
+                + "\(domain.spelling(on: hosts)) already has a key \(new.name.quotedForMessage). "
+                + "Remove that key first.")
     }
 
     init(_ conflict: Conflict, in domain: Domain, on hosts: HostNames) {
@@ -37,7 +37,7 @@ extension DefaultsError {
             case .wholeDomain(let expected?):
                 "The domain \(place) was expected not to change after generation \(expected), and "
                     + (conflict.actual.flatMap { $0 > expected ? actual : nil }
-                        ?? "what came after that one is not known")
+                        ?? "it is unknown what has changed since then")
             }
         self.init(.conflict, sentence + ".", .readAgain)
     }
@@ -45,32 +45,32 @@ extension DefaultsError {
     init(tooLargeNames count: Int, _ size: Int, room: Int) {
         self.init(
             .tooLarge,
-            "The \(count) names are \(size) bytes, and the reply has room for \(room >> 20) MiB of "
+            "The \(count) names have \(size) bytes, but the reply has room for only \(room >> 20) MiB of "
                 + "them. Use fewer or shorter names, or more domains.")
     }
 
-    /// A domain that does not fit into one reply.
+    /// For a domain that does not fit into one reply.
     init(tooLargeDomain domain: Domain, on hosts: HostNames) {
         self.init(
             .tooLarge,
             "All of \(domain.spelling(on: hosts)) would be larger than a reply, which is at most "
-                + "\(ContractLimits.maximumReplySize >> 20) MiB. Call GetChanges with since 0, which names "
-                + "the large entries, and Get for those.")
+                + "\(ContractLimits.maximumReplySize >> 20) MiB. Call GetChanges with since 0: it lists "
+                + "the keys of large entries. Call Get for each of these.")
     }
 
-    /// A refusal of one of several values, with the key that it was for.
+    /// For one of several values, with its key.
     init(_ refusal: DefaultsError, of key: Key) {
         self.init(refusal.code, "For the key \(key.name.quotedForMessage): \(refusal.message)")
     }
 
-    /// A change that is made, though the disk has not taken it.
+    /// For a change that is made but not on disk yet.
     init(notDurable generation: Generation, _ cause: StorageError) {
         self.init(
             .notDurable,
             "The change is made, at generation \(generation), but it is not on disk yet. \(cause)")
     }
 
-    /// Changes that are made, though the disk has not taken them.
+    /// For changes that are made but not on disk yet.
     init(notDurable cause: StorageError) {
         self.init(.notDurable, "Some changes are made, but they are not on disk yet. \(cause)")
     }
@@ -78,39 +78,39 @@ extension DefaultsError {
     init(tooLargeDomains count: Int) {
         self.init(
             .tooLarge,
-            "What is to be told of the \(count) domains is larger than a reply, which is at most "
+            "The contents of the \(count) domains are larger than a reply, which is at most "
                 + "\(ContractLimits.maximumReplySize >> 20) MiB. Attach fewer at a time.")
     }
 
     static let otherUser = DefaultsError(
         .accessDenied,
-        "This service answers programs of its own user only, and the caller belongs to another user "
-            + "or to none. Call the service on that user's own bus.")
+        "This service only answers programs of its own user, but the caller belongs to another user "
+            + "or its user is unknown. Call the service on the bus of the caller's own user.")
 
     init(confined method: String) {
         self.init(
             .accessDenied,
-            "\(method) is not for programs in a sandbox. Call Get and GetAll, and follow the signal "
+            "\(method) is not allowed for programs in a sandbox. Call Get and GetAll, and follow the signal "
                 + "Changed.")
     }
 
     static let noNameToHandOver = DefaultsError(
         .invalidArguments, "Without a bus there is no name to hand over. Close the connection.")
 
-    /// A caller of HandOver that would not get the name.
+    /// For a caller of HandOver that would not get the name.
     init(notNext caller: BusName, waiting: [String]) {
-        let next = waiting.first.map { "\($0) waits for it" } ?? "nobody waits for it"
+        let next = waiting.first.map { "\($0) is next in its queue" } ?? "its queue is empty"
         self.init(
             .conflict,
-            "The name \(Contract.busName) would not go to the caller, \(caller): \(next). Request the "
-                + "name, and ask again when you are the first in its queue.")
+            "The caller, \(caller), would not get the name \(Contract.busName): \(next). Request the "
+                + "name, and call HandOver again when the caller is the first in the queue.")
     }
 
     init(noBackup name: String) {
         self.init(
             .notFound,
-            "There is no backup \(name.quotedForMessage). 'defaultsctl backup list' lists those that "
-                + "there are.")
+            "There is no backup \(name.quotedForMessage). Run 'defaultsctl backup list' to list all "
+                + "backups.")
     }
 
     init(noDomainToRestore domain: String, from backup: String) {
@@ -123,7 +123,8 @@ extension DefaultsError {
     init(restoringItself path: String) {
         self.init(
             .invalidArguments,
-            "\(path) is the database itself, and not a backup. 'defaultsctl backup now' makes one.")
+            "\(path) is the database itself, not a backup. Run 'defaultsctl backup now' to make a backup."
+        )
     }
 
     init(damagedBackup name: String, because cause: StorageError) {
@@ -139,22 +140,22 @@ extension DefaultsError {
     init(relativeBackup path: String) {
         self.init(
             .invalidArguments,
-            "The path \(path.quotedForMessage) is relative, and this daemon has another working "
-                + "directory. Give the whole path of the backup.")
+            "The path \(path.quotedForMessage) is relative, but the daemon has another working "
+                + "directory. Give the absolute path of the backup.")
     }
 
     static let backupTwice = DefaultsError(
-        .invalidArguments, "A backup is given by name and by path. Give one of them.")
+        .invalidArguments, "A backup is given by both name and path. Give one of them.")
 
     static let tooManyRestored = DefaultsError(
         .tooLarge,
-        "The names of what would change are larger than a reply, which is at most "
-            + "\(ContractLimits.maximumReplySize >> 20) MiB. Name some of the domains.")
+        "The names of the keys that would change do not fit into a reply, which is at most "
+            + "\(ContractLimits.maximumReplySize >> 20) MiB. Restore fewer domains at a time.")
 
     init(notBackedUp damage: StoreDamage) {
         self.init(
             .storageFailed,
-            "No backup was made, because the database is damaged; those that there are were kept. "
+            "No backup was made, because the database is damaged. Existing backups were kept. "
                 + "\(damage)")
     }
 
@@ -162,12 +163,12 @@ extension DefaultsError {
         let reason = (cause as? any ErrorReply)?.errorMessage ?? "\(cause)"
         self.init(
             .storageFailed,
-            "The backup \(name) was not restored as a whole (\(report)): \(reason)")
+            "The backup \(name) was only partly restored (\(report)): \(reason)")
     }
 
-    /// What waits for a backup or a restoration is told when the service ends.
+    /// The answer to requests for backups and restorations that are not done when the service ends.
     static let isEnding = DefaultsError(
-        .storageFailed, "The daemon ends, and what was not done by then was given up. Ask again.")
+        .storageFailed, "The daemon is ending, and the request was not carried out. Repeat it.")
 
     init(noLayerHas key: Key, for domain: Domain) {
         self.init(
@@ -182,7 +183,7 @@ extension DefaultsError {
             : "the administrator and the vendors, in \(places.recommended) and \(places.vendor)"
         self.init(
             .locked,
-            "\(domain) is read only: the layer \(domain.layer.name.rawValue) is made of the files of "
+            "\(domain) is read only: the layer \(domain.layer.name.rawValue) is made from files of "
                 + "\(owner). Write to \(domain.name).")
     }
 

@@ -3,32 +3,33 @@ import DBus
 import Glibc
 import SystemCalls
 
-/// Watches directories of files, those in them, and all that leads to them, by inotify(7).
+/// Watches directories, the files in them, and the paths that lead to them, with inotify(7).
 ///
 /// Invariants:
-/// 1. A file counts as changed when who wrote it closes it, or when it gets another name or loses one.
-///    A new name may be that of a file that is being written, or of one that is a link to another's
-///    contents; that is told apart.
-/// 2. Of what lies on the way to a directory only its own fate is told and, where the way ends, the
-///    arrival of what is missing: much else goes on in /etc.
-/// 3. Links are followed, and watched themselves.
-/// 4. A directory that cannot be read is watched from the one that it is in.
+/// 1. A file counts as changed when the program that wrote it closes it, or when it gets or loses a
+///    name. A new name may belong to a file that is still being written, or be a link to an
+///    existing file. These two cases are distinguished.
+/// 2. Only some events count in a directory on the path to a watched one: its own removal and, if
+///    the next directory of the path is missing, the creation of that one. There is much other
+///    activity in /etc.
+/// 3. Links are followed, and the links themselves are watched, too.
+/// 4. If a directory cannot be read, its parent is watched.
 ///
-/// It tells that something has changed, and not what: whoever is told makes a new watch and looks at
-/// everything, in this order.
+/// It reports that something has changed, but not what. The receiver must make a new watch and then
+/// read everything, in this order.
 final class DirectoryWatch {
-    /// What is of interest in a directory.
+    /// The events of interest in a directory.
     private struct Interest {
         let path: String
-        /// The names whose arrival is of interest; nil for everything that happens there.
+        /// The names whose arrival is of interest; nil if every event is.
         var names: Set<String>?
     }
 
-    /// What has happened.
+    /// The kind of event.
     enum Sign {
-        /// Something is another than before.
+        /// Something has changed.
         case change
-        /// There is a new file, which may still be written.
+        /// There is a new file, which may still be being written.
         case newFile
     }
 
@@ -37,12 +38,12 @@ final class DirectoryWatch {
     private var watch: EventLoop.Watch?
     private var interests: [Int32: Interest] = [:]
 
-    /// Begins to watch.
+    /// Starts watching.
     ///
     /// - Parameters:
-    ///   - directories: Paths, of which nothing needs to be there.
+    ///   - directories: Paths. They need not exist.
     ///   - changed: Called on the loop, at least once after a change.
-    /// - Throws: Where the system has no more watches to give.
+    /// - Throws: If the system has no more watches.
     init(
         _ directories: [String], on loop: EventLoop, _ changed: @escaping (Sign) -> Void
     ) throws(WatchFailure) {
@@ -61,7 +62,7 @@ final class DirectoryWatch {
     }
 }
 
-/// The system gives no watch.
+/// The system has refused a watch.
 struct WatchFailure: Error {
     /// An `errno`.
     let number: Int32
@@ -76,10 +77,10 @@ extension DirectoryWatch {
         arrivals | UInt32(IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB)
     private static let fileFate = ownFate | UInt32(IN_CLOSE_WRITE | IN_ATTRIB)
 
-    /// Watches a directory, the directories in it, and the targets of the links in them.
+    /// Watches a directory, its subdirectories, and the targets of the links in it.
     private func addDirectory(_ path: String, isNested: Bool = false) {
         guard let place = follow(path) else { return }
-        // Also one whose names cannot be read now may be, later.
+        // A directory that cannot be read now may be readable later.
         add(place, Self.contents, names: nil)
         for entry in (try? Directory.entries(in: place)) ?? [] {
             guard !entry.isRegular, !entry.name.hasPrefix(".") else { continue }
@@ -91,9 +92,9 @@ extension DirectoryWatch {
         }
     }
 
-    /// Watches all that leads to a file or directory, and a file itself.
+    /// Watches the path to a file or directory, and the file itself.
     ///
-    /// - Returns: Its path without links; nil where it is not there.
+    /// - Returns: Its path without links; nil if it does not exist.
     private func follow(_ path: String) -> String? {
         var rest = path.split(separator: "/").map(String.init)[...]
         var place = path.hasPrefix("/") ? "" : (try? Path.workingDirectory()) ?? ""
@@ -127,7 +128,9 @@ extension DirectoryWatch {
         return place.isEmpty ? "/" : place
     }
 
-    /// The path of a name in a directory; a link may lead upwards.
+    /// The path of a name in a directory.
+    ///
+    /// The target of a link may begin with `..`.
     private static func joined(_ place: String, _ name: String) -> String {
         switch name {
         case ".": place
@@ -139,7 +142,7 @@ extension DirectoryWatch {
     /// - Returns: Whether it is watched.
     @discardableResult
     private func add(_ path: String, _ events: UInt32, names: Set<String>? = []) -> Bool {
-        // The same directory may be on the way to one place and the end of the way to another.
+        // The same directory may be on the path to one place and the end of the path to another.
         let number = inotify_add_watch(descriptor, path, events | UInt32(IN_MASK_ADD))
         guard number >= 0 else {
             if errno == ENOSPC || errno == ENOMEM { failure = WatchFailure(number: errno) }
@@ -153,12 +156,12 @@ extension DirectoryWatch {
     }
 }
 
-// MARK: What is told
+// MARK: What is reported
 
 extension DirectoryWatch {
-    /// Reads what the system tells.
+    /// Reads the events.
     ///
-    /// - Returns: What is of interest; nil where nothing is.
+    /// - Returns: The kind of event that matters; nil if none does.
     private func readSign() -> Sign? {
         var sign: Sign?
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -178,18 +181,19 @@ extension DirectoryWatch {
         guard !event.name.isEmpty else { return .change }
         if let names = interest.names { return names.contains(event.name) ? .change : nil }
         guard event.has(IN_CREATE), !event.has(IN_ISDIR) else { return .change }
-        // Of a new file it is told again when it is written; of another name for one it is not.
+        // A new file that is being written has another event later. A new link to an existing file
+        // does not.
         let status = FileStatus.ifAny("\(interest.path)/\(event.name)", followingLinks: false)
         return status?.kind == .regular && status?.linkCount == 1 ? .newFile : .change
     }
 
-    /// One record of inotify(7).
+    /// A record of inotify(7).
     private struct Event {
         let watch: Int32
         let name: String
         private let mask: UInt32
 
-        /// Takes the next record from bytes that the system has written; nil where there is none.
+        /// Takes the next record from the bytes that the system has written; nil if there is none.
         init?(_ bytes: inout ArraySlice<UInt8>) {
             let size = MemoryLayout<inotify_event>.size
             guard bytes.count >= size else { return nil }

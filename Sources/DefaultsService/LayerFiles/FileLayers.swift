@@ -4,51 +4,52 @@ import DefaultsModel
 import KeyedArchive
 import Logging
 
-/// What is known of the layers that are made of files, beside what the database keeps of them.
+/// What is known about the layers that are made from files, besides what is in the database.
 struct FileLayers {
-    /// What the files of one layer of a domain were when they were last read.
+    /// The files of one layer of a domain when they were last read.
     struct Known {
-        /// The weakest first, with the digests of what they hold, be it good or bad.
+        /// The weakest file first, each with the digest of its contents, which may be invalid.
         var files: [(path: FilePath, digest: UInt64)]
         var locks: LockTable
         /// What is wrong with some of the files.
         var problems: [FilePath: LayerProblem] = [:]
 
-        /// Whether the files are these.
+        /// Whether the files are still the same.
         func isMade(of found: [FoundFile]) -> Bool {
             files.elementsEqual(found) { $0.path == $1.path && $0.digest == $1.digest }
         }
     }
 
     let places: LayerPlaces
-    /// By domain, of which the layer is a part.
+    /// By domain and layer.
     var known: [Domain: Known] = [:]
-    /// What is wrong with the places themselves.
+    /// What is wrong with the directories themselves.
     var problems: Set<LayerProblem> = []
-    /// The record that was last looked into; refusing many writes of one domain reads it once.
-    var lookedInto: (domain: Domain, record: FileRecord)?
-    /// The rescue of the store after which the files were compared with it; nil before the first
-    /// comparison.
+    /// The last record that was read, so that refusing many writes to one domain reads it only
+    /// once.
+    var lastRecord: (domain: Domain, record: FileRecord)?
+    /// The repair of the store after which the files were last compared with it; nil before the
+    /// first comparison.
     var rescue: Int64?
-    /// Whether the files are to be read, again.
+    /// Whether the files must be read again.
     var isOutdated = false
     var isBeingRead = false
-    /// How long it took the last time.
+    /// How long the last reading took.
     var readingTime = Duration.zero
     var watch: DirectoryWatch?
-    /// Goes off when the files are to be read after something has changed, or was refused.
+    /// Fires when the files are to be read, after a change or after a failure.
     var timer: EventLoop.Timer?
-    /// When it goes off.
+    /// When the timer fires.
     var timerDue: ContinuousClock.Instant?
-    /// Whether the log knows that the database does not take what files say.
+    /// Whether the log has reported that the database does not accept what the files contain.
     var isRefused = false
-    /// Whether the system had not what reading some of the files takes, for now.
-    var isShortOfMeans: Bool {
+    /// Whether the system lacked the resources to read some of the files.
+    var lacksResources: Bool {
         problems.contains { $0.code == .noMeans }
             || known.values.contains { $0.problems.values.contains { $0.code == .noMeans } }
     }
 
-    /// How loudly bad files are told.
+    /// The log level for invalid files.
     let problemLevel: Logger.Level
 
     init(in places: LayerPlaces, problemLevel: Logger.Level) {
@@ -59,51 +60,53 @@ struct FileLayers {
     /// All files that are known.
     var paths: [String] { known.values.flatMap { $0.files.map(\.path.description) } }
 
-    /// Whether a layer may have keys: one that is made of files has none where there are none.
+    /// Whether a layer may have keys.
+    ///
+    /// A layer that is made from files has none if it has no files.
     func mayHaveKeys(_ domain: Domain) -> Bool {
         domain.layer.isWritable || known[domain] != nil
     }
 }
 
-/// What the files of one layer of a domain say together: of each key the last that has it, and all
-/// locks.
+/// The merged contents of all files of one layer of a domain: for each key the value in the last
+/// file that has it, and all locks.
 struct MergedLayer {
-    /// How many bytes of values that are not in force are remembered.
+    /// How many bytes of overridden values are remembered.
     private static let mostHidden = 4 << 20
 
-    /// A value, and the place of the file that it is from.
+    /// A value, and the index of its file.
     private struct Entry {
         let archive: KeyedArchive
         let file: Int
     }
 
     private var entries: [Key: Entry] = [:]
-    /// Of each file what it locks.
+    /// The locks of each file.
     private var locks: [Int: [String]] = [:]
-    /// Of each file what later ones have overlaid.
+    /// The values of each file that later files override.
     private var hidden: [Int: [FileRecord.Hidden]] = [:]
     private var hiddenBytes = 0
 
     /// The keys, in the order of their bytes.
     var keys: [Key] { entries.keys.sorted() }
 
-    /// The value of a key; nil where no file has one.
+    /// The value of a key; nil if no file has one.
     func value(of key: Key) -> KeyedArchive? { entries[key]?.archive }
 
-    /// Lays the next file over those before.
+    /// Adds the next file, whose values override those of earlier files.
     mutating func add(_ document: LayerDocument, from file: Int) {
         for (key, archive) in document.values { set(key, to: archive, from: file) }
         locks[file] = document.locks.map(\.pattern)
     }
 
-    /// Lays a value over those before.
+    /// Adds a value, which overrides the one of earlier files.
     mutating func set(_ key: Key, to archive: KeyedArchive, from file: Int) {
         if let below = entries.updateValue(Entry(archive: archive, file: file), forKey: key) {
             hide(below, of: key)
         }
     }
 
-    /// Adds what a file locks.
+    /// Adds the locks of a file.
     mutating func lock(_ patterns: [String], from file: Int) {
         locks[file] = patterns
     }

@@ -3,8 +3,10 @@ import DefaultsModel
 import DefaultsStorage
 import KeyedArchive
 
-/// The path of a file, the same as another where the bytes are: a directory can have names that look
-/// alike and are spelled differently, which Swift's strings take for one.
+/// The path of a file.
+///
+/// Two paths are equal if their bytes are. Swift's strings treat different spellings of a character
+/// as equal, but a directory may contain both.
 struct FilePath: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     let description: String
 
@@ -34,20 +36,21 @@ struct FilePath: Hashable, Comparable, Codable, Sendable, CustomStringConvertibl
     }
 }
 
-/// A file of a layer as it was found: what it says, or why it says nothing.
+/// A file of a layer as it was found: its contents, or the reason that it has none.
 struct FoundFile {
     let file: LayerFile
-    /// What it holds, or why it cannot be read, in short: by XXH64.
+    /// The digest (XXH64) of the contents, or of the reason that they cannot be read.
     let digest: UInt64
     private let contents: Result<[UInt8], LayerProblem>
 
-    /// How many bytes the files of one layer of a domain may have together: all of them are read
-    /// before they are compared with what there was.
+    /// The most bytes that the files of one layer of a domain may have together.
+    ///
+    /// All of them are read before they are compared with their last contents.
     static let room = 64 << 20
 
-    /// Reads a file; nil where it has gone meanwhile.
+    /// Reads a file; nil if it has been removed meanwhile.
     ///
-    /// - Parameter room: How many bytes it may have; lowered by those that it has.
+    /// - Parameter room: How many bytes it may have. It is reduced by the size of the file.
     init?(_ file: LayerFile, room: inout Int) {
         self.file = file
         do throws(LayerProblem) {
@@ -64,41 +67,45 @@ struct FoundFile {
 
     var path: FilePath { FilePath(file.path) }
 
-    /// What it says.
+    /// The parsed contents.
     func document() throws(LayerProblem) -> LayerDocument {
         try LayerDocument(contents.get(), of: file)
     }
 
-    /// Never 0, which a record has in the place of a digest.
+    /// The digest is never 0, which means "invalid" in a record.
     private static func digest(of bytes: [UInt8]) -> UInt64 {
         max(1, XXH64.hash(bytes, seed: 0))
     }
 }
 
-/// What a layer of a domain is made of: the files, what they lock, and which key is from which.
+/// The files that a layer of a domain is made from, what they lock, and which key comes from which
+/// file.
 ///
-/// It is stored in the layer itself, under `Key.fileRecord`, by the same change as the values. So it
-/// never vouches for values that are not there, and a start that finds the files as they were has
-/// nothing to read but them.
+/// It is stored in the layer itself, under `Key.fileRecord`, by the same change as the values. So
+/// it never describes values that are not there. If the files are unchanged at the next start,
+/// nothing else has to be read.
 struct FileRecord: Codable, Equatable {
     /// A file, and what the layer has from it.
     struct File: Codable, Equatable {
         let path: FilePath
-        /// The digest of its contents; 0 for a bad one, so that the next start reads it and tells of it
-        /// again.
-        let digest: UInt64
-        /// What it locks by name or prefix.
-        var locks: [String] = []
-        /// The keys that are from it.
+        /// The digest of its contents.
         ///
-        /// Those of the first file are not named: all are that no other has.
+        /// It is 0 for an invalid file, so that the next start reads it and reports it again.
+        let digest: UInt64
+        /// What it locks, by name or prefix.
+        var locks: [String] = []
+        /// The keys whose values come from it.
+        ///
+        /// The first file has no list: every key that is in no other list belongs to it.
         var keys: [String] = []
-        /// What it says of keys that are from a later file: where that goes, this comes back, also while
-        /// the file cannot be read.
+        /// Its values that a later file overrides.
+        ///
+        /// If that file is removed, these values apply again, even if this file cannot be read by
+        /// then.
         var hidden: [Hidden] = []
     }
 
-    /// A value that is not in force.
+    /// A value that another file overrides.
     struct Hidden: Codable, Equatable {
         let key: String
         let archive: [UInt8]
@@ -106,11 +113,12 @@ struct FileRecord: Codable, Equatable {
 
     /// The files, the weakest first.
     var files: [File] = []
-    /// When the store was last rescued from damage, by `RescueRecord`: a record from before may vouch
-    /// for values that are lost.
+    /// When the store was last repaired, by `RescueRecord`.
+    ///
+    /// An older record may describe values that are lost.
     var rescue: Int64 = 0
 
-    /// The files that keys are from, without those of the first file.
+    /// The file of each key, except for the keys of the first file.
     var sources: [Key: FilePath] {
         var sources: [Key: FilePath] = [:]
         for file in files {
@@ -121,7 +129,7 @@ struct FileRecord: Codable, Equatable {
         return sources
     }
 
-    /// The file that a key's value is from.
+    /// The file that a key's value comes from.
     func source(of key: Key) -> FilePath? {
         let file = files.first { $0.keys.contains { $0.utf8.elementsEqual(key.name.utf8) } }
         return (file ?? files.first)?.path
@@ -139,16 +147,17 @@ struct FileRecord: Codable, Equatable {
 }
 
 extension FileRecord {
-    /// The record is larger than one that can be read again.
+    /// The record is too large to be read again.
     struct TooLarge: Error, CustomStringConvertible {
         var description: String {
-            "What the files of the layer lock, and the names of the keys in them, are together more "
-                + "than there is room for."
+            "The locks and the names of keys in the files of this layer are too large together. "
+                + "Use fewer keys."
         }
     }
 
-    /// Reads a record; nil where it is none that this program writes, and the files are to be read
-    /// again.
+    /// Decodes a record; nil if it is not a valid record.
+    ///
+    /// The files are then read again.
     init?(_ archive: [UInt8]) {
         guard let archive = try? KeyedArchive(validating: archive),
             let record = try? KeyedArchiveDecoder().decode(FileRecord.self, from: archive)
@@ -156,7 +165,7 @@ extension FileRecord {
         self = record
     }
 
-    /// The record as it is stored.
+    /// Encodes the record.
     ///
     /// - Throws: ``TooLarge``.
     func archive() throws -> [UInt8] {

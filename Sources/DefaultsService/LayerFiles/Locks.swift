@@ -3,12 +3,13 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 
-/// What users may not change.
+/// Keys that users may not change.
 ///
-/// A key is locked by a value or a lock in the managed layer of its domain, or of the global domain:
-/// that one stands above the layers of the user, too. A lock without a value leaves what holds.
+/// A value or a lock in the managed layer of a key's domain, or of the global domain, locks the
+/// key. The managed layer of the global domain is above the user's layers, too. A lock without a
+/// value keeps the value that applies.
 extension DefaultsObject {
-    /// What locks a key, and where.
+    /// What locks a key: the layer and the file.
     struct LockSource {
         /// The managed layer of the domain or of the global domain.
         let domain: Domain
@@ -16,9 +17,11 @@ extension DefaultsObject {
         let path: String
     }
 
-    /// Refuses to change keys, the layer itself first.
+    /// Refuses a change of keys.
     ///
-    /// - Parameter keys: Gathered only where something is locked.
+    /// The layer itself is checked first.
+    ///
+    /// - Parameter keys: Evaluated only if something is locked.
     func checkWritable(_ domain: Domain, _ keys: @autoclosure () throws -> [Key]) throws {
         guard domain.layer.isWritable else {
             throw DefaultsError(lockedLayer: domain, in: layers.places)
@@ -44,7 +47,7 @@ extension DefaultsObject {
         return nil
     }
 
-    /// The managed layers that have a say over a domain.
+    /// The managed layers that can lock keys of a domain.
     private func layersThatLock(_ domain: Domain) -> [Domain] {
         guard !layers.known.isEmpty else { return [] }
         return SearchList(of: domain, on: hosts.this.id).places.map(\.domain).filter {
@@ -52,23 +55,23 @@ extension DefaultsObject {
         }
     }
 
-    /// Whether a managed layer locks a key, with a value or without.
+    /// Whether a managed layer locks a key, with or without a value.
     func isLocked(_ key: Key, by managed: Domain) throws -> Bool {
         if layers.known[managed]?.locks.covers(key) == true { return true }
         return try database.generation(managed, key) != nil
     }
 
-    /// The file of a managed layer that locks a key: the one that the value is from, or else the
-    /// first with a lock.
+    /// The file of a managed layer that locks a key: the file of its value, or otherwise the first
+    /// file with a lock for it.
     func pathOfLock(of key: Key, by managed: Domain) throws -> String {
         guard let record = try fileRecord(of: managed) else { return "" }
-        layers.lookedInto = (managed, record)
+        layers.lastRecord = (managed, record)
         let isSet = try database.generation(managed, key) != nil
         return (isSet ? record.source(of: key) : record.firstLocking(key))?.description ?? ""
     }
 
-    /// The keys and prefixes that a managed layer locks, each with its file: those without a value
-    /// first, in the order of the files.
+    /// The keys and prefixes that a managed layer locks, each with its file: first those without a
+    /// value, in the order of the files.
     func locks(of managed: Domain) throws -> [(pattern: String, path: String)] {
         guard layers.known[managed] != nil, let record = try fileRecord(of: managed) else {
             return []

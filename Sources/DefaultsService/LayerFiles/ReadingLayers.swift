@@ -4,23 +4,25 @@ import DefaultsModel
 import DefaultsStorage
 import Logging
 
-/// When the files of administrators and vendors are read: at the start, soon after one has changed, at
-/// SIGHUP, after a rescue of the store, and again while something is in the way.
+/// When the files of administrators and vendors are read: at the start, soon after a change, at
+/// SIGHUP, after a repair of the store, and again after a failure.
 extension DefaultsObject {
-    /// How long after a sign of change the files are read, so that many make one reading: at least so
-    /// long, and longer where reading them takes long, so that it takes a small part of the time.
+    /// How long after an event the files are read, so that many events cause only one reading.
+    ///
+    /// The delay is at least this long. It is longer if reading takes long, so that reading takes
+    /// only a small part of the time.
     private static let settlingTime = Duration.milliseconds(10)
     private static let longestSettlingTime = Duration.milliseconds(300)
-    /// How long after a sign that a file may still be written.
+    /// The delay after an event that may mean that a file is still being written.
     private static let writingTime = Duration.milliseconds(500)
-    /// How long after a refusal of the database, or of the system, they are read again.
+    /// The pause after the database or the system has refused something.
     private static let pauseAfterFailure = Duration.seconds(5)
-    /// How often they are read where the system does not watch them.
+    /// How often the files are read if the system cannot watch them.
     private static let pauseUnwatched = Duration.seconds(30)
 
     /// Reads the files and changes what differs.
     ///
-    /// Where they are being read already, that is done once more.
+    /// If they are being read already, they are read once more after that.
     func readLayers() async {
         layers.isOutdated = true
         guard !layers.isBeingRead else { return }
@@ -28,7 +30,7 @@ extension DefaultsObject {
         defer { layers.isBeingRead = false }
         while layers.isOutdated, !disk.hasEnded {
             layers.isOutdated = false
-            // Before anything is looked at, so that no change falls between.
+            // This comes before anything is read, so that no change is missed.
             let watchProblem = watchLayers()
             let began = ContinuousClock.now
             let isComplete = await updateLayers(watchProblem)
@@ -38,7 +40,7 @@ extension DefaultsObject {
         }
     }
 
-    /// Has the files read after a time, or earlier where that is planned already.
+    /// Schedules a reading after a delay, unless an earlier one is scheduled.
     private func readLayers(after delay: Duration) {
         let due = ContinuousClock.now + delay
         guard !disk.hasEnded, layers.timerDue.map({ due < $0 }) ?? true else { return }
@@ -62,9 +64,9 @@ extension DefaultsObject {
         }
     }
 
-    /// Watches the places.
+    /// Watches the directories.
     ///
-    /// - Returns: Why that is not possible; nil where it is.
+    /// - Returns: Why this is not possible; nil if it is.
     private func watchLayers() -> LayerProblem? {
         let places = layers.places
         do throws(WatchFailure) {
@@ -82,14 +84,16 @@ extension DefaultsObject {
 
     /// Brings every layer up to date with its files.
     ///
-    /// - Returns: Whether all could be read that may be, and the database has taken everything.
+    /// - Returns: Whether all files could be read that the daemon may read, and the database has
+    ///   accepted everything.
     private func updateLayers(_ watchProblem: LayerProblem?) async -> Bool {
         guard !disk.hasEnded else { return true }
         let generation = database.generation
         var isComplete = true
         do {
-            // Nobody is served between a rescue and this: it may have brought an older value.
-            let isAnew = try recallLayers()
+            // No call is answered between a repair and this: the repair may have brought back an
+            // older value.
+            let isReload = try loadRecords()
             let listing = LayerListing(of: layers.places, remembering: layers.paths)
             report(listing.problems + [watchProblem].compactMap(\.self))
             for domain in Set(listing.files.keys).union(layers.known.keys).sorted() {
@@ -97,33 +101,33 @@ extension DefaultsObject {
                 do {
                     try await update(domain, madeOf: listing.files[domain] ?? [])
                 } catch {
-                    // That of one domain is no reason to leave out the others.
+                    // An error in one domain does not prevent the others.
                     isComplete = false
                     noteFailure(error)
                 }
-                // Others have their turn before the next.
-                if !isAnew { await Task.yield() }
+                // Other work has its turn before the next domain.
+                if !isReload { await Task.yield() }
             }
         } catch {
             isComplete = false
             noteFailure(error)
         }
         if isComplete { layers.isRefused = false }
-        if database.generation != generation { tidySoon() }
-        return isComplete && !layers.isShortOfMeans
+        if database.generation != generation { returnMemorySoon() }
+        return isComplete && !layers.lacksResources
     }
 
-    /// Learns from the database which files its layers are made of: at the first reading, and after
-    /// the store was rescued.
+    /// Reads from the database which files its layers are made from: at the first reading, and
+    /// after a repair of the store.
     ///
-    /// - Returns: Whether it was one of these.
-    private func recallLayers() throws -> Bool {
+    /// - Returns: Whether this was such a reading.
+    private func loadRecords() throws -> Bool {
         let rescue = database.lastRescue?.time ?? 0
         guard layers.rescue != rescue else { return false }
-        (layers.known, layers.lookedInto) = ([:], nil)
+        (layers.known, layers.lastRecord) = ([:], nil)
         for domain in try database.domainsOfFiles() {
             let record = try fileRecord(of: domain)
-            // What was recorded before a rescue may vouch for values that are lost.
+            // A record from before the repair may describe values that are lost.
             let isValid = record?.rescue == rescue
             layers.known[domain] = FileLayers.Known(
                 files: record?.files.map { ($0.path, isValid ? $0.digest : 0) } ?? [],
@@ -133,9 +137,9 @@ extension DefaultsObject {
         return true
     }
 
-    /// The record of the files that a layer is made of; nil where there is none that makes sense.
+    /// The record of the files that a layer is made from; nil if there is no valid record.
     func fileRecord(of domain: Domain) throws(StorageError) -> FileRecord? {
-        if let known = layers.lookedInto, known.domain == domain { return known.record }
+        if let known = layers.lastRecord, known.domain == domain { return known.record }
         do throws(StorageError) {
             return try database.value(domain, .fileRecord).flatMap { FileRecord($0.archive) }
         } catch {
@@ -145,7 +149,7 @@ extension DefaultsObject {
     }
 }
 
-// MARK: What the log is told
+// MARK: What is logged
 
 extension DefaultsObject {
     private func report(_ problems: [LayerProblem]) {
@@ -155,10 +159,10 @@ extension DefaultsObject {
         layers.problems = Set(problems)
     }
 
-    /// Says once why the database does not take what files say.
+    /// Logs, once, why the database does not accept what the files contain.
     private func noteFailure(_ error: any Error) {
         guard !layers.isRefused, !disk.hasEnded else { return }
         layers.isRefused = true
-        logger.warning("What files say is not in force yet, and is tried again. \(error)")
+        logger.warning("The values in files do not apply yet; the daemon retries. \(error)")
     }
 }

@@ -4,20 +4,23 @@ import DefaultsStorage
 import KeyedArchive
 import Logging
 
-/// The layers that are made of files: what the files say is kept in the database, so that reads,
-/// generations, the record of changes, the page and the signal are those of every other layer, and a
-/// start parses only what has changed.
+/// Keeps the layers that are made from files up to date.
+///
+/// The values in files are stored in the database. So reads, generations, the record of changes,
+/// the page and the signal work as for every other layer, and a start parses only files that have
+/// changed.
 ///
 /// Invariants:
-/// 1. A file that differs from what is kept makes one change of its domain's layer, by nobody: its
-///    values and the record of the files together.
-/// 2. Files that are as the record says are not parsed. A record says so of none that is bad, nor
-///    after a rescue of the store.
-/// 3. A bad file is told once; what is in force from it stays, and no other file suffers.
+/// 1. A changed file makes one change of its layer: the values and the record of the files
+///    together. The change has no writer.
+/// 2. Files that match the record are not parsed. The record never matches an invalid file, and not
+///    after a repair of the store.
+/// 3. An invalid file is reported once. Its last valid contents stay in force, and other files are
+///    unaffected.
 extension DefaultsObject {
-    /// Has a layer be what its files say.
+    /// Updates a layer from its files.
     func update(_ domain: Domain, madeOf files: [LayerFile]) async throws {
-        // Since this was called the end may have come, after which there is no database.
+        // The end may have come since this was called. Then the database is closed.
         guard !disk.hasEnded else { return }
         var room = FoundFile.room
         let found = files.compactMap { FoundFile($0, room: &room) }
@@ -34,12 +37,12 @@ extension DefaultsObject {
             if let change = try difference(of: domain, from: merging.layer, record, old) {
                 try await make(change, locks: record.locks, before: old?.locks ?? [])
             }
-        } catch let error where Self.isForGood(error) {
+        } catch let error where Self.isPermanent(error) {
             locks = old?.locks ?? []
             for file in found { merging.refuse(file, because: error, over: old) }
         }
         report(merging, of: domain, unlike: known)
-        layers.lookedInto = nil
+        layers.lastRecord = nil
         layers.known[domain] =
             found.isEmpty
             ? nil
@@ -48,14 +51,14 @@ extension DefaultsObject {
                 problems: merging.problems)
     }
 
-    /// Whether the same change is refused tomorrow, too.
-    private static func isForGood(_ error: any Error) -> Bool {
+    /// Whether the same change will always be refused.
+    private static func isPermanent(_ error: any Error) -> Bool {
         if error is FileRecord.TooLarge { return true }
         let code = (error as? StorageError)?.code
         return code == .changeTooLarge || code == .keyNamesTooLarge
     }
 
-    /// What is to be changed for a layer to be what its files say; nil where nothing is.
+    /// The change that brings a layer up to date with its files; nil if it already is.
     private func difference(
         of domain: Domain, from layer: MergedLayer, _ record: FileRecord, _ old: FileRecord?
     ) throws -> ChangeProposal? {
@@ -78,7 +81,7 @@ extension DefaultsObject {
 
     /// Makes a change of a layer.
     ///
-    /// Of a file that was written anew and says the same nobody is told.
+    /// If a file was rewritten with the same contents, there is no signal and no log line.
     private func make(_ proposal: ChangeProposal, locks: [Lock], before: [Lock]) async throws {
         let change = try await commitWhenThereIsRoom(proposal)
         let set = change.set.count { $0.key != .fileRecord }
@@ -95,11 +98,11 @@ extension DefaultsObject {
 
 // MARK: Merging
 
-/// What has come of reading the files of a layer.
+/// The result of merging the files of a layer.
 private struct Merging {
     var layer = MergedLayer()
     var problems: [FilePath: LayerProblem] = [:]
-    /// The bad files of which something is in force.
+    /// The invalid files whose last valid contents are in force.
     var kept: Set<FilePath> = []
 
     mutating func refuse(_ file: FoundFile, because error: any Error, over old: FileRecord?) {
@@ -109,7 +112,9 @@ private struct Merging {
 }
 
 extension DefaultsObject {
-    /// Merges what the files say; of a bad one what is in force.
+    /// Merges the files.
+    ///
+    /// For an invalid file, its last valid contents are used.
     private func merge(
         _ found: [FoundFile], over old: FileRecord?, of domain: Domain
     ) throws -> Merging {
@@ -128,7 +133,7 @@ extension DefaultsObject {
         return merging
     }
 
-    /// Adds what there is from a file, in force or overlaid.
+    /// Adds what the layer has from a file, including overridden values.
     ///
     /// - Returns: Whether there is anything.
     private func keep(
@@ -160,12 +165,12 @@ extension DefaultsObject {
         where known?.problems[path] != problem {
             let rest =
                 merging.kept.contains(path)
-                ? "What \(domain) has from this file stays as it was."
-                : "Nothing of it is in force."
+                ? "The last valid contents of this file stay in force in \(domain)."
+                : "None of it is in force."
             logger.log(level: layers.problemLevel, "\(problem) \(rest)")
         }
         for path in (known?.problems ?? [:]).keys.sorted() where merging.problems[path] == nil {
-            logger.notice("\(path) can be read again, or is gone.")
+            logger.notice("\(path) is valid again, or was removed.")
         }
     }
 }

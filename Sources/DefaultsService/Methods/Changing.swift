@@ -4,7 +4,7 @@ import DefaultsProtocol
 import DefaultsStorage
 import KeyedArchive
 
-/// Changes of one key.
+/// Methods that change one key.
 extension DefaultsObject {
     /// The methods that change something, and the one that waits until changes are on disk.
     var changingMethods: [Method] {
@@ -41,7 +41,7 @@ extension DefaultsObject {
         waitUntilDurable { outcome in
             switch outcome {
             case .success(let generation):
-                // A reply that cannot be sent has answered with that error, or nobody is there.
+                // If the reply cannot be sent, the caller has got an error instead, or has left.
                 try? call.reply {
                     try Contract.Synchronize.writeReply(generation.rawValue, to: &$0)
                 }
@@ -51,8 +51,8 @@ extension DefaultsObject {
         }
     }
 
-    /// Reads the arguments of a change and makes archives of them, on another thread where they are
-    /// large, and goes on with that here.
+    /// Reads the arguments of a change and makes archives from them, on another thread if they are
+    /// large, and continues on the loop.
     func prepare<Arguments: Sendable>(
         _ call: MethodCall,
         _ read: @escaping @Sendable (inout MessageReader, CheckedNames) throws -> Arguments,
@@ -63,7 +63,7 @@ extension DefaultsObject {
         guard call.size > LongCalls.fewBytes else {
             return try change(self, call, call.arguments { try read(&$0, names) })
         }
-        try carryOutAside(call, in: .conversions) { detached in
+        try runOnLane(call, in: .conversions) { detached in
             try detached.arguments { try read(&$0, names) }
         } then: { object, call, _, arguments in
             try change(object, call, arguments)
@@ -113,43 +113,47 @@ extension DefaultsObject {
     }
 }
 
-/// What changes are made of.
+/// Helpers for all changes.
 extension DefaultsObject {
-    /// The name of a change's writer on the bus; on a connection without a bus nobody has one.
+    /// The bus name of the writer of a change.
     ///
-    /// While the caller waits its program can be learned.
+    /// On a connection without a bus it is empty.
+    ///
+    /// This also looks up the program, which is possible while the caller waits.
     func origin(of call: MethodCall) -> String {
         let origin = call.sender?.string ?? ""
-        writers.meet(origin, process: call.credentials?.processID)
+        writers.identify(origin, process: call.credentials?.processID)
         return origin
     }
 
-    /// How large archives are at most that are compared by their graphs of objects, in bytes: 256 KiB
-    /// take some hundredths of a second.
+    /// The largest archives whose object graphs are compared, in bytes: 256 KiB take some
+    /// hundredths of a second.
     private static let largestCompared = 256 << 10
 
-    /// Whether the key has another value than this, or none, by the rule "The same value".
+    /// Whether the key has no value or a different one.
+    ///
+    /// "The same value" is defined in `Documentation/guarantees.md`, under "Changes".
     func differs(_ domain: Domain, _ key: Key, from archive: KeyedArchive) throws -> Bool {
         let stored: StoredValue?
         do throws(StorageError) {
             stored = try database.value(domain, key)
         } catch {
-            // What cannot be read is certainly not the same, and this change mends it.
+            // A value that cannot be read counts as different, and this change replaces it.
             guard error.code == .damagedRow else { throw error }
             return true
         }
         guard let stored else { return true }
         if stored.archive == archive.bytes { return false }
         if max(stored.archive.count, archive.bytes.count) > Self.largestCompared { return true }
-        // One that an earlier version took and this one would not is mended by any other.
+        // A stored archive that is invalid by now counts as different, too.
         guard let current = try? KeyedArchive(validating: stored.archive) else { return true }
         return !current.isSame(as: archive)
     }
 }
 
-/// Changes of several keys at once.
+/// Methods that change several keys at once.
 extension DefaultsObject {
-    /// How many keys of a removed domain are named, one by one, in the record of changes.
+    /// Up to this many keys, the removal of a domain names each of them in the record of changes.
     private static let longestNamedRemoval = 1024
 
     private func apply(_ call: MethodCall) throws {
@@ -186,7 +190,7 @@ extension DefaultsObject {
         try make(change, for: call)
     }
 
-    /// The change that removes all keys of a domain; nil where it has none.
+    /// The change that removes all keys of a domain; nil if it has none.
     func removal(of domain: Domain, by origin: String) throws -> ChangeProposal? {
         guard try database.totals(of: domain).keys <= Self.longestNamedRemoval else {
             return ChangeProposal(clearing: domain, origin: origin)
@@ -200,7 +204,7 @@ extension DefaultsObject {
         let transaction = request.transaction
         noteWork(onEntries: request.keys.count)
         let domain = transaction.domain
-        // What was done under this name before is done, whatever is locked by now.
+        // A repeated transaction has succeeded before, so later locks do not matter.
         try checkWritable(domain, [])
         let assignments = try request.assignments.get()
         if let token = transaction.token,
@@ -228,18 +232,20 @@ extension DefaultsObject {
     }
 }
 
-/// A transaction whose archives are checked.
+/// A transaction whose archives have been validated.
 struct PreparedTransaction: Sendable {
     let transaction: Transaction
     /// The keys to set.
     let keys: [Key]
     /// Whether the reply waits for the disk.
     let isDurable: Bool
-    /// The archives by their keys, or why one of them is refused: that of a layer comes before that.
+    /// The archives by their keys, or why one is invalid.
+    ///
+    /// An error in the layer is reported first.
     let assignments: Result<[(key: Key, archive: KeyedArchive)], any Error>
 
-    /// - Parameter archive: Makes an archive of what the call has brought.
-    /// - Throws: `ModelError` where the parts of the transaction contradict each other.
+    /// - Parameter archive: Makes an archive from the content in the call.
+    /// - Throws: `ModelError` if the parts of the transaction contradict each other.
     init<Content>(
         _ arguments: TransactionArguments<CheckedNames, Content>,
         archive: (Content) throws -> KeyedArchive
@@ -256,7 +262,7 @@ struct PreparedTransaction: Sendable {
         }
     }
 
-    /// Says which of several keys an archive that is refused was for.
+    /// Adds the key to the error of an invalid archive.
     private static func naming(
         _ key: Key, _ archive: () throws -> KeyedArchive
     ) throws -> KeyedArchive {

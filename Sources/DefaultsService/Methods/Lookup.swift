@@ -4,7 +4,8 @@ import DefaultsProtocol
 import DefaultsStorage
 import KeyedArchive
 
-/// What holds for an application: the first layer of the search list that has the key.
+/// Finds the value that applies to an application: the first layer in the search list that has the
+/// key.
 extension DefaultsObject {
     /// The methods that search all layers of a domain.
     var lookupMethods: [Method] {
@@ -63,7 +64,7 @@ extension DefaultsObject {
         throw DefaultsError(noLayerHas: key, for: domain)
     }
 
-    /// What a layer has to say of a key; nil where that is nothing.
+    /// What a layer has for a key; nil if there is nothing.
     private func explanation(
         of key: Key, in place: SearchList.Place
     ) throws -> Contract.Explain.Row? {

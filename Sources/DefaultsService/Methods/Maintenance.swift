@@ -5,9 +5,11 @@ import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
 
-/// What only the project's own tool asks for.
+/// Methods for the project's own tool.
 extension DefaultsObject {
-    /// The interface beside the contract's, every method of it closed to callers in a sandbox.
+    /// The maintenance interface.
+    ///
+    /// Callers in a sandbox may not use any of its methods.
     func maintenanceInterface() -> Interface {
         Interface(
             Contract.maintenanceInterface,
@@ -37,7 +39,7 @@ extension DefaultsObject {
     }
 
     private func getStatistics(_ call: MethodCall) throws {
-        // Those that cannot be listed are told of by ListBackups.
+        // If the backups cannot be listed, ListBackups reports it.
         let facts = statistics.facts(of: database, backups: (try? database.backups()) ?? [])
         try call.reply { try Contract.GetStatistics.writeReply(facts, to: &$0) }
     }
@@ -63,7 +65,9 @@ extension DefaultsObject {
         try call.reply { try Contract.ListBackups.writeReply(rows, to: &$0) }
     }
 
-    /// The tool acts for the user; the backups of other programs do not take the place of its own.
+    /// The tool acts for the user.
+    ///
+    /// Backups of other programs do not replace the user's own.
     private func backUp(_ call: MethodCall) {
         let process = call.credentials?.processID
         let kind: Backup.Kind = process.map(ProgramFile.isTool) == true ? .manual : .program
@@ -119,22 +123,22 @@ extension RestorationReport {
 }
 
 extension MethodCall {
-    /// Answers the call with what has come of it.
+    /// Replies with the result.
     fileprivate func answer<Success>(
         with outcome: Result<Success, any Error>,
         _ write: (inout MessageWriter, Success) throws -> Void
     ) {
         switch outcome {
-        // A reply that cannot be sent has answered with that error, or nobody is there.
+        // If the reply cannot be sent, the caller has got an error instead, or has left.
         case .success(let success): try? reply { try write(&$0, success) }
         case .failure(let error): fail(error)
         }
     }
 }
 
-/// Who writes, and how much there is.
+/// Statistics about writers and sizes.
 extension DefaultsObject {
-    /// How many of a domain's largest values are told at most.
+    /// The most of a domain's largest values that are reported.
     private static let mostLargest = 1000
 
     private func findWriter(_ call: MethodCall) throws {
@@ -163,7 +167,7 @@ extension DefaultsObject {
     }
 }
 
-/// What the tool tells of the layers that are made of files.
+/// Information about the layers that are made from files.
 extension DefaultsObject {
     private func listLayerFiles(_ call: MethodCall) throws {
         let known = layers.known.sorted { $0.key < $1.key }.flatMap { domain, known in

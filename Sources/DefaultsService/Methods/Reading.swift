@@ -38,7 +38,7 @@ extension DefaultsObject {
         }
     }
 
-    /// Makes a D-Bus value of what is stored, and answers with what a closure writes of it.
+    /// Makes a D-Bus value from a stored archive, and replies with what the closure writes.
     func reply(
         to call: MethodCall, with stored: StoredValue,
         _ write: @escaping @Sendable (Value, inout MessageWriter) throws -> Void
@@ -47,7 +47,7 @@ extension DefaultsObject {
             let value = try Self.value(of: stored)
             return try call.reply { try write(value, &$0) }
         }
-        try carryOutAside(call, in: .conversions) { detached in
+        try runOnLane(call, in: .conversions) { detached in
             let value = try Self.value(of: stored)
             try detached.write { try write(value, &$0) }
         } then: { _, _, detached, _ in
@@ -55,12 +55,12 @@ extension DefaultsObject {
         }
     }
 
-    /// What is stored as a D-Bus value.
+    /// The stored archive as a D-Bus value.
     private static func value(of stored: StoredValue) throws -> Value {
         do {
             return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
         } catch {
-            // A few hundred bytes of shared objects can stand for millions of values.
+            // A few hundred bytes of shared objects can expand to millions of values.
             Memory.returnFreePages()
             throw error
         }
@@ -80,14 +80,14 @@ extension DefaultsObject {
         return stored
     }
 
-    /// How this service takes the names in calls.
+    /// How this service reads the names in calls.
     var names: CheckedNames { CheckedNames(hosts: hosts) }
 }
 
-/// Reads of whole domains.
+/// Methods that read whole domains.
 ///
-/// What a domain has is counted first: what cannot fit into a reply is refused before any of it is read,
-/// and what takes long is read on another thread.
+/// The contents are counted first. What cannot fit into a reply is refused before it is read. What
+/// takes long is read on another thread.
 extension DefaultsObject {
     private func listKeys(_ call: MethodCall) throws {
         let domain = try call.arguments {
@@ -122,7 +122,7 @@ extension DefaultsObject {
         }
         let totals = try countedTotals(of: domain)
         if let totals = totals.certain {
-            // Each key is a value at least, or a name.
+            // Each key needs at least one value, or one name in the list.
             guard totals.keys <= ValueBudget.domain.values,
                 NamesSize.size(of: totals) <= ContractLimits.maximumReplySize
             else { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
@@ -141,9 +141,9 @@ extension DefaultsObject {
         try answer(call, isLong: isLong) { try $0.writeChanges(of: domain, since: since, to: &$1) }
     }
 
-    /// What is known of a domain before it is read.
+    /// The size of a domain, before it is read.
     struct CountedTotals {
-        /// The totals; nil where they may be more than what a reply would have.
+        /// The totals; nil if they may exceed what the reply would have.
         let certain: KeyTotals?
         let isLong: Bool
     }
@@ -151,8 +151,8 @@ extension DefaultsObject {
     func countedTotals(of domain: Domain) throws -> CountedTotals {
         let totals = try database.totals(of: domain)
         noteWork(onEntries: totals.keys)
-        // A file that was tampered with may claim anything. A layer that is made of files counts a key
-        // that is not listed.
+        // A file that was tampered with may claim anything. A layer that is made from files counts
+        // one key that is not listed.
         let isCertain =
             domain.layer.isWritable && totals.keys <= totals.nameBytes
             && totals.nameBytes <= ContractLimits.maximumNameBytes
@@ -160,7 +160,7 @@ extension DefaultsObject {
             certain: isCertain ? totals : nil, isLong: totals.keys > LongCalls.fewKeys)
     }
 
-    /// Whether a domain of few keys has values that take long to turn into others.
+    /// Whether a domain with few keys has values that take long to convert.
     private func isLarge(_ domain: Domain) throws -> Bool {
         var size = 0
         for entry in try database.summaries(of: domain) {
@@ -171,7 +171,7 @@ extension DefaultsObject {
     }
 }
 
-/// What a client needs to read without asking.
+/// Attach, for clients that read without calls.
 extension DefaultsObject {
     private func attach(_ call: MethodCall) throws {
         try checkUnconfined(call)
@@ -191,10 +191,10 @@ extension DefaultsObject {
         }
     }
 
-    /// The keys and prefixes that a managed layer locks, as clients are told of them.
+    /// The keys and prefixes that a managed layer locks, as clients get them.
     ///
-    /// A key that ends as a prefix does is left out, as it would seem to lock others. The service
-    /// refuses it all the same.
+    /// A locked key that ends with `*` is left out, because a client would take it for a prefix.
+    /// The service refuses it all the same.
     private func lockedNames(by managed: Domain) throws -> [String] {
         guard layers.mayHaveKeys(managed) else { return [] }
         let values = try database.keys(of: managed).map(\.name)

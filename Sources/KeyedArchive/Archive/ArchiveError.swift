@@ -25,7 +25,7 @@ public struct ArchiveError: Error, Hashable {
 
     /// The kind of the error.
     public let code: Code
-    /// Where in the bytes it was found, counted from 0.
+    /// The offset of the fault in the bytes, from 0.
     public let byteOffset: Int
     /// A sentence that says what is wrong; it never contains a stored value.
     public let message: String
@@ -48,7 +48,7 @@ public struct ArchiveError: Error, Hashable {
 }
 
 extension ArchiveError: CustomStringConvertible {
-    /// The message and the place.
+    /// The message and the offset.
     public var description: String { "\(message) (byte \(byteOffset))" }
 }
 

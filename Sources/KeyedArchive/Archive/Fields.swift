@@ -41,13 +41,14 @@ package struct Fields {
     /// The name of a field; keys of a property list dictionary are strings.
     package func name(at position: Int, in list: PropertyList) -> Text {
         guard let name = list.text(at: key(at: position, in: list)) else {
-            preconditionFailure("A key of a property list dictionary is no string.")
+            preconditionFailure("A key of a property list dictionary is not a string.")
         }
         return name
     }
 }
 
-/// The elements of a collection: those of a property list array, or fields named one by one.
+/// The elements of a collection: those of a property list array, or fields with numbers in their
+/// names.
 package enum Elements {
     case references(PropertyList.References)
     case listed([ObjectIndex])

@@ -42,7 +42,7 @@ public struct KeyedArchive: Sendable {
     /// The bytes of the archive, unchanged.
     public var bytes: [UInt8] { list.bytes }
 
-    /// Checks that bytes are a keyed archive, without creating any object.
+    /// Validates bytes as a keyed archive, without creating any object.
     ///
     /// The time is linear in the number of bytes.
     ///
@@ -64,7 +64,7 @@ public struct KeyedArchive: Sendable {
 
     /// Makes the archive of a list.
     ///
-    /// The caller checks its objects before or after.
+    /// The caller validates its objects before or after.
     init(list: PropertyList, root: RootEntries) {
         self.list = list
         archiver = root.archiver
@@ -75,7 +75,7 @@ public struct KeyedArchive: Sendable {
     }
 }
 
-/// The steps from one object of the graph to the next.
+/// Steps from one object of the graph to the next.
 extension KeyedArchive {
     /// The object that a UID refers to.
     package func object(_ uid: UInt64) -> ObjectIndex {
@@ -94,7 +94,7 @@ extension KeyedArchive {
         if let reference = fields["$class", in: list] {
             guard case .uid(let uid) = list.value(at: reference),
                 let record = Fields(of: list, at: object(uid))
-            else { preconditionFailure("The $class of an object is no class record.") }
+            else { preconditionFailure("The $class of an object is not a class record.") }
             return className(ofRecord: record)
         }
         return className(ofRecord: fields)
@@ -127,7 +127,7 @@ struct RootEntries {
         guard let archiver = fields["$archiver", in: list] else {
             throw .missing("$archiver", at: rootOffset)
         }
-        // Subclasses of NSKeyedArchiver write their own name here, so any name is taken.
+        // Subclasses of NSKeyedArchiver write their own name here, so any name is accepted.
         guard case .string = list.value(at: archiver) else {
             throw .wrongEntry("$archiver", "a string", at: list.byteOffset(of: archiver))
         }

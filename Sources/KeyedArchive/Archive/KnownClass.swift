@@ -1,10 +1,10 @@
 package import PropertyList
 
-/// A class of Foundation that values are read from.
+/// A Foundation class from which values are read.
 ///
 /// This is the only list of these classes. A mutable class counts as the class that it extends.
-/// ``ObjectForm`` asks for the class of the object itself, and the decoder for the first known
-/// class of the object's chain, because it takes subclasses, too.
+/// ``ObjectForm`` uses the class of the object itself. The decoder uses the first known class of
+/// the object's chain, because it accepts subclasses, too.
 package enum KnownClass {
     case array
     case set
@@ -27,9 +27,9 @@ package enum KnownClass {
         ("NSDate", .date), ("NSURL", .url), ("NSUUID", .uuid), ("NSNull", .null),
     ]
 
-    /// The class of this name; nil if the name is another.
+    /// The class with this name; nil for any other name.
     package init?(named name: PropertyList.StringRange, in list: PropertyList) {
-        // The lengths are compared first, which spares most names the rest.
+        // The lengths are compared first, because this is enough for most names.
         for entry in Self.names
         where entry.name.utf8CodeUnitCount == name.count && list.isEqual(name, to: entry.name) {
             self = entry.known

@@ -9,7 +9,7 @@ package enum NumberReading<Number> {
     case notNumber
 }
 
-/// The only rules for reading one type of number as another, for Codable types and for objects.
+/// The only rules for converting numbers, both for Codable types and for objects.
 extension PropertyList.Value {
     /// The value as a boolean; nil if it is not one.
     package var asBoolean: Bool? {
@@ -22,11 +22,13 @@ extension PropertyList.Value {
         }
     }
 
-    /// The value as the widest integer, for modules in which ``asInteger()`` would not be compiled
-    /// for each type.
+    /// The value as the widest integer.
+    ///
+    /// Other modules use this instead of ``asInteger()``, which is not compiled for each type
+    /// there.
     package var asWidestInteger: NumberReading<Int128> { asInteger() }
 
-    /// The value as an integer: an integer that fits, or a whole real that fits.
+    /// The value as an integer: an integer in range, or a whole real in range.
     @inline(__always)
     func asInteger<Integer: FixedWidthInteger>() -> NumberReading<Integer> {
         let value: Integer?
@@ -39,7 +41,7 @@ extension PropertyList.Value {
         return value.map { .number($0) } ?? .doesNotFit
     }
 
-    /// The value as a real of 64 bits: a real, or an integer that it holds exactly.
+    /// The value as a 64-bit real: a real, or an integer that can be converted exactly.
     package var asReal: NumberReading<Double> {
         switch self {
         case .real(let real): .number(real)
@@ -49,8 +51,8 @@ extension PropertyList.Value {
         }
     }
 
-    /// The value as a real of 32 bits: the nearest of a real in range, or an integer that it holds
-    /// exactly.
+    /// The value as a 32-bit real: the nearest value to a real in range, or an integer that can be
+    /// converted exactly.
     package var asSingleReal: NumberReading<Float> {
         switch self {
         case .singleReal(let real):

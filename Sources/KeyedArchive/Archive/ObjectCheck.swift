@@ -1,8 +1,8 @@
 internal import PropertyList
 
-/// The check of all that `$objects` holds (invariants 2, 3 and 4 of ``KeyedArchive``).
+/// Validates everything in `$objects` (invariants 2, 3 and 4 of ``KeyedArchive``).
 ///
-/// Each object of the property list is checked once, even if `$objects` names it several times.
+/// Each object of the property list is validated once, even if `$objects` has it several times.
 struct ObjectCheck {
     /// The most entries that a class record may have.
     ///
@@ -39,7 +39,7 @@ struct ObjectCheck {
         }
     }
 
-    /// Checks every UID of the property list, also those that nothing refers to.
+    /// Validates every UID of the property list, including those in objects that nothing refers to.
     private func checkReferences() throws(ArchiveError) {
         let count = objects.count
         guard let largest = list.largestUID, largest >= count else { return }
@@ -81,7 +81,9 @@ struct ObjectCheck {
         return fields.value(at: position, in: list)
     }
 
-    /// Checks that the class of an object is a class record, and that record if it comes later.
+    /// Validates that the class of an object is a class record.
+    ///
+    /// If that record comes later, it is validated here, too.
     private mutating func checkClass(
         _ uid: UInt64, of index: ObjectIndex
     ) throws(ArchiveError) {
@@ -105,13 +107,13 @@ struct ObjectCheck {
             throw .badClassRecord("it has more than 16 entries", at: offset)
         }
         guard case .string(let range) = list.value(at: name), range.count > 0 else {
-            throw .badClassRecord("its $classname is no name", at: offset)
+            throw .badClassRecord("its $classname is not a name", at: offset)
         }
         guard let classes = fields["$classes", in: list], areStrings(classes) else {
-            throw .badClassRecord("its $classes is no array of names", at: offset)
+            throw .badClassRecord("its $classes is not an array of names", at: offset)
         }
         if let hints = fields["$classhints", in: list], !areStrings(hints) {
-            throw .badClassRecord("its $classhints is no array of names", at: offset)
+            throw .badClassRecord("its $classhints is not an array of names", at: offset)
         }
     }
 

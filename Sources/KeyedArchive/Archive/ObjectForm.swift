@@ -1,6 +1,6 @@
 package import PropertyList
 
-/// What an object of an archive is, by its class and its fields.
+/// The kind of an object, by its class and its fields.
 ///
 /// An object has one of the special forms only if it has exactly the fields of that form. Every
 /// other object is an object with fields.
@@ -14,7 +14,7 @@ package enum ObjectForm {
 }
 
 extension KeyedArchive {
-    /// What the object with these fields is.
+    /// The form of the object with these fields.
     package func form(of fields: Fields) -> ObjectForm {
         let form: ObjectForm? =
             switch knownClass(of: fields) {
@@ -38,7 +38,7 @@ extension KeyedArchive {
         knownClass(of: fields) == .dictionary ? keysAndValues(of: fields) : nil
     }
 
-    /// `NS.keys` and `NS.objects`; or `NS.key.0` and `NS.object.0` and so on; or no field at all.
+    /// `NS.keys` and `NS.objects`, or `NS.key.0` and `NS.object.0` and so on, or no field at all.
     private func keysAndValues(of fields: Fields) -> (keys: Elements, values: Elements)? {
         if fields.count == 3, let keys = fields["NS.keys", in: list],
             let objects = fields["NS.objects", in: list]
@@ -55,7 +55,7 @@ extension KeyedArchive {
         return (keys, values)
     }
 
-    /// The same without keys.
+    /// The elements of the object with these fields, if it has the form of an array or a set.
     private func elements(of fields: Fields) -> Elements? {
         if fields.count == 2, let objects = fields["NS.objects", in: list] {
             return inlineElements(at: objects)
@@ -71,7 +71,7 @@ extension KeyedArchive {
         }
     }
 
-    /// What is in the fields `prefix`0 to `prefix`(count - 1), where all of them are there.
+    /// The values of the fields `prefix`0 to `prefix`(count - 1), if all of them exist.
     private func numbered(_ prefix: String, count: Int, of fields: Fields) -> Elements? {
         var elements: [ObjectIndex?] = Array(repeating: nil, count: count)
         for position in 0..<fields.count {
@@ -90,7 +90,7 @@ extension KeyedArchive {
 // MARK: Strings and data
 
 extension KeyedArchive {
-    /// What has the text of a string object: the string `NS.string`, or the data `NS.bytes`.
+    /// The field with the text of a string object: the string `NS.string`, or the data `NS.bytes`.
     private func contentOfString(_ fields: Fields) -> ObjectIndex? {
         guard fields.count == 2 else { return nil }
         if let field = fields["NS.string", in: list] {
@@ -103,7 +103,7 @@ extension KeyedArchive {
         return content
     }
 
-    /// The text that a string is, or that data is in UTF-8.
+    /// The text of a string, or of data in UTF-8.
     private func text(ofContent index: ObjectIndex) -> Text? {
         guard case .data(let range) = list.value(at: index) else { return list.text(at: index) }
         return String(validating: list.data(of: range), as: UTF8.self).map { Text($0) }
@@ -118,9 +118,9 @@ extension KeyedArchive {
         return list.data(of: range)
     }
 
-    /// What a field has, inline or by a reference.
+    /// The value of a field, inline or behind a reference.
     ///
-    /// A reference to nil stays as it is.
+    /// A reference to nil stays a reference.
     package func target(of index: ObjectIndex) -> ObjectIndex {
         if case .uid(let uid) = list.value(at: index), !isNil(uid) { object(uid) } else { index }
     }
@@ -130,7 +130,7 @@ extension KeyedArchive {
         contentOfKey(index).flatMap(text(ofContent:))
     }
 
-    /// The string that a dictionary's key is, or the string or data that a string object has.
+    /// The string that is a dictionary's key, or the string or data in a string object.
     package func contentOfKey(_ index: ObjectIndex) -> ObjectIndex? {
         let key = target(of: index)
         if list.string(at: key) != nil { return key }
@@ -146,7 +146,7 @@ extension KeyedArchive {
 }
 
 extension Text {
-    /// The number that the text spells after `prefix`, in decimal digits without leading zeros.
+    /// The number after `prefix` in the text, in decimal digits without leading zeros.
     package func number(after prefix: String) -> Int? {
         guard hasPrefix(prefix), let digits = string?.utf8.dropFirst(prefix.utf8.count),
             // Int would also accept a sign.

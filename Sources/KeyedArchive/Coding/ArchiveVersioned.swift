@@ -1,7 +1,7 @@
-/// A type whose `init()` gives the values of fields that an archive does not have.
+/// A type whose `init()` provides the values of fields that an archive lacks.
 ///
-/// An archive that an earlier version of a program wrote lacks the fields that came later. The
-/// decoder takes these from a new value of the type, wherever the object is: at the root, in a
+/// An archive that an earlier version of a program wrote lacks fields that were added later. The
+/// decoder takes them from a new value of the type, wherever the object is: at the root, in a
 /// field, in an array or a dictionary.
 ///
 /// ```swift
@@ -19,7 +19,7 @@ public protocol DefaultInitializable: Codable {
     init()
 }
 
-/// A type whose objects say which version of the type wrote them.
+/// A type whose objects record the version of the type that wrote them.
 ///
 /// The encoder writes the version in a field `archiveVersion`. An object without the field has
 /// version 0. ``KeyedArchiveDecoder/migrate(from:as:to:_:)`` sets how objects of older versions are
@@ -32,13 +32,13 @@ public protocol DefaultInitializable: Codable {
 /// }
 /// ```
 ///
-/// A type that only gets more fields needs no versions: a missing field has a default, as
-/// ``DefaultInitializable`` and `missingFieldsFrom:` of the decoder have it. Versions are for
-/// fields whose name, type or meaning changes.
+/// A type that only gets more fields needs no versions: a missing field has a default, from
+/// ``DefaultInitializable`` or from `missingFieldsFrom:` of the decoder. Versions are for fields
+/// whose name, type or meaning changes.
 ///
-/// Only what is an object with fields has a version: nothing is written for a type that encodes
-/// itself as a single value or as an array. An object of a subclass has the version of that; its
-/// superclass, if that is asked for, ignores the version.
+/// Only objects with fields have a version. Nothing is written for a type that encodes itself as a
+/// single value or as an array. An object of a subclass has the version of the subclass. If such an
+/// object is decoded as its superclass, the version is ignored.
 public protocol ArchiveVersioned {
     /// The current version, which new objects get.
     static var archiveVersion: Int { get }

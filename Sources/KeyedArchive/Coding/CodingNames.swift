@@ -1,12 +1,12 @@
-/// The name of a type as the name of a class: that of the runtime, without what differs from build
-/// to build.
+/// The name of a type as a class name: the name at run time, without the parts that differ between
+/// builds.
 ///
-/// Types of a type keep its name (`Outer.Inner`), generic arguments theirs (`Box<Int>`). The places
-/// that the runtime puts around private and local types are left out.
+/// A nested type includes the name of its outer type (`Outer.Inner`), and a generic type its
+/// arguments (`Box<Int>`). The contexts that Swift adds to private and local types are omitted.
 struct TypeName {
-    /// With its module, and arguments with theirs: `Module.Outer.Inner<Module.Argument>`.
+    /// With modules: `Module.Outer.Inner<Module.Argument>`.
     let qualified: String
-    /// Without any module: `Outer.Inner<Argument>`.
+    /// Without modules: `Outer.Inner<Argument>`.
     let unqualified: String
 
     init(of type: Any.Type) {
@@ -35,7 +35,8 @@ struct TypeName {
                 UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "&"):
                 result += part + [byte]
                 part = []
-                // The argument's path begins again; what follows a bracket is still inside.
+                // The path of a generic argument begins again. After a closing bracket, it is still
+                // the same path.
                 isModule = byte != UInt8(ascii: ">")
             default:
                 part.append(byte)
@@ -58,7 +59,7 @@ struct TypeName {
     }
 }
 
-/// The name of a field, quick to be compared.
+/// The name of a field, prepared for fast comparison.
 struct FieldName {
     let string: String
     private let isASCII: Bool
@@ -68,15 +69,17 @@ struct FieldName {
         isASCII = string.utf8.allSatisfy { $0 < 0x80 }
     }
 
-    /// Whether the code units are the same; strings are equal for less.
+    /// Whether the code units are equal.
+    ///
+    /// Swift's strings treat more spellings as equal.
     func isSame(as other: String) -> Bool {
         guard string.utf8.count == other.utf8.count, string == other else { return false }
-        // No other string of as many bytes is equivalent to an ASCII string.
+        // No other string with as many bytes is equivalent to an ASCII string.
         return isASCII || string.utf8.elementsEqual(other.utf8)
     }
 }
 
-/// A step of a coding path: the name of a field, or the position of an element.
+/// A step of a coding path: the name of a field, or the index of an element.
 struct PathKey: CodingKey {
     let stringValue: String
     let intValue: Int?

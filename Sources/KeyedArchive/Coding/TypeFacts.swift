@@ -1,11 +1,13 @@
 private import Synchronization
 
-/// What the coding of a type depends on, found once for each type of the program.
+/// Properties of a type that its coding depends on.
 ///
-/// It is never changed, and metatypes are constants of the program: so it is safe to share, though
-/// the compiler does not see that of metatypes.
+/// They are determined once for each type of the program.
+///
+/// They never change, and metatypes are constants of the program. So sharing them is safe, although
+/// the compiler does not know this about metatypes.
 final class TypeFacts: @unchecked Sendable {
-    /// What has a class of its own in Foundation, and a form of its own in archives.
+    /// Foundation types with their own class and their own form in archives.
     enum Foundation: String {
         case date = "Date"
         case data = "Data"
@@ -16,16 +18,16 @@ final class TypeFacts: @unchecked Sendable {
     let type: Any.Type
     let name: TypeName
     let foundation: Foundation?
-    /// Whether the type is one of Foundation's, in whichever of its modules.
+    /// Whether it is a type of Foundation, in any of its modules.
     let isFoundations: Bool
-    /// The type if it is a collection that is encoded whole.
+    /// The type if it is a collection that is encoded as a whole.
     let encodedCollection: (any EncodedCollection.Type)?
-    /// The type if it is a collection that is decoded whole.
+    /// The type if it is a collection that is decoded as a whole.
     let decodedCollection: (any DecodedCollection.Type)?
-    /// The type if it is `Data` or bytes like it.
+    /// The type if it is `Data` or a similar collection of bytes.
     let bytes: (any RangeReplaceableCollection<UInt8>.Type)?
     let version: (any ArchiveVersioned.Type)?
-    /// The type if it has default values of its own.
+    /// The type if it provides default values.
     let defaultInitializable: (any DefaultInitializable.Type)?
     /// Whether its values are instances of a class.
     let isClass: Bool
@@ -41,7 +43,8 @@ final class TypeFacts: @unchecked Sendable {
     static func of(_ type: Any.Type) -> TypeFacts {
         let identifier = ObjectIdentifier(type)
         if let facts = known.withLock({ $0[identifier] }) { return facts }
-        // Outside of the lock, for superclasses come here too; who comes second changes nothing.
+        // This is outside of the lock because superclasses come here, too. If two threads do this
+        // at the same time, both get the same result.
         let facts = TypeFacts(type)
         known.withLock { $0[identifier] = facts }
         return facts

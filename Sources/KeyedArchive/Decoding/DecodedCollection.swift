@@ -1,8 +1,10 @@
 internal import PropertyList
 
-/// A collection that is decoded whole.
+/// A collection that is decoded as a whole.
 protocol DecodedCollection {
-    /// Decodes the collection, which `Value` is.
+    /// Decodes the collection.
+    ///
+    /// `Value` is the type of the collection.
     static func decode<Value>(
         as: Value.Type, at place: DecodingPlace, _ location: DecodingLocation,
         in session: DecodingSession
@@ -10,10 +12,10 @@ protocol DecodedCollection {
 }
 
 extension DecodedCollection {
-    /// What was decoded, under the name that the caller knows it by.
+    /// The decoded collection as the caller's type.
     fileprivate static func cast<Value>(_ collection: some Any) -> Value {
         guard let value = collection as? Value else {
-            preconditionFailure("A collection was decoded in the place of another type.")
+            preconditionFailure("A collection was decoded as another type.")
         }
         return value
     }
@@ -93,7 +95,9 @@ extension Dictionary: DecodedCollection where Key: Decodable, Value: Decodable {
 // MARK: Elements
 
 extension DecodingSession {
-    /// How many elements room is made for at once; an archive can claim many more than it has.
+    /// The most elements for which memory is reserved at once.
+    ///
+    /// An archive can claim far more than it has.
     private static let usualCount = 4096
 
     fileprivate func decode<Element: Decodable>(
@@ -113,7 +117,7 @@ extension DecodingSession {
             }
             return result
         }
-        // One decoder does for all elements that do not keep it.
+        // One decoder is reused for all elements that do not keep it.
         var decoder: ValueDecoder?
         for position in 0..<count {
             let element = resolve(elements.element(position, in: list))
@@ -145,7 +149,7 @@ extension DecodingSession {
                     continue
                 }
             }
-            // An object, or something that is wrong, needs to know where it is.
+            // An object, or an error, needs its location.
             let array = ValueDecoder(self, place, location, type: nil)
             let around = DecodingLocation(parent: array, key: .index(position))
             result.append(try string(at: element, around))

@@ -1,23 +1,24 @@
 internal import PropertyList
 
-/// A type that was met while decoding.
+/// A type that was used while decoding.
 final class DecodedType {
     let facts: TypeFacts
-    /// Whether values are decoded by the type alone, without anything that is known about it here.
+    /// Whether decoding its values needs no information from here.
     let isPlain: Bool
-    /// A field that was asked for, and where it was.
+    /// A field that was looked up, and its position.
     struct Answer {
         let name: FieldName
         let key: ObjectIndex
         let position: Int
     }
 
-    /// The fields that were asked for last time, in the order of the questions: those of the next
-    /// object are very likely the same.
+    /// The fields that were looked up in the last object, in this order.
+    ///
+    /// The next object very likely has the same.
     var answers: [Answer] = []
-    /// The UID of the class record that was last found to fit.
+    /// The UID of the last class record that fits the type.
     var fittingClass: UInt64?
-    /// The UIDs of those that were found not to.
+    /// The UIDs of class records that do not fit.
     var otherClasses: Set<UInt64> = []
 
     init(_ facts: TypeFacts) {
@@ -28,17 +29,19 @@ final class DecodedType {
     }
 }
 
-/// A class of the archive that is decoded.
+/// A class of the archive that is being decoded.
 final class ArchivedClass {
-    /// More superclasses than any class has are not searched for each object's sake.
+    /// The most superclasses that are searched.
+    ///
+    /// No real class has more.
     private static let chainLimit = 64
 
     private let list: PropertyList
     /// The UID of the class record.
     let uid: UInt64
-    /// The string that is its name.
+    /// The string with its name.
     let name: ObjectIndex
-    /// What its record has as the names of the class and its superclasses.
+    /// The names of the class and its superclasses in its record.
     private let chain: PropertyList.References?
     /// The first known class of the chain.
     private(set) lazy var known: KnownClass? = ([name] + superclasses).lazy.compactMap {
@@ -60,7 +63,7 @@ final class ArchivedClass {
         }
     }
 
-    /// The names of its superclasses, and mostly of itself.
+    /// The names of its superclasses, usually beginning with its own name.
     var superclasses: [ObjectIndex] {
         chain.map { list.elements(of: $0, upTo: Self.chainLimit) } ?? []
     }

@@ -1,8 +1,8 @@
 internal import PropertyList
 
-/// The fields of an object, or the entries of a dictionary, that a type asks for by name.
+/// The fields of an object, or the entries of a dictionary, for a type that looks them up by name.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// The decoder, which has the entries: the container is copied for each question.
+    /// The decoder has the entries, because the container is copied for each call.
     let decoder: ValueDecoder
 
     var codingPath: [any CodingKey] { decoder.codingPath }
@@ -17,7 +17,8 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func contains(_ key: Key) -> Bool {
-        // After the budget is spent, nothing is found. The error comes when the field is decoded.
+        // If the budget is used up, nothing is found. The error is thrown when the field is
+        // decoded.
         decoder.field(key.stringValue) != nil || decoder.session.isSpent
     }
 
@@ -67,7 +68,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 // MARK: Fields
 
 extension KeyedDecoding {
-    /// What is made of a field: the archive's, or the one that a default value has.
+    /// Decodes a field: that of the archive, or that of a default value.
     @inline(__always)
     private func value<Value>(
         _ key: Key, _ decode: (DecodingSession, DecodingPlace, DecodingLocation) throws -> Value
@@ -90,9 +91,9 @@ extension KeyedDecoding {
         return try decode(other.session, place, location)
     }
 
-    /// The error that a field is missing.
+    /// The error for a missing field.
     ///
-    /// It throws if the budget is spent.
+    /// It throws if the budget is used up.
     private func missing(_ key: Key) throws -> DecodingError {
         try decoder.session.checkBudget(at: location(key))
         return DecodingError.missingField(key, at: codingPath)
@@ -102,7 +103,7 @@ extension KeyedDecoding {
         DecodingLocation(parent: decoder, key: .name(key.stringValue))
     }
 
-    /// What is made of a field that costs no more than any value.
+    /// Decodes a field that costs no more than any value.
     @inline(__always)
     private func scalar<Value>(
         _ key: Key, _ decode: (DecodingSession, DecodingPlace, DecodingLocation) throws -> Value
@@ -216,8 +217,9 @@ extension UnkeyedDecoding {
         return session.resolve(elements.element(currentIndex, in: session.list))
     }
 
-    /// What is made of the next element, which is only passed when that goes well, and which
-    /// `decode` pays for.
+    /// Decodes the next element.
+    ///
+    /// The position only moves on if this succeeds. `decode` pays for the element.
     @inline(__always)
     private mutating func next<Value>(
         _ type: Any.Type,
@@ -228,7 +230,7 @@ extension UnkeyedDecoding {
         return value
     }
 
-    /// The same for what costs no more than any value.
+    /// The same for an element that costs no more than any value.
     @inline(__always)
     private mutating func scalar<Value>(
         _ type: Value.Type,
@@ -263,7 +265,7 @@ extension UnkeyedDecoding {
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
 }
 
-/// A value that is a single one.
+/// A value that is encoded as a single value.
 struct SingleValueDecoding: SingleValueDecodingContainer {
     let decoder: ValueDecoder
 

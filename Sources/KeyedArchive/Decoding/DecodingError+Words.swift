@@ -1,11 +1,11 @@
 internal import PropertyList
 
 extension ArchiveError.Code {
-    /// A value of the archive is not what a type needs that is decoded from it.
+    /// A value of the archive does not fit the type that is decoded from it.
     public static let undecodable = ArchiveError.Code(name: "undecodable")
 }
 
-/// What is wrong with a value, before it is known where the value is.
+/// What is wrong with a value, without its location.
 struct DecodingProblem {
     enum Kind {
         case corrupted
@@ -18,11 +18,12 @@ struct DecodingProblem {
 }
 
 extension DecodingSession {
-    /// The error that a problem with a value is.
+    /// The error for a problem with a value.
     func error(
         _ problem: DecodingProblem, _ place: DecodingPlace, _ location: DecodingLocation
     ) -> DecodingError {
-        // The path is as long as the value is deep, and a type can try and fail for each value.
+        // The length of the path depends on the depth of the value, and a type can try and fail for
+        // each value. So paths are paid for.
         _ = affords((location.parent?.depth ?? 0) * Self.valueCost)
         let offset = list.byteOffset(of: place.index)
         let context = DecodingError.Context(
@@ -35,7 +36,7 @@ extension DecodingSession {
         }
     }
 
-    /// The error that a value is something else than what is needed.
+    /// The error for a value of the wrong kind.
     func mismatch(
         _ type: Any.Type, _ need: StaticString, _ place: DecodingPlace,
         _ location: DecodingLocation
@@ -47,14 +48,14 @@ extension DecodingSession {
             place, location)
     }
 
-    /// As much of the name of a class as errors show.
+    /// The name of a class, shortened for errors.
     func className(_ archived: ArchivedClass) -> Text {
         list.string(at: archived.name).map { range in
             list.text(of: list.prefix(DecodingError.longestClassName, of: range))
         } ?? ""
     }
 
-    /// What a value is, without the value.
+    /// The kind of a value, without the value.
     private func name(of place: DecodingPlace) -> String {
         switch place.value {
         case .boolean: "a boolean"
@@ -86,7 +87,7 @@ extension DecodingError {
     static func noRoot(_ key: String?, count: Int) -> DecodingError {
         let message =
             key == nil
-            ? "The archive has \(count) roots, and none is called \"root\"; name the one to decode."
+            ? "The archive has \(count) roots, and none is called \"root\". Give the name of one."
             : "The archive has no root of this name."
         return .keyNotFound(
             PathKey(stringValue: key ?? "root"),
@@ -98,7 +99,7 @@ extension DecodingError {
             Context(
                 codingPath: path,
                 debugDescription:
-                    "The archive is larger than \(limit) bytes with each shared object decoded again."
+                    "The archive is larger than \(limit) bytes if each shared object is decoded again."
             ))
     }
 
@@ -172,10 +173,12 @@ extension DecodingError {
                 + "\"\(type.name.unqualified)\". If it is, call setClass(_:forClassName:).")
     }
 
-    /// How many code units of a class's name are more than is shown, whatever they are.
+    /// The most code units of a class name that are read: more than are shown.
     static let longestClassName = 2 * (80 + 1)
 
-    /// The name of a class, which is not a stored value; foreign ones can be of any length.
+    /// The name of a class in quotes.
+    ///
+    /// It is not a stored value, but may have any length.
     static func quoted(_ className: Text) -> String {
         let scalars = className.description.unicodeScalars
         let plain = scalars.prefix(80).map { scalar in

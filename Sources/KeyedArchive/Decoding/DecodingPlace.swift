@@ -1,15 +1,17 @@
 internal import PropertyList
 
-/// A value of the archive, references to it resolved.
+/// A value of the archive, with references resolved.
 struct DecodingPlace {
     /// The object of the property list.
     let index: ObjectIndex
     /// The object's UID; 0 if it is inline.
     let uid: UInt64
-    /// What the object is; a UID only if that is nil.
+    /// The object's value.
+    ///
+    /// It is a UID only if it is nil.
     let value: PropertyList.Value
 
-    /// Whether there is something in it.
+    /// Whether it has elements or fields.
     var isCollection: Bool {
         switch value {
         case .array, .set, .orderedSet, .dictionary: true
@@ -50,10 +52,10 @@ extension DecodingSession {
     }
 }
 
-/// The location of a value among those that are being decoded: its parent and its key.
+/// The location of a value in the value that is decoded: its parent and its key.
 struct DecodingLocation {
     enum Key {
-        /// It is the parent's value itself.
+        /// The value is the parent's value itself.
         case none
         case name(String)
         case index(Int)
@@ -62,7 +64,7 @@ struct DecodingLocation {
     let parent: ValueDecoder?
     let key: Key
 
-    /// The way from the root.
+    /// The path from the root.
     var path: [any CodingKey] {
         var path: [any CodingKey] = []
         var location = self

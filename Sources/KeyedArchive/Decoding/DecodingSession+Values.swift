@@ -1,6 +1,6 @@
 internal import PropertyList
 
-/// Values without parts.
+/// Values without elements or fields.
 extension DecodingSession {
     func boolean(at place: DecodingPlace, _ location: DecodingLocation) throws -> Bool {
         guard let value = place.value.asBoolean else {
@@ -76,8 +76,8 @@ extension DecodingSession {
         place.isNil || archivedClass(of: place)?.known == .null
     }
 
-    /// What holds the text of a string: it itself; or of an object that is one the string in
-    /// `NS.string`, or the data in `NS.bytes`, which is UTF-8.
+    /// The text of a string: the value itself, or for a string object the string in `NS.string` or
+    /// the data in `NS.bytes`, which is UTF-8.
     private func content(ofString place: DecodingPlace) -> DecodingPlace? {
         if case .string = place.value { return place }
         guard archivedClass(of: place)?.known == .string, let fields = place.fields else {
@@ -103,7 +103,9 @@ extension DecodingSession {
         }
     }
 
-    /// Whether a dictionary's key is this text; only what is as long is read.
+    /// Whether a dictionary's key is this text.
+    ///
+    /// The text is only read if its length is equal.
     func isKey(_ index: ObjectIndex, _ name: String) -> Bool {
         guard let content = content(ofString: resolve(index)) else { return false }
         guard case .data(let range) = content.value else {
@@ -120,8 +122,10 @@ extension PropertyList {
     }
 }
 
-/// The types of Foundation, which is not imported: what their NS classes wrote is handed to them as
-/// what they encode themselves as.
+/// Foundation's types.
+///
+/// Foundation is not imported, so the contents of the NS classes are converted to the form in which
+/// these types encode themselves.
 extension DecodingSession {
     func decode<Value: Decodable>(
         _: Value.Type, as foundation: TypeFacts.Foundation, _ type: DecodedType,
@@ -146,7 +150,7 @@ extension DecodingSession {
             return try Value(from: TextDecoder(text: text, at: location, in: self))
         case .url:
             guard archivedClass(of: place)?.known == .url else {
-                // People write a URL as a string.
+                // In JSON, people write a URL as a string.
                 if case .string = place.value, let url = try url(Value.self, at: place, location) {
                     return url
                 }
@@ -178,10 +182,12 @@ extension DecodingSession {
         return try? KeyedArchiveDecoder().decode(Value.self, from: builder.finish())
     }
 
-    /// The most bases that URLs have below each other; all of them are put together at each.
+    /// The most bases that a URL may have in a chain.
+    ///
+    /// Each step combines all of them.
     private static let urlBaseLimit = 16
 
-    /// How many URLs there are that a URL is the base of, or the base of that, and so on.
+    /// The length of the chain of bases that this URL belongs to.
     private func urlCount(around location: DecodingLocation) -> Int {
         var count = 0
         var next = location.parent
@@ -218,7 +224,7 @@ extension DecodingSession {
     }
 }
 
-/// A decoder of a string that is not in the archive like this.
+/// A decoder for a string that is not in the archive in this form.
 private struct TextDecoder: Decoder, SingleValueDecodingContainer {
     let text: String
     let location: DecodingLocation

@@ -2,10 +2,10 @@ internal import PropertyList
 
 /// The state of decoding one archive, which its decoders and containers share.
 ///
-/// 1. Each value is paid for from a budget before it is read, and so is everything that an archive
-///    can make long. After the budget is spent, nothing is read, and decoding ends in an error,
-///    even if types ignore the errors.
-/// 2. A value knows its parents, whose number is limited. An object is not decoded inside itself.
+/// 1. Each value is paid for from a budget before it is read. So is every other work whose amount
+///    depends on the archive. When the budget is used up, nothing more is read, and decoding ends
+///    with an error, even if types ignore errors.
+/// 2. A value knows its parents. Their number is limited. An object is not decoded inside itself.
 final class DecodingSession {
     private struct Instance: Hashable {
         let uid: UInt64
@@ -24,13 +24,13 @@ final class DecodingSession {
     /// The string `$class` that was found last; most objects share it.
     private var classKey: ObjectIndex?
     private var instances: [Instance: AnyObject] = [:]
-    /// The bytes that may still be decoded; -1 after the budget is spent.
+    /// The bytes that may still be decoded; -1 if the budget is used up.
     private var budget: Int
-    /// The error at that place, once it is known.
+    /// The error for that, when it is known.
     private var exhaustion: DecodingError?
-    /// What has the fields that the archive lacks.
+    /// The default value with the fields that the archive lacks.
     let prototype: Prototype?
-    /// Whether the archive is that of a default value, which has no default value itself.
+    /// Whether this is the archive of a default value, which has no default values itself.
     let isDefaultValue: Bool
     /// The type of the root, if this session is for its default value.
     let prototypeType: Any.Type?
@@ -65,7 +65,8 @@ final class DecodingSession {
         budget = options.limits.size
     }
 
-    /// The value under a key of `$top`: that of this name, else `root`, else the only one.
+    /// The value under a key of `$top`: the given key, or otherwise `root`, or otherwise the only
+    /// key.
     func root(_ key: String?) throws -> DecodingPlace {
         let top = Fields(keys: archive.topKeys, values: archive.topValues)
         let position = (0..<top.count).first {
@@ -76,18 +77,18 @@ final class DecodingSession {
         return resolve(top.value(at: 0, in: list))
     }
 
-    /// Checks that a value is not nested too deep, and is not inside itself.
+    /// Checks that a value is not nested too deeply, and not inside itself.
     func checkNesting(of place: DecodingPlace, _ location: DecodingLocation) throws {
         guard let parent = location.parent else { return }
         guard parent.depth + 1 < options.limits.depth else {
-            // Spend the budget: a type that tries several things at each level would come back here
-            // again and again.
+            // This uses up the budget: otherwise a type that tries several things at each level
+            // would come back here again and again.
             let error = error(DecodingError.tooDeep(limit: options.limits.depth), place, location)
             budget = -1
             exhaustion = exhaustion ?? error
             throw error
         }
-        // The value of the parent has the same UID.
+        // In this case the parent's value has the same UID.
         if case .none = location.key { return }
         guard place.uid != 0, place.isCollection else { return }
         guard !parent.isInside(place.uid) else {
@@ -99,15 +100,15 @@ final class DecodingSession {
 // MARK: Budget
 
 extension DecodingSession {
-    /// What a value costs in addition to the bytes of its text or data.
+    /// The cost of a value, in addition to the bytes of its text or data.
     static let valueCost = 8
 
-    /// Takes `size` bytes and what a value costs from the budget.
+    /// Takes `size` bytes and the cost of a value from the budget.
     func spend(_ size: Int, at location: DecodingLocation) throws {
         guard affords(size + Self.valueCost) else { throw exhaustion(at: location) }
     }
 
-    /// Takes `size` bytes from the budget where nothing can be thrown.
+    /// Takes `size` bytes from the budget, in functions that cannot throw.
     ///
     /// If it returns false, nothing may be read, and decoding ends in an error.
     func affords(_ size: Int) -> Bool {
@@ -121,9 +122,9 @@ extension DecodingSession {
 
     var isSpent: Bool { budget < 0 }
 
-    /// Checks that the budget is not spent.
+    /// Checks that the budget is not used up.
     ///
-    /// If it is, parts of the archive were not found.
+    /// If it is, parts of the archive may not have been found.
     func checkBudget(at location: DecodingLocation) throws {
         if isSpent { throw exhaustion(at: location) }
     }
@@ -158,14 +159,14 @@ extension DecodingSession {
         return try decodeVersion(Value.self, type, at: place, location, checksClass)
     }
 
-    /// The decoder of a part whose type is not known here.
+    /// The decoder of a part whose type is unknown here.
     func decoder(at place: DecodingPlace, _ location: DecodingLocation) throws -> ValueDecoder {
         try spend(0, at: location)
         try checkNesting(of: place, location)
         return ValueDecoder(self, place, location, type: nil)
     }
 
-    /// The one instance for an object and a class.
+    /// The single instance for an object and a class.
     private func decodeInstance<Value: Decodable>(
         _: Value.Type, _ type: DecodedType, at place: DecodingPlace, _ location: DecodingLocation,
         _ checksClass: Bool
@@ -180,7 +181,8 @@ extension DecodingSession {
         return value
     }
 
-    /// The class that was set for an object's class name, if it is a subclass of the asked one.
+    /// The class that was registered for an object's class name, if it is a subclass of the
+    /// requested class.
     private func registeredSubclass<Value: Decodable>(
         of _: Value.Type, at place: DecodingPlace
     ) -> Value.Type? {
@@ -188,7 +190,7 @@ extension DecodingSession {
         return registeredType(of: archived.name) as? Value.Type
     }
 
-    /// Decodes an object by its version of the type, and converts it to the current version.
+    /// Decodes an object with the type of its version, and converts it to the current version.
     private func decodeVersion<Value: Decodable>(
         _ actual: Value.Type, _ type: DecodedType, at place: DecodingPlace,
         _ location: DecodingLocation,
@@ -208,7 +210,7 @@ extension DecodingSession {
             {
                 let around = DecodingLocation(parent: decoder, key: .none)
                 guard let value = try step.run(self, place, around) as? Value else {
-                    preconditionFailure("A migration gave a value of another type.")
+                    preconditionFailure("A migration returned a value of another type.")
                 }
                 return value
             }
@@ -217,9 +219,9 @@ extension DecodingSession {
         return try actual.init(from: decoder)
     }
 
-    /// Whether a value is not an object of a subclass.
+    /// Whether a value does not belong to a subclass.
     ///
-    /// The version of a subclass is not that of the type.
+    /// A subclass has its own versions.
     private func isOwn(_ place: DecodingPlace, of type: DecodedType) -> Bool {
         guard let archived = archivedClass(of: place) else { return true }
         return archived.known == .dictionary || isName(archived.name, of: type.facts)
@@ -306,7 +308,9 @@ extension DecodingSession {
         return registeredType(of: name).map { $0 == facts.type } ?? false
     }
 
-    /// The type that was set for the name of a class; longer names are not read.
+    /// The type that was registered for a class name.
+    ///
+    /// Names that are longer than all registered names are not read.
     private func registeredType(of name: ObjectIndex) -> (any Decodable.Type)? {
         guard let range = list.string(at: name), range.count <= options.longestClassName else {
             return nil

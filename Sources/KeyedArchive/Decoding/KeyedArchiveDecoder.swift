@@ -1,55 +1,58 @@
 public import PropertyList
 
-/// Decodes Codable values from keyed archives, whichever program wrote them.
+/// Decodes Codable values from keyed archives of any program.
 ///
-/// It reads what ``KeyedArchiveEncoder`` writes, and what the NSCoding classes of real programs do.
+/// It reads what ``KeyedArchiveEncoder`` writes, and what the NSCoding classes of other programs
+/// write.
 ///
 /// ```swift
 /// let account = try KeyedArchiveDecoder().decode(Account.self, from: bytes)
 /// ```
 ///
-/// - An object must be of the type's class: its class is named like the type, with or without the
-///   module, or has such a superclass, or its name was set by ``setClass(_:forClassName:)``. An
-///   NSDictionary with string keys is accepted, too.
-/// - A field that an object lacks comes from a new value of the type, if that is a
-///   ``DefaultInitializable``, or from ``decode(_:from:rootKey:missingFieldsFrom:)``'s default.
-/// - Numbers and booleans may be inline or behind a reference. An integer must fit; a whole real
-///   that fits is accepted, too. A boolean may be 0 or 1, because Foundation on Linux writes these.
-///   A real may be an integer that it holds exactly. A `Float` is the nearest value of a real in
-///   range.
-/// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet, dictionaries also from the
-///   fields of any object except arrays and sets, if their keys are `String`.
-/// - One object is one instance of the class that is asked for, even if there are several
-///   references to it. Codable cannot build a circle: that is an error.
+/// - The class of an object must fit the type: it has the name of the type, with or without the
+///   module, or a superclass with this name, or its name was set with
+///   ``setClass(_:forClassName:)``. An NSDictionary with string keys is accepted, too.
+/// - A missing field comes from a new value of the type if that is ``DefaultInitializable``, or
+///   from the default of ``decode(_:from:rootKey:missingFieldsFrom:)``.
+/// - Numbers and booleans may be inline or behind a reference. An integer must be in range. A whole
+///   real in range is accepted, too. A boolean may be 0 or 1, because Foundation on Linux writes
+///   these. A real may be an integer that can be converted exactly. A `Float` is the nearest value
+///   to a real in range.
+/// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet. Dictionaries with `String` keys
+///   are also read from the fields of any object except arrays and sets.
+/// - If several references lead to the same object, they give the same instance of a class. Codable
+///   cannot build cycles, so a cycle is an error.
 ///
-/// Decoding always ends in a value or in an error: nesting and size are limited,
-/// and shared objects count each time. The decoder is a value, and may be used by many threads.
+/// Decoding always ends with a value or an error, because nesting and size are limited. Shared
+/// objects count each time. The decoder is a value, and many threads may use it.
 public struct KeyedArchiveDecoder: Sendable {
-    /// How much is decoded.
+    /// The limits of decoding.
     public struct Limits: Hashable, Sendable {
         /// The limits for an archive that is given as bytes.
         public var archive = KeyedArchive.Limits.standard
-        /// The deepest nesting of values; each level uses some of the stack.
+        /// The deepest nesting of values.
+        ///
+        /// Each level uses some of the stack.
         ///
         /// The default needs up to half a mebibyte, and more in debug builds.
         public var depth = 512
-        /// The most bytes that are decoded: those of strings and data, and eight for each value.
+        /// The most bytes to decode: those of strings and data, and eight for each value.
         ///
-        /// What several places share counts for each of them.
+        /// A shared object counts at each of its places.
         public var size = 64 << 20
 
-        /// Makes the usual limits.
+        /// Makes the default limits.
         public init() {}
     }
 
-    /// The `userInfo` of the decoders that values get.
+    /// The `userInfo` of the decoders that values receive.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// How much is decoded.
+    /// The limits of decoding.
     public var limits = Limits()
 
-    /// The types of classes by name.
+    /// The types for class names.
     private(set) var classes: [Text: any (Decodable & SendableMetatype).Type] = [:]
-    /// How many UTF-16 code units the longest of these names has.
+    /// The length of the longest of these names, in UTF-16 code units.
     private(set) var longestClassName = 0
     /// The conversions of old versions, by the new type and the old version.
     private(set) var migrations: [ObjectIdentifier: [Int: Migration]] = [:]
@@ -59,8 +62,8 @@ public struct KeyedArchiveDecoder: Sendable {
 
     /// Sets the type for objects whose class has this name.
     ///
-    /// If the type is a class, they are also decoded if one of its superclasses is asked for, as
-    /// instances of the class itself.
+    /// If the type is a class, such objects are also decoded when one of its superclasses is
+    /// requested. They are then instances of the class itself.
     public mutating func setClass(
         _ type: any (Decodable & SendableMetatype).Type, forClassName name: String
     ) {
@@ -73,8 +76,7 @@ public struct KeyedArchiveDecoder: Sendable {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - archive: The archive.
-    ///   - rootKey: The key of the value in `$top`. Without one it is `root`, or
-    ///     the only key there is.
+    ///   - rootKey: The key of the value in `$top`. By default it is `root`, or the only key.
     /// - Throws: `DecodingError` with the path to what cannot be decoded, and the errors of a
     ///   value's own `init(from:)`.
     public func decode<Value: Decodable>(
@@ -90,17 +92,17 @@ public struct KeyedArchiveDecoder: Sendable {
         let result = Result {
             try session.decode(type, at: session.root(rootKey), location)
         }
-        // A type can pass over the error that nothing is left, or not find what it looks for.
+        // A type can ignore the error of a used-up budget, or not find what it looks for.
         try session.checkBudget(at: location)
         let value = try result.get()
         try session.checkForeignRoot()
         return value
     }
 
-    /// Checks that bytes are a keyed archive, and decodes its root.
+    /// Validates bytes as a keyed archive, and decodes its root.
     ///
     /// - Throws: `DecodingError` as above. If the bytes are not an archive, its `underlyingError`
-    ///   is the ``ArchiveError``, which has the offset.
+    ///   is an ``ArchiveError`` with the offset.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: some Collection<UInt8>, rootKey: String? = nil
     ) throws -> Value {
@@ -117,9 +119,9 @@ public struct KeyedArchiveDecoder: Sendable {
 // MARK: Missing fields
 
 extension KeyedArchiveDecoder {
-    /// Decodes the root of an archive, with missing fields from a default value.
+    /// Decodes the root of an archive, and takes missing fields from a default value.
     ///
-    /// An archive that an earlier version of a program wrote lacks the fields that came later:
+    /// An archive that an earlier version of a program wrote lacks fields that were added later:
     ///
     /// ```swift
     /// struct GameOptions: Codable {
@@ -130,20 +132,20 @@ extension KeyedArchiveDecoder {
     ///     GameOptions.self, from: archive, missingFieldsFrom: GameOptions())
     /// ```
     ///
-    /// - What an object lacks comes from the default value's object at the same path. Elements of
-    ///   arrays and sets have no such path; their fields come from ``DefaultInitializable``, if
-    ///   their type is one.
-    /// - A missing field of an optional type is nil, because an optional that is nil may have been
-    ///   left out.
-    /// - If the root is a structure or an enumeration, its object may be of any class. An object
-    ///   that has fields, but none that the type asks for, is refused.
+    /// - The missing fields of an object come from the default value's object at the same path.
+    ///   Elements of arrays and sets have no such path. Their fields come from
+    ///   ``DefaultInitializable``, if their type conforms to it.
+    /// - A missing field of an optional type is nil, because a nil optional may have been omitted.
+    /// - If the root is a structure or an enumeration, its object may have any class. An object
+    ///   that has fields, but none that the type looks up, is refused.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - archive: The archive.
-    ///   - rootKey: The key of `$top` under which the value is, as in `decode(_:from:rootKey:)`.
-    ///   - defaultValue: Has the missing fields. It is made when the first one is needed.
-    /// - Throws: As `decode(_:from:rootKey:)`.
+    ///   - rootKey: The key of the value in `$top`, as in `decode(_:from:rootKey:)`.
+    ///   - defaultValue: The value with the missing fields. It is made when the first one is
+    ///     needed.
+    /// - Throws: The same errors as `decode(_:from:rootKey:)`.
     public func decode<Value: Codable>(
         _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil,
         missingFieldsFrom defaultValue: @escaping @autoclosure () -> Value
@@ -157,8 +159,8 @@ extension KeyedArchiveDecoder {
     ///
     /// Missing fields come from the archive of a default value.
     ///
-    /// - Parameter defaultArchive: Makes that archive, when the first field is missing; nil if
-    ///   there is no default.
+    /// - Parameter defaultArchive: Makes that archive when the first field is missing. It returns
+    ///   nil if there is no default.
     package func decode<Value: Decodable>(
         _ type: Value.Type, from archive: KeyedArchive, rootKey: String? = nil,
         defaultArchive: @escaping () throws -> KeyedArchive?
@@ -173,10 +175,11 @@ extension KeyedArchiveDecoder {
 extension KeyedArchiveDecoder {
     /// Sets how objects of an older version of a type are converted.
     ///
-    /// If an object of `New` has exactly this version, `Old` is decoded from it, whatever the name
-    /// of its class, and converted. Steps compose: if there is none for the object's version, the
-    /// next later one is taken, if its old type can be reached from there. An object without such a
-    /// step is decoded as it is. An object with a newer version than the type's is an error.
+    /// If an object for `New` has exactly this version, `Old` is decoded from it, whatever the name
+    /// of its class, and then converted. Migrations can be combined: if there is none for the
+    /// object's version, the one for the next later version is used, if its old type can be reached
+    /// from there. An object without such a migration is decoded as it is. An object with a newer
+    /// version than the type's version is an error.
     ///
     /// ```swift
     /// decoder.migrate(from: 1, as: AccountV1.self, to: Account.self) { old in
@@ -196,7 +199,7 @@ extension KeyedArchiveDecoder {
         migrations[ObjectIdentifier(new), default: [:]][version] = migration
     }
 
-    /// The step from a version of a type to the next one that leads to it, if there is a way.
+    /// The migration from a version of a type, or from the next later version that can be reached.
     func migration(to type: ObjectIdentifier, from version: Int) -> Migration? {
         migration(to: type, from: version, steps: 0)
     }
@@ -209,7 +212,7 @@ extension KeyedArchiveDecoder {
         }
     }
 
-    /// A step from an old version of a type to the next.
+    /// The conversion from an old version of a type to the next one.
     struct Migration: Sendable {
         let old: ObjectIdentifier
         let run: @Sendable (DecodingSession, DecodingPlace, DecodingLocation) throws -> Any

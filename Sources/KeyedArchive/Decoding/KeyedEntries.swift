@@ -1,13 +1,15 @@
 internal import PropertyList
 
-/// What a keyed container reads: the fields of an object, or the entries of a dictionary.
+/// The entries of a keyed container: the fields of an object, or the entries of a dictionary.
 struct KeyedEntries {
     enum Style {
-        /// Names that begin with a dollar sign have another one before it. `$class` is not a name.
+        /// Names that begin with a dollar sign have a second one before it.
+        ///
+        /// `$class` is not a name.
         case object
-        /// A property list dictionary that is inline.
+        /// An inline property list dictionary.
         case inline
-        /// Keys are objects themselves.
+        /// The keys are objects themselves.
         case pairs
     }
 
@@ -21,23 +23,23 @@ struct KeyedEntries {
         values.element(position, in: list)
     }
 
-    /// Whether the key at a position is this name, as it is spelled here.
+    /// Whether the key at a position is this name, in the spelling of the archive.
     func isKey(at position: Int, _ name: String, in session: DecodingSession) -> Bool {
         let key = keys.element(position, in: session.list)
         return style == .pairs ? session.isKey(key, name) : session.list.isString(at: key, name)
     }
 
-    /// How a name is spelled among the keys.
+    /// The spelling of a name in the archive.
     func spelling(of name: String) -> String {
         style == .object && name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
     }
 
-    /// The key at a position, as it is spelled here; nil for what is not a string.
+    /// The key at a position, in the spelling of the archive; nil if it is not a string.
     func key(at position: Int, in session: DecodingSession) -> Text? {
         session.text(ofKey: keys.element(position, in: session.list))
     }
 
-    /// The name at a position; nil for what is not a string, and for `$class`.
+    /// The name at a position; nil if it is not a string, or if it is `$class`.
     func name(at position: Int, in session: DecodingSession) -> Text? {
         guard let key = key(at: position, in: session) else { return nil }
         guard style == .object, key.hasPrefix("$") else { return key }
@@ -47,11 +49,11 @@ struct KeyedEntries {
     }
 }
 
-// MARK: Where they are
+// MARK: Finding the entries
 
 extension DecodingSession {
-    /// The fields of the object that a decoder is at, or the entries of the dictionary; nil if it
-    /// is no such thing, or of a class that does not fit the type.
+    /// The fields of a decoder's object, or the entries of its dictionary; nil if the value has
+    /// neither, or if its class does not fit the type.
     func entries(of decoder: ValueDecoder) throws -> KeyedEntries? {
         let place = decoder.place
         guard let fields = place.fields else { return nil }
@@ -98,7 +100,7 @@ extension DecodingSession {
             else { return nil }
             (keys, values) = (.references(keyReferences), .references(valueReferences))
         } else {
-            // There the name of each field is read.
+            // In this case the name of each field is read.
             guard affords(fields.count * Self.valueCost),
                 case .dictionary(let numbered, let others) = archive.form(of: fields)
             else { return nil }
@@ -121,7 +123,7 @@ extension DecodingSession {
             {
                 return .references(elements)
             }
-            // There the name of each field is read.
+            // In this case the name of each field is read.
             try spend(fields.count * Self.valueCost, at: location)
             switch archive.form(of: fields) {
             case .array(let elements), .set(let elements, _): return elements

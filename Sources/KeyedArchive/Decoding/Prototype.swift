@@ -1,6 +1,8 @@
-/// A default value of the type of an archive's root, for the fields that the archive lacks.
+/// A default value for the root of an archive, with the fields that the archive lacks.
 struct Prototype {
-    /// The type of the root; that of the value if it is an optional.
+    /// The type of the root.
+    ///
+    /// For an optional, its wrapped type.
     let type: Any.Type
     /// Makes the archive of the default value.
     let archive: () throws -> KeyedArchive?
@@ -11,7 +13,7 @@ struct Prototype {
     }
 }
 
-/// Gives the wrapped type of an optional at run time.
+/// Finds the wrapped type of an optional at run time.
 private protocol AnyOptional {
     static var wrapped: Any.Type { get }
 }
@@ -23,7 +25,7 @@ extension Optional: AnyOptional {
 // MARK: Default values at the same place
 
 extension ValueDecoder {
-    /// The decoder of a default value that has a field which this one lacks, and the field's place.
+    /// The decoder of a default value with a field that this value lacks, and the field's place.
     func defaultField(_ name: String) -> (decoder: ValueDecoder, place: DecodingPlace)? {
         for decoder in defaultValues {
             guard (try? decoder.findEntries()) == true, let field = decoder.field(name) else {
@@ -34,8 +36,8 @@ extension ValueDecoder {
         return nil
     }
 
-    /// Decoders of the default values for this place: in those of the values around it, and the
-    /// type's own.
+    /// Decoders of the default values at this location: those inside the default values of the
+    /// parents, and that of the type itself.
     func makeDefaultValues() -> [ValueDecoder] {
         guard !session.isDefaultValue else { return [] }
         let around =
@@ -44,7 +46,7 @@ extension ValueDecoder {
         return around + (defaultOfType().map { [$0] } ?? [])
     }
 
-    /// What a default value around this place has at the place.
+    /// The part of a parent's default value at this location.
     private func defaultValue(in around: ValueDecoder) -> ValueDecoder? {
         let place: DecodingPlace?
         switch key {
@@ -52,7 +54,8 @@ extension ValueDecoder {
         case .name(let name):
             guard (try? around.findEntries()) == true else { return nil }
             place = around.field(name).map(around.session.resolve)
-        // Elements have no names: the first of one list is not the first of another.
+        // Elements have no names. The first element of one list is unrelated to the first of
+        // another.
         case .index: place = nil
         }
         return place.map { around.session.defaultDecoder($0, around, key, type) }
@@ -60,7 +63,7 @@ extension ValueDecoder {
 
     /// A new value of the type.
     private func defaultOfType() -> ValueDecoder? {
-        // Making it costs more than the bytes of the archive that cause it.
+        // Making it costs more than the bytes in the archive that cause it.
         guard let type, let initializable = type.facts.defaultInitializable,
             session.affords(DecodingSession.defaultValueCost),
             let archive = try? KeyedArchiveEncoder().encode(initializable.init()),
@@ -72,7 +75,7 @@ extension ValueDecoder {
 }
 
 extension DecodingSession {
-    /// What a default value costs.
+    /// The cost of a default value.
     fileprivate static let defaultValueCost = 64
 
     /// The root of the default value, made when it is first needed.
@@ -82,7 +85,7 @@ extension DecodingSession {
         return session.defaultDecoder(place, nil, key, type)
     }
 
-    /// A decoder in a default value, for a type that is known in another session.
+    /// A decoder in a default value, for a type that belongs to another session.
     fileprivate func defaultDecoder(
         _ place: DecodingPlace, _ parent: ValueDecoder?, _ key: DecodingLocation.Key,
         _ type: DecodedType?
@@ -98,18 +101,18 @@ extension DecodingSession {
 // MARK: Objects of other classes
 
 extension DecodingSession {
-    /// Whether the fields of an object of another class are those of the root's type.
+    /// Whether an object of another class is decoded as the root's type.
     ///
-    /// The name of a structure matters little, because the key says what the value is.
-    /// ``checkForeignRoot()`` checks at the end whether it is one.
+    /// The class name of a structure is not important, because the key says what the value is.
+    /// ``checkForeignRoot()`` checks at the end whether the object fits.
     func takesForeignRoot(_ decoder: ValueDecoder) -> Bool {
         guard let prototype, let type = decoder.type else { return false }
         return !type.facts.isClass && type.facts.type == prototype.type && decoder.isRoot
     }
 
-    /// Refuses an object of another class if the type has asked for none of its fields.
+    /// Refuses an object of another class if the type has looked up none of its fields.
     ///
-    /// Otherwise a value with only defaults would be taken for what was stored.
+    /// Otherwise a value with only defaults would look like the stored one.
     func checkForeignRoot() throws {
         guard let foreignRoot, !foreignRoot.hasField, let entries = foreignRoot.entries else {
             return

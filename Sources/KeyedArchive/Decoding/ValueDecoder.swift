@@ -1,28 +1,28 @@
 internal import PropertyList
 
-/// The decoder that a type gets: a value of the archive, and its location.
+/// The decoder that a type receives: a value of the archive, and its location.
 final class ValueDecoder: Decoder {
     let session: DecodingSession
-    /// How many values there are around this one.
+    /// How many values are around this one.
     let depth: Int
     let parent: ValueDecoder?
     private(set) var key: DecodingLocation.Key
     private(set) var place: DecodingPlace
     /// The type that is decoded, if it is known.
     let type: DecodedType?
-    /// Whether the object's class has to fit the type.
+    /// Whether the object's class must fit the type.
     let checksClass: Bool
-    /// What keyed containers read, once there was one.
+    /// The entries of keyed containers, after the first lookup.
     private(set) var entries: KeyedEntries?
-    /// The same if these are the fields of an object.
+    /// The same, if they are the fields of an object.
     private(set) var fields: Fields?
-    /// How many fields were asked for.
+    /// How many fields were looked up.
     private var lookups = 0
-    /// The fields of an object with many, by name, once it is needed.
+    /// The fields of a large object by name, when this is needed.
     private var positions: [Text: Int]?
-    /// Whether a field that was asked for is here.
+    /// Whether a field that was looked up exists.
     private(set) var hasField = false
-    /// What has the fields that this value lacks, once one was missing.
+    /// The default values with missing fields, after the first missing field.
     private var knownDefaults: [ValueDecoder]?
 
     init(
@@ -38,7 +38,7 @@ final class ValueDecoder: Decoder {
         depth = location.parent.map { $0.depth + 1 } ?? 0
     }
 
-    /// Changes the decoder, which has no other owner, into one for the next element.
+    /// Reuses the decoder, which must not have another owner, for the next element.
     func reuse(for place: DecodingPlace, at index: Int) {
         self.place = place
         key = .index(index)
@@ -50,18 +50,18 @@ final class ValueDecoder: Decoder {
         knownDefaults = nil
     }
 
-    /// Notes that the type and the value have a field in common.
+    /// Notes that the value has a field of the type.
     private func noteField() { hasField = true }
 
     var location: DecodingLocation { DecodingLocation(parent: parent, key: key) }
 
-    /// Whether this is the root, or the value that the root consists of.
+    /// Whether this is the root, or the only content of the root.
     var isRoot: Bool {
         guard case .none = key else { return false }
         return parent?.isRoot ?? true
     }
 
-    /// Decoders of the default values for this place.
+    /// Decoders of the default values at this location.
     ///
     /// The first one with a field is used.
     var defaultValues: [ValueDecoder] {
@@ -71,7 +71,7 @@ final class ValueDecoder: Decoder {
         return made
     }
 
-    /// Whether the value is this object, or one of those around it is.
+    /// Whether this object, or one around it, has this UID.
     func isInside(_ uid: UInt64) -> Bool {
         var next: ValueDecoder? = self
         while let decoder = next {
@@ -89,7 +89,7 @@ final class ValueDecoder: Decoder {
         return KeyedDecodingContainer(KeyedDecoding(decoder: self))
     }
 
-    /// Finds what keyed containers read; false if the value has no such thing for the type.
+    /// Finds the entries for keyed containers; false if the value has none for the type.
     func findEntries() throws -> Bool {
         if entries != nil { return true }
         guard let entries = try session.entries(of: self) else { return false }
@@ -108,16 +108,17 @@ final class ValueDecoder: Decoder {
     }
 }
 
-/// Finding fields by name: at the position in the last object of the type, otherwise by a search.
+/// Finds fields by name: first at their position in the last object of the type, then with a
+/// search.
 extension ValueDecoder {
-    /// Up to this number, fields are searched one by one.
+    /// Up to this number, fields are searched linearly.
     private static let searchLimit = 16
-    /// The prefix of the names of the fields of NSURL.
+    /// The prefix of the field names of NSURL.
     private static let foundationPrefix = "NS."
 
     private var hasPrefix: Bool { type?.facts.foundation == .url }
 
-    /// What a field is called for the type.
+    /// The name of a field as the type knows it.
     func strippingPrefix(of name: String) -> String {
         guard hasPrefix, name.hasPrefix(Self.foundationPrefix) else { return name }
         return String(name.dropFirst(Self.foundationPrefix.utf8.count))
@@ -157,7 +158,7 @@ extension ValueDecoder {
         return found
     }
 
-    /// Fields that were written without a key are called $0, $1 and so on.
+    /// Fields that were written without a key are named $0, $1 and so on.
     private func unnumbered(_ name: String, _ spelling: String, in entries: KeyedEntries) -> Int? {
         guard spelling.utf8.starts(with: "$$".utf8), name != "$class" else { return nil }
         return position(of: name, in: entries)
@@ -173,12 +174,12 @@ extension ValueDecoder {
         return positions?[Text(name)]
     }
 
-    /// The positions of all fields, as they are spelled.
+    /// The positions of all fields, by their spelling in the archive.
     private func numbered(_ entries: KeyedEntries) -> [Text: Int] {
         var positions: [Text: Int] = [:]
         for position in 0..<entries.count {
             guard let text = entries.key(at: position, in: session) else { continue }
-            // The first of the same name counts.
+            // If a name is repeated, the first one counts.
             if positions[text] == nil { positions[text] = position }
         }
         return positions

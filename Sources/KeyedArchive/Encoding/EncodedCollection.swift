@@ -1,4 +1,4 @@
-/// A collection that is encoded whole: as fast as it goes, and in an order of its own.
+/// A collection that is encoded as a whole: faster, and in its own order.
 protocol EncodedCollection {
     static func encode<Value>(
         _ value: Value, at node: EncodingGraph.Node, in session: EncodingSession) throws

@@ -1,4 +1,4 @@
-/// The encoder that a value is given: a place in the graph.
+/// The encoder that a value receives: a node of the graph.
 struct ValueEncoder: Encoder {
     let session: EncodingSession
     let node: EncodingGraph.Node
@@ -101,8 +101,10 @@ extension KeyedEncoding {
 
 // MARK: Optionals
 
-/// A nil field of an object is written as nil, as `encodeObject:` does it: Foundation's unarchiver
-/// on Linux takes a field that is not there for an error. A dictionary has no entry for it.
+/// A nil field of an object is written as nil, as `encodeObject:` does, because Foundation's
+/// unarchiver on Linux treats a missing field as an error.
+///
+/// A dictionary has no entry for it.
 extension KeyedEncoding {
     private func encodeAbsence(forKey key: Key) throws {
         if case .object = session.graph[node].value { try encodeNil(forKey: key) }
@@ -249,7 +251,7 @@ extension UnkeyedEncoding {
     func encode(_ value: UInt128) throws { try add(value) }
 }
 
-/// A value that is a single one.
+/// A value that is encoded as a single value.
 private struct SingleValueEncoding: SingleValueEncodingContainer {
     let session: EncodingSession
     let node: EncodingGraph.Node

@@ -1,20 +1,22 @@
 internal import PropertyList
 
-/// The values that were encoded, in flat storage, until the archive is written of them.
+/// The encoded values in flat storage, until the archive is written from them.
 ///
-/// 1. A node is numbered by when it was begun, and its parent was begun before it. So a path leads
-///    from each node to the root.
+/// 1. A node's number is higher than that of its parent, because the parent was begun first. So a
+///    path leads from each node to the root.
 /// 2. Members of a collection are linked in the order in which they came.
-/// 3. A reference never leads to itself, not by way of others either.
-/// 4. Nodes hold no references of Swift's: strings and bytes are ranges of `content`.
+/// 3. A reference never leads back to itself, directly or through others.
+/// 4. Nodes contain no Swift references: strings and bytes are ranges of `content`.
 struct EncodingGraph {
     typealias Node = UInt32
 
-    /// A number that no node and no name has.
+    /// A number that is neither a node nor a name.
     static let none = UInt32.max
 
     enum Value {
-        /// Nothing was encoded yet; the type, if it is known, decides what comes of fields.
+        /// Nothing was encoded yet.
+        ///
+        /// If the type is known, it decides how fields are encoded.
         case pending(type: UInt32)
         case null
         case boolean(Bool)
@@ -24,26 +26,34 @@ struct EncodingGraph {
         case real(Double)
         case text(start: Int, count: Int)
         case data(start: Int, count: Int)
-        /// Bytes that are inline if they are a field, and are data elsewhere.
+        /// Bytes: inline in a field, and a data object elsewhere.
         case bytes(start: Int, count: Int)
         case array
         case set
-        /// A dictionary whose members are a key, its value, the next key and so on.
+        /// A dictionary.
+        ///
+        /// Its members are a key, its value, the next key and so on.
         case pairs
-        /// A dictionary whose keys are the names of its members.
+        /// A dictionary.
+        ///
+        /// Its keys are the names of its members.
         case dictionary
-        /// An object whose fields are its members.
+        /// An object.
+        ///
+        /// Its fields are its members.
         case object(classNumber: UInt32)
-        /// The object that another node is.
+        /// The same object as another node.
         case reference(Node)
     }
 
     struct Entry {
         var value: Value
-        /// Whether it is an instance of a class, which is not the same as another one like it.
+        /// Whether it is an instance of a class.
+        ///
+        /// Two instances are different even if they are equal.
         var isInstance = false
         let parent: Node
-        /// The name in its parent, if that has names.
+        /// The name in its parent, if the parent has names.
         var name: UInt32
         /// The next member of the parent.
         var next = EncodingGraph.none
@@ -66,7 +76,7 @@ struct EncodingGraph {
         add(Entry(value: .pending(type: Self.none), parent: Self.none, name: Self.none, depth: 0))
     }
 
-    /// A node without a place in the value.
+    /// Adds a node that is not yet part of the value.
     ///
     /// It has the path of `parent`.
     mutating func addDetached(below parent: Node) -> Node {
@@ -114,7 +124,7 @@ struct EncodingGraph {
         entries[Int(node)].name = name
     }
 
-    /// Links the members of a node again, in this order.
+    /// Replaces the order of a node's members.
     mutating func setMembers(_ members: [Node], of node: Node) {
         entries[Int(node)].firstMember = members.first ?? Self.none
         entries[Int(node)].lastMember = members.last ?? Self.none
@@ -134,7 +144,7 @@ extension EncodingGraph {
         return .text(start: start, count: content.count - start)
     }
 
-    /// Stores bytes, and returns where.
+    /// Stores bytes, and returns their range.
     mutating func store(_ bytes: some Sequence<UInt8>) -> (start: Int, count: Int) {
         let start = content.count
         content.append(contentsOf: bytes)
@@ -162,14 +172,14 @@ extension EncodingGraph {
         }
     }
 
-    /// The node itself that a node is or refers to.
+    /// The node that a reference leads to, or the node itself.
     func target(of node: Node) -> Node {
         var node = node
         while case .reference(let other) = self[node].value { node = other }
         return node
     }
 
-    /// What a node is or refers to, if that is a scalar.
+    /// The scalar of a node, or of the node that it refers to.
     func scalar(of node: Node) -> Scalar? {
         switch self[target(of: node)].value {
         case .null: .null
@@ -196,9 +206,9 @@ extension EncodingGraph {
     }
 }
 
-/// The names of fields, each of them once.
+/// The names of fields, without repetitions.
 struct NameTable {
-    /// Up to this number, names are searched one by one.
+    /// Up to this number, names are searched linearly.
     private static let searchLimit = 8
 
     private(set) var names: [FieldName] = []
@@ -210,7 +220,9 @@ struct NameTable {
         names[Int(number)].isSame(as: string)
     }
 
-    /// The number of a name, a new one if it is new.
+    /// The number of a name.
+    ///
+    /// A new name gets a new number.
     mutating func number(of string: String) -> UInt32 {
         if names.count <= Self.searchLimit {
             for (number, name) in names.enumerated() where name.isSame(as: string) {
@@ -230,9 +242,9 @@ struct NameTable {
         return number
     }
 
-    /// For each name its place among all when they are sorted by code point.
+    /// The position of each name when all are sorted by code point.
     func ranks() -> [UInt32] {
-        // The bytes of UTF-8 are ordered as its code points are.
+        // UTF-8 bytes have the same order as code points.
         let order = names.indices.sorted {
             names[$0].string.utf8.lexicographicallyPrecedes(names[$1].string.utf8)
         }

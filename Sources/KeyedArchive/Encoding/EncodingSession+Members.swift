@@ -1,8 +1,8 @@
-/// The fields and elements of what is encoded.
+/// Adding fields and elements.
 extension EncodingSession {
     /// Adds a field.
     ///
-    /// - Throws: `EncodingError` if the object has it.
+    /// - Throws: `EncodingError` if the object already has it.
     @discardableResult
     func addField(
         _ name: String, _ value: EncodingGraph.Value, to node: Node
@@ -16,7 +16,7 @@ extension EncodingSession {
         return graph.addMember(of: node, name: number, value)
     }
 
-    /// Adds a field whose value comes later, in a container or by an encoder.
+    /// Adds a field whose value follows later, in a container or with an encoder.
     func addOpenField(_ name: String, _ value: EncodingGraph.Value, to node: Node) -> Node {
         do {
             let member = try addField(name, value, to: node)
@@ -33,7 +33,7 @@ extension EncodingSession {
         return graph.addMember(of: node, value)
     }
 
-    /// Says what a node is whose value is a single one.
+    /// Sets the value of a node that consists of a single value.
     func setSingle(_ value: EncodingGraph.Value, at node: Node) throws {
         if let failure { throw failure }
         guard case .pending = graph[node].value else {
@@ -44,7 +44,7 @@ extension EncodingSession {
 
     /// An integer.
     ///
-    /// Archives have at most 128 bits with a sign.
+    /// Archives support at most 128 bits with a sign.
     func integer(
         _ value: some FixedWidthInteger, at path: @autoclosure () -> [any CodingKey]
     ) throws -> EncodingGraph.Value {
@@ -54,7 +54,7 @@ extension EncodingSession {
         return integer
     }
 
-    /// Adds an element whose value comes later.
+    /// Adds an element whose value follows later.
     func addOpenElement(_ value: EncodingGraph.Value, to node: Node) -> Node {
         guard failure == nil else { return graph.addDetached(below: node) }
         let member = graph.addMember(of: node, value)
@@ -72,12 +72,14 @@ extension EncodingSession {
         }
     }
 
-    /// The number of a field's name, which very likely is that of the last object of the class.
+    /// The number of a field's name.
+    ///
+    /// Usually it is the same as in the last object of the class.
     private func number(ofName name: String, in node: Node) -> UInt32 {
         guard case .object(let classNumber) = graph[node].value else {
             return names.number(of: name)
         }
-        // An archiver puts another dollar sign before names that begin with one.
+        // An archiver puts a second dollar sign before names that begin with one.
         let name = name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
         let (number, position) = (Int(classNumber), Int(graph[node].memberCount))
         let count = classes[number].fieldNames.count
@@ -107,7 +109,9 @@ extension EncodingSession {
     }
 }
 
-/// The types of Foundation, which is not imported: what they encode themselves as is turned into
+/// Foundation's types.
+///
+/// Foundation is not imported, so the form in which these types encode themselves is converted to
 /// what their NS classes write.
 extension EncodingSession {
     func encode(
@@ -122,7 +126,7 @@ extension EncodingSession {
         try value.encode(to: ValueEncoder(session: self, node: node))
         switch (foundation, graph[node].value) {
         case (.date, .real), (.date, .integer):
-            // NSDate has seconds since 2001-01-01 UTC, and Date encodes just these.
+            // NSDate has seconds since 2001-01-01 UTC, and Date encodes the same number.
             replace(node, "NS.time", graph[node].value, of: type)
         case (.uuid, .text(let start, let count)):
             guard let bytes = UUIDText.bytes(graph.content[start..<start + count]) else { break }
@@ -132,7 +136,7 @@ extension EncodingSession {
         case (.url, .object):
             completeURL(node)
         default:
-            // Another Foundation's type that encodes itself otherwise: it stays as it is.
+            // A type of a different Foundation, which encodes itself differently, stays as it is.
             break
         }
     }
@@ -143,7 +147,7 @@ extension EncodingSession {
         graph.store((value as? Bytes) ?? Bytes())
     }
 
-    /// Makes an object of a value that was encoded as a scalar.
+    /// Makes an object from a value that was encoded as a scalar.
     private func replace(
         _ node: Node, _ name: String, _ value: EncodingGraph.Value, of type: UInt32
     ) {
@@ -151,7 +155,9 @@ extension EncodingSession {
         _ = graph.addMember(of: beginFields(at: node), name: names.number(of: name), value)
     }
 
-    /// URL encodes `relative`, and `base` if it has one; NSURL has both, with its prefix.
+    /// URL encodes `relative`, and `base` if it has one.
+    ///
+    /// NSURL has both, with its own prefix.
     private func completeURL(_ node: Node) {
         let base = names.number(of: "NS.base")
         for member in Array(graph.members(of: node)) {
@@ -164,7 +170,7 @@ extension EncodingSession {
 }
 
 extension TypeFacts.Foundation {
-    /// The class whose objects are the values of the type in archives.
+    /// The class name of the type's values in archives.
     var className: String {
         switch self {
         case .date: "NSDate"

@@ -1,10 +1,10 @@
 internal import PropertyList
 
-/// The order of elements of sets and keys of dictionaries, which have none of their own.
+/// The order of elements of sets and keys of dictionaries, which are unordered.
 extension EncodingSession {
     /// Sorts the members of all sets and the entries of dictionaries, after everything is encoded.
     ///
-    /// The order of objects can depend on anything that they refer to.
+    /// The order of objects can depend on everything that they refer to.
     func sortCollections() {
         var numbers: [Int]?
         for node in unordered {
@@ -26,19 +26,19 @@ extension EncodingSession {
         }
     }
 
-    /// A number for each node that is an object of its own.
+    /// A number for each node that is a separate object.
     private func objectNumbers() -> [Int] {
         let references = EncodedReferences(of: self)
         return references.numbers(from: references.element(at: 0))
     }
 }
 
-/// Whether keys that differ are the same key once they are encoded.
+/// Checks whether different keys become equal when they are encoded.
 extension EncodingSession {
-    /// Whether two keys of a dictionary are encoded alike.
+    /// Whether two keys of a dictionary have the same encoding.
     ///
-    /// Two keys are alike if they are the same scalar, the same instance, or values with the same
-    /// fields and elements. Two instances are two keys, whatever is in them.
+    /// This is true if they are the same scalar, the same instance, or values with the same fields
+    /// and elements. Two different instances are always different keys.
     func hasKeysAlike(_ node: Node) -> Bool {
         var met: Set<[UInt8]> = []
         for (position, member) in graph.members(of: node).enumerated()
@@ -48,14 +48,14 @@ extension EncodingSession {
         return false
     }
 
-    /// Bytes that are the same for the same keys alone.
+    /// Bytes that identify a key.
     private func spelling(of node: Node) -> [UInt8] {
         var bytes: [UInt8] = []
         spell(node, to: &bytes)
         return bytes
     }
 
-    /// Recurses no deeper than the value, which was no deeper than the limit.
+    /// The recursion is no deeper than the value, whose depth is limited.
     private func spell(_ node: Node, to bytes: inout [UInt8]) {
         let target = graph.target(of: node)
         if let scalar = graph.scalar(of: target) { return spell(scalar, to: &bytes) }
@@ -116,16 +116,16 @@ extension EncodingSession {
     }
 }
 
-/// The references among what was encoded, from which the order of sets is found.
+/// The references between encoded values, from which the order of sets is determined.
 private struct EncodedReferences: NumberedGraph {
-    /// What kinds of content and of labels are called.
+    /// The kinds of content and labels.
     private enum Kind: UInt64 {
         case array = 0x201
         case set, pairs, dictionary, object, position, name
     }
 
     private let graph: EncodingGraph
-    /// For each name its label.
+    /// The label of each name.
     private let nameLabels: [UInt64]
     private let classContents: [UInt64]
 

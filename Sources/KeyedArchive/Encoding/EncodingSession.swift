@@ -2,29 +2,30 @@ internal import PropertyList
 
 /// The state of encoding one value, which its encoders and containers share.
 ///
-/// The properties that each field of a value needs are not watched for overlapping accesses while
-/// the program runs, which would cost a tenth of the time. There are no overlapping accesses: code
-/// that changes such a property calls nothing that comes back here.
+/// Exclusivity is not checked at run time for the properties that each field needs, because that
+/// would cost a tenth of the time. There are no overlapping accesses: code that changes such a
+/// property calls nothing that comes back here.
 final class EncodingSession {
     typealias Node = EncodingGraph.Node
 
-    /// Up to this number of fields, an object's names are searched one by one.
+    /// Up to this number of fields, an object's names are searched linearly.
     static let searchLimit = 16
 
-    /// A type that was found.
+    /// A type that was used.
     private struct MetType {
         let facts: TypeFacts
-        /// The class of its objects, once there was one.
+        /// The class of its objects, after the first one.
         var classNumber = EncodingGraph.none
     }
 
-    /// The class of objects that were found.
+    /// The class of objects that were encoded.
     struct MetClass {
         /// Its name and those of its superclasses.
         let chain: [Text]
         let facts: TypeFacts
-        /// The names of the fields of the last object, in the order in which they came: those of
-        /// the next are very likely the same.
+        /// The names of the fields of the last object, in the order in which they came.
+        ///
+        /// The next object very likely has the same.
         var fieldNames: [UInt32] = []
     }
 
@@ -37,33 +38,35 @@ final class EncodingSession {
     @exclusivity(unchecked) var graph = EncodingGraph()
     @exclusivity(unchecked) var names = NameTable()
     @exclusivity(unchecked) var classes: [MetClass] = []
-    /// An error where nothing could be thrown.
+    /// The first error in a function that cannot throw.
     ///
     /// All later calls throw it.
     @exclusivity(unchecked) private(set) var failure: EncodingError?
     @exclusivity(unchecked) private var types: [MetType] = []
     private var typeNumbers: [ObjectIdentifier: UInt32] = [:]
     @exclusivity(unchecked) private var lastType: (identifier: ObjectIdentifier, number: UInt32)?
-    /// An instance that was found.
+    /// An instance that was encoded.
     private struct MetInstance {
         let node: Node
-        /// Whether it is being encoded: then it would be inside itself.
+        /// Whether it is being encoded.
+        ///
+        /// If so, meeting it again means a cycle.
         var isOpen = true
     }
 
-    /// The instances that were found.
+    /// The instances that were encoded.
     ///
-    /// They are kept alive, so no other can get their address.
+    /// They are kept alive, so that no other instance can get their address.
     private var instances: [ObjectIdentifier: MetInstance] = [:]
     private var keptAlive: [AnyObject] = []
-    /// The fields of objects with many.
+    /// The fields of large objects.
     var fields: Set<Field> = []
     @exclusivity(unchecked) private var level = 0
 
     /// The sets, and the dictionaries whose keys are not all strings.
     var unordered: [Node] = []
 
-    /// Whether one instance is in several places.
+    /// Whether an instance is used in several places.
     private(set) var hasReferences = false
 
     init(_ options: KeyedArchiveEncoder) {
@@ -78,7 +81,7 @@ final class EncodingSession {
 // MARK: Values
 
 extension EncodingSession {
-    /// Encodes a value at a node at which nothing was encoded yet.
+    /// Encodes a value at an empty node.
     func encode<Value: Encodable>(_ value: Value, at node: Node) throws {
         if let failure { throw failure }
         guard level < options.depthLimit else {
@@ -124,8 +127,10 @@ extension EncodingSession {
         instances[ObjectIdentifier(instance)]?.isOpen = false
     }
 
-    /// Encodes a value as a member that was just added, or removes the member again, so the caller
-    /// can catch the error and encode something else there.
+    /// Encodes a value as the member that was added last.
+    ///
+    /// If this fails, the member is removed, so the caller can catch the error and encode something
+    /// else there.
     func encode(_ value: some Encodable, asMember node: Node) throws {
         let instanceCount = keptAlive.count
         do {
@@ -139,8 +144,9 @@ extension EncodingSession {
         }
     }
 
-    /// Encodes a value as the single one of a node at which nothing was encoded yet, or leaves the
-    /// node as it was.
+    /// Encodes a value as the single value of an empty node.
+    ///
+    /// If this fails, the node stays empty.
     func encode(_ value: some Encodable, asSingle node: Node) throws {
         let instanceCount = keptAlive.count
         let before = graph[node].value
@@ -200,7 +206,7 @@ extension EncodingSession {
     private func className(of facts: TypeFacts) -> String {
         if let name = options.classNames[ObjectIdentifier(facts.type)] { return name }
         if let foundation = facts.foundation { return foundation.className }
-        // Foundation's own classes are known by their plain names everywhere.
+        // Foundation's own classes are known by their names without a module everywhere.
         let usesModule = options.usesModuleNames && !facts.isFoundations
         return usesModule ? facts.name.qualified : facts.name.unqualified
     }
@@ -211,7 +217,7 @@ extension EncodingSession {
 extension EncodingSession {
     /// Prepares a node for fields.
     ///
-    /// If it cannot have fields, another node is returned, and the encoding fails.
+    /// If the node cannot have fields, another node is returned, and encoding fails later.
     func beginFields(at node: Node) -> Node {
         switch graph[node].value {
         case .pending: beginObject(at: node)
@@ -220,7 +226,7 @@ extension EncodingSession {
         }
     }
 
-    /// The same for elements.
+    /// Prepares a node for elements, in the same way.
     func beginElements(at node: Node) -> Node {
         switch graph[node].value {
         case .pending:
@@ -252,7 +258,7 @@ extension EncodingSession {
         return graph.addDetached(below: node)
     }
 
-    /// The first value of a node to which the superclass of an object writes separately.
+    /// The initial value of a node to which a superclass writes separately.
     func superclassValue(of node: Node) -> EncodingGraph.Value {
         guard case .object(let classNumber) = graph[node].value,
             let superclass = classes[Int(classNumber)].facts.superclass
@@ -261,9 +267,9 @@ extension EncodingSession {
     }
 }
 
-/// The path of a node in the value.
+/// Paths of nodes in the value.
 extension EncodingSession {
-    /// The way from the root to a node.
+    /// The path from the root to a node.
     func path(to node: Node) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var node = node
@@ -287,7 +293,7 @@ extension EncodingSession {
         let position = graph.members(of: parent).prefix { $0 != node }.reduce(0) { sum, _ in sum + 1
         }
         guard isMember else { return nil }
-        // The members of pairs are keys and values in turn.
+        // The members of pairs are alternately keys and values.
         if case .pairs = graph[parent].value { return PathKey(intValue: position / 2) }
         return PathKey(intValue: position)
     }

@@ -1,14 +1,15 @@
 internal import PropertyList
 
-/// Writes the archive of what was encoded.
+/// Writes the archive of the encoded values.
 ///
-/// Its order is that of ``ArchiveWriter``, so the same value gives the same bytes either way. It is
-/// separate for speed: it sorts fields as it goes, remembers the keys and classes that it has
-/// written, and makes no array for an object.
+/// The order is the same as that of ``ArchiveWriter``, so the same value gives the same bytes with
+/// both. It is a separate type for speed: it sorts fields on the way, remembers the keys and
+/// classes that it has written, and makes no array for an object.
 ///
-/// 1. An object takes its UID before what it refers to does, and its class record after that.
-/// 2. Fields come by name; members of all else in the order in which the graph has them.
-/// 3. An object that several nodes refer to is written where the walk finds it first.
+/// 1. An object gets its UID before the objects that it refers to, and its class record comes after
+///    them.
+/// 2. Fields are sorted by name. The members of other nodes have the order of the graph.
+/// 3. A shared object is written at the first place that the walk reaches.
 struct EncodingWriter {
     typealias Node = EncodingGraph.Node
 
@@ -17,17 +18,17 @@ struct EncodingWriter {
         case field
     }
 
-    /// A collection or an object that was begun.
+    /// A collection or an object that is being written.
     private struct Frame {
         let node: Node
         let uid: UInt64
-        /// Where its members begin in `members`, and its values in `values`.
+        /// The first index of its members in `members`, and of its values in `values`.
         let membersStart: Int
         let valuesStart: Int
         let memberPosition: Position
-        /// Before which member the keys of pairs end.
+        /// The index of the member after the last key of pairs.
         let keysEnd: Int
-        /// The member that comes next.
+        /// The next member.
         var next: Int
     }
 
@@ -36,15 +37,15 @@ struct EncodingWriter {
 
     private let session: EncodingSession
     private let graph: EncodingGraph
-    /// For each name its place among all when they are sorted.
+    /// The position of each name when all are sorted.
     private let ranks: [UInt32]
     private var table = ObjectTable()
     private var frames: [Frame] = []
     /// The members of all frames.
     private var members: [Node] = []
-    /// The property list objects of the members that are done, of all frames.
+    /// The property list objects of the finished members of all frames.
     private var values: [ObjectIndex] = []
-    /// The names of the object that is at its end.
+    /// The names of the object that is being finished.
     private var keys: [ObjectIndex] = []
     /// The names that were written.
     private var names: [ObjectIndex?]
@@ -52,7 +53,7 @@ struct EncodingWriter {
     private var classNumbers: [ObjectTable.ClassNumber?]
     private var listKey: ObjectIndex?
     private var nullUID: UInt64?
-    /// The UIDs of nodes, if several nodes can be one object.
+    /// The UIDs of nodes, if several nodes can be the same object.
     private var uids: [UInt64]
 
     private init(of session: EncodingSession) {
@@ -61,7 +62,8 @@ struct EncodingWriter {
         ranks = session.names.ranks()
         names = Array(repeating: nil, count: ranks.count)
         classNumbers = Array(repeating: nil, count: session.classes.count + Collection.count)
-        // Each node is two objects or three: itself, the reference to it, a list of its members.
+        // Each node needs two or three objects: itself, the reference to it, and a list of its
+        // members.
         table.reserveCapacity(2 * graph.entries.count)
         uids = session.hasReferences ? Array(repeating: 0, count: graph.entries.count) : []
     }
@@ -91,11 +93,11 @@ struct EncodingWriter {
 // MARK: The walk
 
 extension EncodingWriter {
-    /// Writes a scalar, or begins what has members.
+    /// Writes a scalar, or begins a collection or an object.
     private mutating func visit(_ node: Node, at position: Position) {
         switch graph[node].value {
         case .null:
-            // Foundation's collections hold no nil; in its place they have NSNull.
+            // Foundation's collections cannot contain nil. They contain NSNull instead.
             let isInCollection = position == .element && node != 0
             values.append(isInCollection ? nullObject() : table.reference(to: .null))
         case .boolean(let value):
@@ -121,7 +123,7 @@ extension EncodingWriter {
         }
     }
 
-    /// A reference to the one NSNull.
+    /// A reference to the single NSNull.
     private mutating func nullObject() -> ObjectIndex {
         if let nullUID { return table.reference(to: nullUID) }
         let uid = table.reserve()
@@ -162,7 +164,7 @@ extension EncodingWriter {
                 memberPosition: memberPosition, keysEnd: keysEnd, next: membersStart))
     }
 
-    /// Appends all keys, then all values.
+    /// Appends all keys, and then all values.
     private mutating func appendPairs(of node: Node) {
         let pairs = Array(graph.members(of: node))
         for position in stride(from: 0, to: pairs.count, by: 2) { members.append(pairs[position]) }
@@ -191,7 +193,7 @@ extension EncodingWriter {
 
     private func rank(of node: Node) -> UInt32 { ranks[Int(graph[node].name)] }
 
-    /// The list of the names of the members from `start` on, which are a dictionary's keys.
+    /// The list of the names of the members from `start` on, which are the keys of a dictionary.
     private mutating func nameList(from start: Int) -> ObjectIndex {
         let valuesStart = values.count
         for position in start..<members.count {
@@ -201,7 +203,7 @@ extension EncodingWriter {
         return list(from: valuesStart)
     }
 
-    /// Takes the values from `start` on together in a list.
+    /// Moves the values from `start` on into a list.
     private mutating func list(from start: Int) -> ObjectIndex {
         let list = table.elements(values[start...])
         values.removeLast(values.count - start)

@@ -11,31 +11,34 @@
 /// let archive = try KeyedArchiveEncoder().encode(Account(username: "ada", isAdmin: true))
 /// ```
 ///
-/// - The class is named like the type, without the module: `Account`, `Outer.Inner`, `Box<Int>`.
-/// - Array, Set and Dictionary, Date, Data, URL and UUID become objects of their NS classes; a
-///   dictionary's keys are any values. `[UInt8]` in a field is inline bytes, as `encodeBytes:`
-///   writes them.
-/// - Nil is nil in a field, as `encodeObject:` writes it, also where `encodeIfPresent` would leave
-///   the field out; in a collection it is NSNull, as Foundation's collections hold no nil.
+/// - The class has the name of the type, without the module: `Account`, `Outer.Inner`, `Box<Int>`.
+/// - Array, Set and Dictionary, Date, Data, URL and UUID become objects of their NS classes. A
+///   dictionary may have any keys. `[UInt8]` in a field becomes inline bytes, like with
+///   `encodeBytes:`.
+/// - A nil field is written as nil, like with `encodeObject:`, even if `encodeIfPresent` would omit
+///   it. In a collection, nil becomes NSNull, because Foundation's collections cannot contain nil.
 /// - A nested keyed container is an NSDictionary, a nested unkeyed one an NSArray. `superEncoder()`
 ///   of a keyed container writes into the same object, as `[super encodeWithCoder:]` does.
-/// - An instance of a class is one object, even if it is in several places. An instance inside
+/// - An instance of a class is one object, even if it is used in several places. An instance inside
 ///   itself is an error, because no decoder can decode it: `init(from:)` would need the instance
-///   that it makes. Objects of NSSecureCoding can refer to each other in cycles; DefaultsFoundation
+///   that it makes. Objects of NSSecureCoding can refer to each other in cycles. DefaultsFoundation
 ///   archives these.
 /// - The same value gives the same bytes: fields, dictionaries with string keys and sets are
 ///   sorted.
 ///
-/// The encoder is a value: copies are independent, and one may be used by many threads at once.
+/// The encoder is a value: copies are independent, and many threads may use one.
 public struct KeyedArchiveEncoder: Sendable {
-    /// The `userInfo` of the encoders that values get.
+    /// The `userInfo` of the encoders that values receive.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// Whether classes are named with their module: `Bank.Account`, as Swift classes on Linux are.
+    /// Whether class names include the module: `Bank.Account`, like those of Swift classes on
+    /// Linux.
     public var usesModuleNames = false
     /// The deepest nesting of values; each level uses some of the stack.
     public var depthLimit = 512
 
-    /// The names that were set, which have priority.
+    /// The names that were set.
+    ///
+    /// They take priority.
     private(set) var classNames: [ObjectIdentifier: String] = [:]
 
     /// Makes an encoder that names classes like their types.
@@ -47,7 +50,9 @@ public struct KeyedArchiveEncoder: Sendable {
     ///
     /// - Precondition: The name is not empty and does not begin with `$`.
     public mutating func setClassName(_ name: String, for type: Any.Type) {
-        precondition(!name.isEmpty && !name.utf8.starts(with: "$".utf8), "This is no class's name.")
+        precondition(
+            !name.isEmpty && !name.utf8.starts(with: "$".utf8),
+            "A class must have a name without $ at its beginning.")
         classNames[ObjectIdentifier(type)] = name
     }
 
@@ -65,7 +70,9 @@ public struct KeyedArchiveEncoder: Sendable {
     }
 }
 
-/// The messages of the encoder's errors. They never contain a value, only its type or its key.
+/// The messages of the encoder's errors.
+///
+/// They never contain a value, only its type or its key.
 extension EncodingError {
     private static func refusal(
         of stand: Any, at path: [any CodingKey], _ message: String

@@ -7,7 +7,7 @@ public struct JSONError: Error, Hashable {
 
         /// The text is not JSON.
         public static let syntax = Code(name: "syntax")
-        /// A number is JSON, but no archive holds it.
+        /// A number is valid JSON, but out of range for archives.
         public static let numberOutOfRange = Code(name: "numberOutOfRange")
         /// The text is JSON, but the value cannot be an archive; `cause` says why.
         public static let badValue = Code(name: "badValue")
@@ -30,7 +30,7 @@ extension JSONError: CustomStringConvertible {
     public var description: String { "\(message) (line \(line), column \(column))" }
 }
 
-/// What the JSON parser found wrong, at an offset that becomes line and column.
+/// An error of the JSON parser, at an offset that is converted to line and column.
 package struct JSONFault: Error {
     let code: JSONError.Code
     package let offset: Int
@@ -56,7 +56,8 @@ package struct JSONFault: Error {
         let isComment = code == .syntax && Self.isComment(text.dropFirst(offset))
         return JSONError(
             code: code, line: place.line, column: place.column,
-            message: isComment ? "This is a comment, and JSON has none." : message, cause: cause
+            message: isComment ? "This is a comment, which JSON does not allow." : message,
+            cause: cause
         )
     }
 
@@ -71,7 +72,7 @@ package struct JSONFault: Error {
     static func place(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
         let before = text.prefix(offset)
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // Bytes that continue a character are not counted.
+        // Continuation bytes of a character are not counted.
         let column = before[lineStart...].count { $0 & 0xC0 != 0x80 }
         return (before.count { $0 == UInt8(ascii: "\n") } + 1, column + 1)
     }

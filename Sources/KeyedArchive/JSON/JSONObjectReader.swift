@@ -1,8 +1,8 @@
 package import PropertyList
 
-/// Reads a JSON object member by member, each value an archive of its own.
+/// Reads a JSON object member by member, and makes an archive from each value.
 ///
-/// So a whole domain is read without an archive of all of it, and each thing has its place in the
+/// So a whole domain can be read without an archive of all of it, and each value has a place in the
 /// text.
 ///
 /// ```swift
@@ -12,9 +12,8 @@ package import PropertyList
 /// }
 /// ```
 ///
-/// After each key its value is read once, by ``value()`` or ``strings()``. If they throw,
-/// ``skipValue()`` skips it. After any other error, except for a repeated key, the reader cannot be
-/// used.
+/// After each key, call ``value()`` or ``strings()`` once. If they throw, call ``skipValue()`` to
+/// skip the value. After any other error, except for a repeated key, the reader cannot be used.
 package struct JSONObjectReader {
     /// A string of an array, and where in the text it begins.
     package struct Element: Sendable {
@@ -34,12 +33,12 @@ package struct JSONObjectReader {
     /// How many bytes have been read.
     package var offset: Int { scanner.offset }
 
-    /// Begins with a text in UTF-8.
+    /// Begins to read a text in UTF-8.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - limits: How large each of the values may be.
-    /// - Throws: ``JSONError`` if it does not begin as an object does.
+    ///   - limits: The limits for each value.
+    /// - Throws: ``JSONError`` if the text does not begin like an object.
     package init(_ text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
         self.text = text
         self.limits = limits
@@ -53,10 +52,10 @@ package struct JSONObjectReader {
         }
     }
 
-    /// The key of the next member, which differs from all before; nil if the object and the text
-    /// end.
+    /// The key of the next member, which differs from all earlier keys; nil at the end of the
+    /// object and the text.
     ///
-    /// - Throws: ``JSONError`` if neither comes.
+    /// - Throws: ``JSONError`` if there is neither a key nor the end.
     package mutating func nextKey() throws(JSONError) -> Text? {
         let isFirst = known.isEmpty
         let member = try reading { scanner throws(JSONFault) in
@@ -70,9 +69,9 @@ package struct JSONObjectReader {
         return member.text
     }
 
-    /// The archive of the value that comes next.
+    /// Reads the next value as an archive.
     ///
-    /// - Throws: ``JSONError``, if the text is wrong or the value can be no archive.
+    /// - Throws: ``JSONError`` if the text is invalid or the value cannot be an archive.
     package mutating func value() throws(JSONError) -> KeyedArchive {
         let limits = limits
         return try reading { scanner throws(JSONFault) in
@@ -83,7 +82,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// The elements of the value that comes next, an array of strings.
+    /// Reads the next value, which must be an array of strings.
     ///
     /// - Throws: ``JSONError`` if it is anything else.
     package mutating func strings() throws(JSONError) -> [Element] {
@@ -95,7 +94,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Skips the next value, even if an archive cannot have it.
+    /// Skips the next value, even if it cannot be an archive.
     ///
     /// - Throws: ``JSONError`` if it is not JSON.
     package mutating func skipValue() throws(JSONError) {
@@ -124,7 +123,7 @@ package struct JSONObjectReader {
 }
 
 extension JSONScanner {
-    /// Reads a key and the colon after it, or the end of the object and of the text.
+    /// Reads a key and the colon after it, or the end of the object and the text.
     fileprivate mutating func key(
         isFirst: Bool
     ) throws(JSONFault) -> JSONObjectReader.Element? {

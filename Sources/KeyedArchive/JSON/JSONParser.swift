@@ -1,15 +1,17 @@
 internal import PropertyList
 
-/// Reads JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)) to the letter and makes an
-/// archive of it: integers stay exact to 128 bits, and strings keep unpaired surrogates.
+/// Parses JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)) strictly and makes an archive
+/// from it.
 ///
-/// Open collections are a stack in an array; the builder limits its depth.
+/// Integers stay exact up to 128 bits, and strings keep unpaired surrogates.
+///
+/// Open collections are on a stack in an array. The builder limits its depth.
 struct JSONParser {
     private struct Collection {
         let isDictionary: Bool
-        /// Where its bracket is.
+        /// The offset of its bracket.
         ///
-        /// Faults of the whole collection are reported there.
+        /// Errors of the whole collection are reported there.
         let start: Int
         var isEmpty = true
 
@@ -22,13 +24,13 @@ struct JSONParser {
     /// Whether the value is only skipped.
     private var isSkipping = false
 
-    /// Reads from where the scanner is.
+    /// Begins at the position of the scanner.
     init(_ scanner: JSONScanner, limits: ValueFormLimits) {
         self.scanner = scanner
         builder = ValueFormBuilder(limits: limits)
     }
 
-    /// Reads the one value of the text.
+    /// Reads the single value of the text.
     mutating func parse() throws(JSONFault) -> KeyedArchive {
         let archive = try parseValue()
         scanner.skipSpace()
@@ -38,13 +40,15 @@ struct JSONParser {
         return archive
     }
 
-    /// Reads a value, and leaves the scanner after it.
+    /// Reads a value.
+    ///
+    /// The scanner is then after it.
     mutating func parseValue() throws(JSONFault) -> KeyedArchive {
         try walk()
         return builder.finish()
     }
 
-    /// Skips a value that is JSON, even if an archive cannot have it.
+    /// Skips a value that is valid JSON, even if it cannot be an archive.
     mutating func skipValue() throws(JSONFault) {
         isSkipping = true
         try walk()
@@ -66,7 +70,7 @@ struct JSONParser {
         }
     }
 
-    /// Reads a scalar whole, or the bracket that begins a collection.
+    /// Reads a complete scalar, or the opening bracket of a collection.
     private mutating func value() throws(JSONFault) {
         scanner.skipSpace()
         let start = scanner.offset
@@ -154,7 +158,9 @@ struct JSONParser {
         }
     }
 
-    /// Hands an event to the builder; what it refuses is reported at `offset`.
+    /// Passes an event to the builder.
+    ///
+    /// If the builder refuses it, the error is reported at `offset`.
     private mutating func emit(
         at offset: Int, _ event: (inout ValueFormBuilder) throws(ValueFormError) -> Void
     ) throws(JSONFault) {

@@ -16,7 +16,7 @@ package struct JSONScanner {
 
     package var isAtEnd: Bool { offset == text.count }
 
-    /// The byte that comes next.
+    /// The next byte.
     package var next: UInt8? { offset < text.count ? text[offset] : nil }
 
     func fault(_ message: String) -> JSONFault {
@@ -27,14 +27,14 @@ package struct JSONScanner {
         while let byte = next, [0x20, 0x0A, 0x0D, 0x09].contains(byte) { offset += 1 }
     }
 
-    /// Goes past `byte` if that comes next.
+    /// Skips `byte` if it comes next.
     package mutating func skip(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         offset += 1
         return true
     }
 
-    /// Goes past the letters that come next.
+    /// Skips the letters that come next.
     mutating func word() -> String {
         let start = offset
         while let byte = next, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) {
@@ -101,7 +101,7 @@ extension JSONScanner {
         while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
             try checkCharacter(byte)
         }
-        // Nearly all strings have no escape, and are taken as they are.
+        // Nearly all strings have no escape, and are used unchanged.
         let plain = try utf8(text[start..<offset], at: start)
         guard next == UInt8(ascii: "\\") else {
             try endOfString()
@@ -110,7 +110,7 @@ extension JSONScanner {
         return try escapedString(after: plain)
     }
 
-    /// Goes on with a string at its first escape.
+    /// Continues with a string at its first escape.
     private mutating func escapedString(after plain: String) throws(JSONFault) -> Text {
         var units = Array(plain.utf16)
         while let byte = next, byte != UInt8(ascii: "\"") {
@@ -160,7 +160,7 @@ extension JSONScanner {
         case UInt8(ascii: "t"): return 0x09
         case UInt8(ascii: "u"): return try hexadecimal()
         default:
-            throw JSONFault(.syntax, at: offset - 2, "JSON has no such escape.")
+            throw JSONFault(.syntax, at: offset - 2, "JSON does not have this escape.")
         }
     }
 

@@ -2,23 +2,23 @@ internal import PropertyList
 
 /// Writes the value form as JSON ([RFC 8259](https://www.rfc-editor.org/rfc/rfc8259)).
 ///
-/// The output follows from the events alone, and is UTF-8 whatever the strings hold.
+/// The output depends only on the events. It is UTF-8, whatever the strings contain.
 struct JSONWriter: ValueFormSink {
-    /// The output has got longer than its limit.
+    /// The output has exceeded its limit.
     struct OutputIsFull: Error {}
 
     private(set) var output: [UInt8] = []
     private let isPretty: Bool
-    /// Whether dates that ISO 8601 can spell exactly are spelled so.
+    /// Whether dates are in ISO 8601, if that is exact.
     private let hasISODates: Bool
-    /// About the most bytes.
+    /// The approximate limit in bytes.
     ///
-    /// A single value may exceed it: brackets, escapes and above all the spaces before deep lines
-    /// can be many times what is shown.
+    /// A single value may exceed it: brackets, escapes and the indentation of deep lines can need
+    /// much more than the value.
     private let limit: Int
     /// How many arrays and dictionaries are open.
     private var depth = 0
-    /// Whether the collection begun last has no element yet.
+    /// Whether the innermost open collection has no element yet.
     private var isEmpty = true
     private var isAfterKey = false
 
@@ -43,7 +43,7 @@ struct JSONWriter: ValueFormSink {
         output += value.description.utf8
     }
 
-    /// Writes the shortest digits that read back the same, with a point or an exponent.
+    /// Writes the shortest digits that read back as the same number, with a point or an exponent.
     mutating func real(_ value: Double) throws {
         if value.isFinite {
             try beginValue()
@@ -78,7 +78,7 @@ struct JSONWriter: ValueFormSink {
         }
     }
 
-    /// Writes the object that NSDate is, with its date in ISO 8601 if that can spell it exactly.
+    /// Writes an NSDate object, with its date in ISO 8601 if that is exact.
     mutating func isoDateObject(_ secondsSince2001: Double) throws {
         guard let text = ISODate.text(secondsSince2001: secondsSince2001) else {
             return try dateObject(secondsSince2001)
@@ -118,7 +118,7 @@ extension JSONWriter {
         output += characters.utf8
     }
 
-    /// Writes the dictionary of one key that spells a scalar, always in one line.
+    /// Writes a dictionary with one key that spells a scalar, always on one line.
     private mutating func spell(
         _ key: Text, value: (inout JSONWriter) throws -> Void
     ) throws {
@@ -131,7 +131,7 @@ extension JSONWriter {
         append("}")
     }
 
-    /// Writes what parts a value from the one before.
+    /// Writes the separator before a value.
     private mutating func beginValue() throws {
         guard output.count <= limit else { throw OutputIsFull() }
         guard !isAfterKey else {
@@ -179,7 +179,7 @@ extension JSONWriter {
     private mutating func append(quoted text: Text) {
         append("\"")
         if let string = text.string {
-            // Nearly all strings need no escape, and go in as they are.
+            // Nearly all strings need no escape, and are copied unchanged.
             if string.utf8.allSatisfy(Self.isPlain) {
                 append(string)
             } else {

@@ -1,17 +1,18 @@
 extension KeyedArchive {
-    /// The value form of the archive in JSON, in UTF-8: the same archive gives the same bytes.
+    /// The value form of the archive as JSON in UTF-8.
+    ///
+    /// The same archive gives the same bytes.
     ///
     /// - Parameters:
-    ///   - isPretty: Whether each element is on a line of its own, indented.
-    ///   - opensArchives: Whether keyed archives inside data are shown as values too, instead of in
-    ///     base64: `{"$data": {"$archive": …}}`. That is for reading; no archive is made of it
-    ///     again.
-    ///   - hasISODates: Whether dates are spelled in ISO 8601, as `{"$date":
-    ///     "2024-02-29T12:00:01Z"}`, and not as seconds since 2001. Both spellings read back as the
-    ///     same archive. A date that ISO 8601 cannot spell exactly keeps its seconds.
-    ///   - limits: How large the output may be, and how deep.
-    /// - Throws: ``ArchiveError`` if the output, with all brackets and spaces, would be larger or
-    ///   deeper than the limits.
+    ///   - isPretty: Whether each element is on its own line, with indentation.
+    ///   - opensArchives: Whether keyed archives inside data are also shown as values, instead of
+    ///     in base64: `{"$data": {"$archive": …}}`. This form cannot be read back.
+    ///   - hasISODates: Whether dates are in ISO 8601, as `{"$date": "2024-02-29T12:00:01Z"}`,
+    ///     instead of seconds since 2001. Both spellings read back as the same archive. A date that
+    ///     ISO 8601 cannot spell exactly is written in seconds.
+    ///   - limits: The limits for the size and the depth of the output.
+    /// - Throws: ``ArchiveError`` if the output, including brackets and spaces, would exceed the
+    ///   limits.
     public func json(
         isPretty: Bool = false, opensArchives: Bool = false, hasISODates: Bool = false,
         limits: ValueFormLimits = .standard
@@ -48,9 +49,9 @@ extension KeyedArchive {
         }
     }
 
-    /// Makes the archive of a value in JSON.
+    /// Makes an archive from a value in JSON.
     ///
-    /// The value is the same archive, byte for byte, however it is laid out.
+    /// The layout of the JSON does not affect the bytes of the archive.
     ///
     /// ```swift
     /// let archive = try KeyedArchive(json: #"{"$class": "Account", "username": "ada"}"#)
@@ -61,7 +62,7 @@ extension KeyedArchive {
         try self.init(json: Array(text.utf8), limits: limits)
     }
 
-    /// Makes the archive of a value in JSON, in UTF-8.
+    /// Makes an archive from a value in JSON, in UTF-8.
     ///
     /// - Throws: ``JSONError`` with the line and column of the first fault.
     public init(json text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {

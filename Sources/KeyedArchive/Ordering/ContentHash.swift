@@ -1,13 +1,13 @@
 package import PropertyList
 
-/// A hash that is the same in every process, which that of Swift's `Hasher` is not.
+/// A hash that is the same in every process, unlike that of Swift's `Hasher`.
 ///
-/// It need not resist attacks. After a collision, two different objects are taken for equal, and
+/// It does not resist attacks. After a collision, two different objects are treated as equal, and
 /// may come in either order.
 package struct ContentHash {
     package private(set) var value: UInt64
 
-    /// Begins the hash of a kind of content.
+    /// Begins the hash of one kind of content.
     package init(_ kind: UInt64) {
         value = Self.mix(kind)
     }
@@ -16,7 +16,7 @@ package struct ContentHash {
         value = Self.mix(value &* 0x9E37_79B9_7F4A_7C15 &+ number)
     }
 
-    /// Bytes go in as their FNV-1a hash.
+    /// Adds the FNV-1a hash of bytes.
     package mutating func combine(_ bytes: some Sequence<UInt8>) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -1,19 +1,21 @@
-/// The key by which elements of sets and keys of dictionaries are sorted.
+/// The sort key for elements of sets and keys of dictionaries.
 ///
-/// Scalars come first, by type and value; strings are sorted by code point. Objects follow.
+/// Scalars come first, by type and value. Strings are sorted by code point. Objects follow.
 package enum ElementKey {
     case scalar(Scalar)
-    /// An object, and the number that ``ReferenceGraph/numbers()`` gave it.
+    /// An object, with its number from ``ReferenceGraph/numbers()``.
     case object(Int)
 
-    /// The positions of these keys in their order; keys that are the same stay as they came.
+    /// The positions of these keys in sorted order.
+    ///
+    /// Equal keys keep their order.
     package static func positions(of keys: [ElementKey]) -> [Int] {
         keys.indices.sorted { left, right in
             precedes(keys[left], keys[right]) ?? (left < right)
         }
     }
 
-    /// Whether the left comes before the right; nil if neither does.
+    /// Whether the left key comes before the right one; nil if they are equal.
     private static func precedes(_ left: ElementKey, _ right: ElementKey) -> Bool? {
         switch (left, right) {
         case (.scalar(let left), .scalar(let right)): Scalar.precedes(left, right)
@@ -43,7 +45,7 @@ extension Scalar {
         }
     }
 
-    /// Where its type stands among the types.
+    /// The position of its type among the types.
     var rank: Int {
         switch self {
         case .null: 0

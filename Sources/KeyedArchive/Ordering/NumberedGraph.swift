@@ -1,46 +1,50 @@
-/// A graph of values whose objects get numbers that follow from what they hold.
+/// A graph of values whose objects get numbers that depend only on their contents.
 ///
-/// Codable values and objects of NSSecureCoding have graphs of their own, with nodes that are
-/// numbered from 0. This is what the numbering asks them.
+/// Codable values and objects of NSSecureCoding have different graphs. Their nodes are numbered
+/// from 0. The numbering uses this protocol.
 package protocol NumberedGraph {
     /// How many nodes there are.
     var nodeCount: Int { get }
-    /// What a node is.
+    /// The kind of a node.
     func element(at node: Int) -> GraphElement
-    /// What an object refers to.
+    /// The references of an object.
     func members(of node: Int) -> GraphMembers
 }
 
-/// A node as others refer to it.
+/// A node, as others refer to it.
 package enum GraphElement {
     case scalar(hash: UInt64)
-    /// An object, and a hash of what it is apart from its members.
+    /// An object, and a hash of its content without its members.
     case object(Int, content: UInt64)
 }
 
-/// What an object refers to.
+/// The references of an object.
 package enum GraphMembers {
-    /// Elements and fields; those with the same label have no order.
+    /// Elements and fields.
+    ///
+    /// Those with the same label are unordered.
     case labelled([(label: UInt64, element: GraphElement)])
-    /// The entries of a dictionary, which have no order.
+    /// The entries of a dictionary, which are unordered.
     case entries([(key: GraphElement, value: GraphElement)])
 }
 
 extension NumberedGraph {
-    /// A number for each node that is an object: the same number whenever the graph is the same.
+    /// A number for each node that is an object.
     ///
-    /// A node that the root does not reach has the number 0.
+    /// The same graph gives the same numbers.
+    ///
+    /// A node that the root does not reach gets 0.
     package func numbers(from root: GraphElement) -> [Int] {
         var walk = NumberingWalk(over: self)
         return walk.numbers(from: root)
     }
 }
 
-/// The walk that makes a ``ReferenceGraph`` of a graph.
+/// The walk that makes a ``ReferenceGraph`` from a graph.
 private struct NumberingWalk<Graph: NumberedGraph> {
     private let graph: Graph
     private var references = ReferenceGraph()
-    /// For each node its index in `references`.
+    /// The index of each node in `references`.
     private var indices: [Int?]
     private var left: [Int] = []
 

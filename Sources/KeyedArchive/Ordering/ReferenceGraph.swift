@@ -1,9 +1,9 @@
-/// Which objects refer to which.
+/// The references between objects.
 ///
-/// From that, objects in sets and objects that are keys get an order.
+/// They determine the order of objects in sets and of objects that are keys.
 ///
-/// A graph is added node by node; `numbers()` then numbers the nodes, and the numbers follow from
-/// the graph alone. Scalars are not nodes; they are part of the content of what refers to them.
+/// Nodes are added one by one. `numbers()` then numbers them, and the numbers depend only on the
+/// graph. Scalars are not nodes, but a part of the content of the node that refers to them.
 ///
 /// ```swift
 /// var graph = ReferenceGraph()
@@ -14,13 +14,15 @@
 /// let numbers = graph.numbers()
 /// ```
 package struct ReferenceGraph {
-    /// What a node refers to: another node, or a scalar by its hash.
+    /// The target of a reference: another node, or a scalar by its hash.
     package enum Member {
         case node(Int)
         case scalar(UInt64)
     }
 
-    /// A reference; the label says as what the source has the target.
+    /// A reference.
+    ///
+    /// The label says what the target is for the source.
     struct Edge {
         let source: Int
         let target: Int
@@ -39,14 +41,18 @@ package struct ReferenceGraph {
 
     package init() {}
 
-    /// Adds a node and gives its index; the first one is the root.
+    /// Adds a node and returns its index.
+    ///
+    /// The first one is the root.
     package mutating func addNode(_ content: UInt64) -> Int {
-        // The root must differ from all others: a circle could begin at any node.
+        // The root must differ from all others, because a cycle could begin at any node.
         contents.append(contents.isEmpty ? content ^ Self.rootContent : content)
         return contents.count - 1
     }
 
-    /// Adds what a node refers to; members with the same label have no order.
+    /// Adds a reference.
+    ///
+    /// References with the same label are unordered.
     package mutating func add(_ member: Member, to node: Int, as label: UInt64) {
         switch member {
         case .node(let target):
@@ -57,7 +63,7 @@ package struct ReferenceGraph {
         }
     }
 
-    /// Adds an entry of a dictionary, whose entries have no order.
+    /// Adds an entry of a dictionary, whose entries are unordered.
     package mutating func addEntry(_ key: Member, _ value: Member, to node: Int) {
         switch key {
         case .scalar(let hash):
@@ -70,7 +76,7 @@ package struct ReferenceGraph {
         }
     }
 
-    /// Numbers the nodes, each differently.
+    /// Gives each node a different number.
     ///
     /// The time is linear in the references, times the logarithm of the number of nodes.
     package func numbers() -> [Int] {

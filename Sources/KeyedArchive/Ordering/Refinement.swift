@@ -1,19 +1,19 @@
-/// Parts the nodes of a graph into classes, until there is one node in each.
+/// Divides the nodes of a graph into classes, until each class has one node.
 ///
-/// This is colour refinement. Nodes stay in one class if they have the same content, and the same
-/// number of links of each label to each class. If several nodes are left in a class, one of them
-/// gets a class of its own, and the refinement goes on from there.
+/// This is colour refinement. Nodes stay in the same class if they have the same content, and the
+/// same number of links with each label to each class. If several nodes are left in a class, one of
+/// them gets its own class, and the refinement continues from there.
 ///
-/// 1. The numbers of classes follow from the graph, not from the indices of nodes.
+/// 1. The numbers of classes depend on the graph, not on the indices of nodes.
 /// 2. The nodes of a class are adjacent in `nodes`.
 /// 3. The largest part of a class keeps its number. So a node changes its class at most log n
-///    times, and its links are followed only then.
+///    times. Its links are followed only then.
 /// 4. A node's signature is the sum, over its links, of a hash of the label and the class at the
 ///    other end.
 ///
-/// Nodes that refinement leaves in one class are nearly always interchangeable, so it does not
-/// matter which one is chosen. It matters only in very regular graphs, such as a circle of six
-/// nodes and two circles of three. There the numbers are valid, but may differ the next time.
+/// Nodes that stay in one class are nearly always interchangeable, so it does not matter which one
+/// is selected. It matters only in very regular graphs, such as a cycle of six nodes compared with
+/// two cycles of three. There the numbers are valid, but may differ the next time.
 struct Refinement {
     private struct Range {
         var start: Int
@@ -54,7 +54,7 @@ struct Refinement {
         refine(nodes)
     }
 
-    /// Goes on until each class has one node.
+    /// Continues until each class has one node.
     mutating func tellAllApart() {
         var number = 0
         while number < classes.count {
@@ -70,7 +70,7 @@ struct Refinement {
         }
     }
 
-    /// Splits classes until none has nodes with different signatures.
+    /// Splits classes until no class has nodes with different signatures.
     private mutating func refine(_ touched: [Int]) {
         var touched = touched
         while !touched.isEmpty { touched = touch(split(touched)) }
@@ -147,7 +147,7 @@ extension Refinement {
         for part in parts { add(part, from: number, to: &changes) }
     }
 
-    /// Makes a class of nodes that were in another one.
+    /// Makes a class from nodes of another class.
     private mutating func add(_ part: Range, from oldClass: Int, to changes: inout [Change]) {
         classes.append(part)
         for node in nodes[part.start..<part.start + part.count] {
@@ -171,7 +171,7 @@ private struct NodeLinks {
         let label: UInt64
     }
 
-    /// Where the links of each node begin, and after them where the last one's end.
+    /// The index of the first link of each node, and the end of the last node's links.
     private var starts: [Int]
     private var links: [Link]
 
@@ -187,7 +187,7 @@ private struct NodeLinks {
             end += starts[node]
             starts[node] = end
         }
-        // Each node's places are filled from the end, so the ends become the starts.
+        // The links of each node are filled in from the end, so the ends become the starts.
         links = Array(repeating: Link(node: 0, label: 0), count: end)
         for edge in edges {
             starts[edge.source] -= 1

@@ -1,13 +1,14 @@
 internal import PropertyList
 
 extension KeyedArchive {
-    /// Whether two archives are the same value: their graphs are the same, with the same classes
-    /// and class chains and the same sharing, whatever the order of objects, fields and string
-    /// keys.
+    /// Whether two archives are the same value: the same graph with the same classes, class chains
+    /// and sharing.
     ///
-    /// Integers, reals and booleans are different, and so are inline values and references. If in
-    /// doubt, two archives differ. The time is linear in their bytes, except for the sorting of
-    /// keys.
+    /// The order of objects, fields and string keys does not matter.
+    ///
+    /// Integers, reals and booleans are different from each other, and so are inline values and
+    /// references. In case of doubt, two archives are different. The time is linear in their bytes,
+    /// except for the sorting of keys.
     public func isSame(as other: KeyedArchive) -> Bool {
         if bytes == other.bytes { return true }
         var comparison = GraphComparison(of: self, with: other)
@@ -15,21 +16,21 @@ extension KeyedArchive {
     }
 }
 
-/// The parallel walk over two archives' graphs.
+/// The parallel walk over the graphs of two archives.
 ///
-/// 1. Objects are matched one to one, each once, which keeps sharing and ends for circles.
+/// 1. Objects are matched one to one. Each is visited once. So sharing is compared, and cycles end.
 /// 2. Names are compared in place if both sides have them in the same order, as in archives of the
-///    same writer. Otherwise they are numbered, so each is read once, and sorted.
-/// 3. Inline values, also strings, may still be shared by many objects of a property list. A list
-///    with much of that was made to be expensive. It runs out of budget, and differs.
+///    same writer. Otherwise each name is read once and numbered, and the numbers are sorted.
+/// 3. Many objects of a property list may share the same inline values or strings. A list with much
+///    of this was made to be expensive. It exceeds the budget, and counts as different.
 private struct GraphComparison {
-    /// For how many pairs memory is reserved; few small archives need more.
+    /// How many pairs of memory are reserved, which is enough for most small archives.
     private static let usualStack = 32
 
     private struct Pair {
         let left: ObjectIndex
         let right: ObjectIndex
-        /// Whether the two are objects, which may be dictionaries in any order.
+        /// Whether the two are objects, and so may be dictionaries in any order.
         var areObjects = false
     }
 
@@ -45,8 +46,8 @@ private struct GraphComparison {
         self.right = right
         matches = Matches(of: left, with: right)
         stack.reserveCapacity(Self.usualStack)
-        // A reference takes a byte or more, and is read four times at most; a string is read
-        // once for each string that it is compared with.
+        // A reference needs at least one byte and is read at most four times. A string is read once
+        // for each string that it is compared with.
         budget = 4 * (left.bytes.count + right.bytes.count)
     }
 
@@ -64,7 +65,7 @@ private struct GraphComparison {
         return true
     }
 
-    /// Compares two values, and leaves what they hold on the stack.
+    /// Compares two values, and puts their contents on the stack.
     private mutating func compare(_ pair: Pair) -> Bool {
         let (one, other) = (left.list.value(at: pair.left), right.list.value(at: pair.right))
         switch (one, other) {
@@ -110,7 +111,7 @@ private struct GraphComparison {
         return true
     }
 
-    /// Matches two references: both are nil, or their objects belong to each other and no other.
+    /// Matches two references: both are nil, or their objects match each other and no other object.
     private mutating func match(_ one: UInt64, _ other: UInt64) -> Bool {
         switch (left.isNil(one), right.isNil(other)) {
         case (true, true): return true
@@ -170,7 +171,7 @@ extension GraphComparison {
         return pushFields(one, other)
     }
 
-    /// Whether all keys of two dictionaries are strings, and the same in the same order.
+    /// Whether all keys of two dictionaries are strings, and equal in the same order.
     private mutating func areInStep(_ one: Elements, _ other: Elements) -> Bool {
         guard one.count == other.count else { return false }
         for position in 0..<one.count {
@@ -191,7 +192,9 @@ extension GraphComparison {
         return true
     }
 
-    /// Pushes the fields of the same names; there must be no others.
+    /// Pushes the fields with the same names.
+    ///
+    /// There must be no others.
     private mutating func pushFields(_ one: Fields, _ other: Fields) -> Bool {
         guard one.count == other.count else { return false }
         guard !areInStep(one, other) else {
@@ -207,7 +210,7 @@ extension GraphComparison {
     }
 }
 
-// MARK: Other orders
+// MARK: Different orders
 
 extension GraphComparison {
     private func archive(_ side: Side) -> KeyedArchive {

@@ -1,23 +1,25 @@
 internal import PropertyList
 
-/// The objects and strings of two archives that were found to match.
+/// The matching objects and strings of two archives.
 ///
-/// Everything is in one array, because most archives are small: another array would take longer to
-/// make than the objects to compare.
+/// All of them are in one array. Most archives are small, and making another array would take
+/// longer than comparing the objects.
 struct Matches {
     enum Outcome {
         /// Neither object was matched before.
         case new
         /// They were matched with each other before.
         case known
-        /// One of them was matched with another before.
+        /// One of them was matched with a different object before.
         case conflict
     }
 
     private static let none = -1
 
-    /// For each object of the left archive the UID of the right one; then the other way round; then
-    /// for each string of the left list the number of the one of the right list.
+    /// For each object of the left archive, the UID of the right one.
+    ///
+    /// Then the reverse. Then, for each string of the left list, the number of the string in the
+    /// right list.
     private var partners: [Int]
     private let rightStart: Int
     private let stringStart: Int
@@ -28,7 +30,7 @@ struct Matches {
         partners = Array(repeating: Self.none, count: stringStart + left.list.objectCount)
     }
 
-    /// Matches two objects, which were matched with no other.
+    /// Matches two objects, if neither is matched with another one.
     mutating func match(_ left: UInt64, _ right: UInt64) -> Outcome {
         let (left, right) = (Int(left), Int(right))
         switch (partners[left], partners[rightStart + right]) {
@@ -46,7 +48,9 @@ struct Matches {
         partners[stringStart + left.position] == right.position
     }
 
-    /// Notes that two strings are equal; a string has one such partner at a time.
+    /// Notes that two strings are equal.
+    ///
+    /// A string has only one such partner at a time.
     mutating func noteEqual(_ left: ObjectIndex, _ right: ObjectIndex) {
         partners[stringStart + left.position] = right.position
     }

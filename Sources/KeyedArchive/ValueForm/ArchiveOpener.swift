@@ -1,16 +1,16 @@
 internal import PropertyList
 
-/// Hands the value form on to another sink, with the keyed archives inside data opened.
+/// Passes the value form to another sink, and opens the keyed archives inside data.
 ///
-/// In the place of the base64 of data is the value form of the archive in it, under the key
-/// `$archive`. The budget is one for all archives together.
+/// The base64 of data is replaced by the value form of the archive in it, under the key `$archive`.
+/// All archives together have one budget.
 struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
     private static var levelLimit: Int { 16 }
 
     private(set) var sink: Sink
     private let limits: ValueFormLimits
     private var rest: Int
-    /// How many archives are open inside of each other.
+    /// How many archives are open inside each other.
     private var level = 0
 
     init(into sink: Sink, limits: ValueFormLimits) {
@@ -19,7 +19,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         rest = limits.size
     }
 
-    /// The archive that the bytes are, if they are one and may be opened.
+    /// The archive in the bytes, if they are one and may be opened.
     private mutating func archive(in bytes: ArraySlice<UInt8>) -> KeyedArchive? {
         guard level < Self.levelLimit, bytes.starts(with: "bplist".utf8), spend(bytes.count) else {
             return nil
@@ -27,7 +27,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         return try? KeyedArchive(validating: Array(bytes))
     }
 
-    /// Shows an archive in the place of the data that it is, which begins at an offset.
+    /// Shows an archive instead of its data, which begins at an offset.
     private mutating func open(_ archive: KeyedArchive, key: Text, at offset: Int) throws {
         try sink.beginDictionary()
         try sink.key(key)
@@ -39,7 +39,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         do {
             try archive.render(into: &self, limits: limits)
         } catch let error as ArchiveError {
-            // Its offset is for the inner archive, which the user does not see.
+            // The error's offset belongs to the inner archive, which the user does not see.
             throw error.code == .outputTooDeep
                 ? ArchiveError.outputTooDeep(limit: limits.depth, at: offset)
                 : ArchiveError.outputTooLarge(limit: self.limits.size, at: offset)
@@ -49,7 +49,7 @@ struct ArchiveOpener<Sink: ValueFormSink>: ValueFormSink {
         try sink.endDictionary()
     }
 
-    /// Takes what a value costs from the budget; false if that is not enough.
+    /// Takes the cost of a value from the budget; false if the budget is not enough.
     @discardableResult
     private mutating func spend(_ size: Int) -> Bool {
         guard size + 8 <= rest else {

@@ -1,9 +1,9 @@
 package import PropertyList
 
-/// Hands each NSDate object to another sink as one date, and all other values as they come.
+/// Passes each NSDate object to another sink as one date, and all other values unchanged.
 ///
-/// Such an object comes as a dictionary of `$class` and `NS.time`, so the beginning of a dictionary
-/// is held back until it is known to be another one.
+/// Such an object comes as a dictionary of `$class` and `NS.time`. So the beginning of a dictionary
+/// is held back until it is clear that it is something else.
 package struct DateFolding<Sink: ValueFormSink>: ValueFormSink {
     private enum State {
         case outside
@@ -18,8 +18,8 @@ package struct DateFolding<Sink: ValueFormSink>: ValueFormSink {
     private var state = State.outside
     private let takeDate: (inout Sink, Double) throws -> Void
 
-    /// - Parameter takeDate: What gives the sink the seconds of an NSDate since 2001-01-01 00:00:00
-    ///   UTC; by default it comes like a date of a property list.
+    /// - Parameter takeDate: Passes the seconds of an NSDate since 2001-01-01 00:00:00 UTC to the
+    ///   sink. By default it is passed like a date of a property list.
     package init(
         into sink: Sink,
         takeDate: @escaping (inout Sink, Double) throws -> Void = { try $0.date($1) }
@@ -97,7 +97,7 @@ package struct DateFolding<Sink: ValueFormSink>: ValueFormSink {
         state = .outside
     }
 
-    /// Hands on what was held back.
+    /// Passes on what is held back.
     package mutating func release() throws {
         let held = state
         state = .outside

@@ -1,8 +1,8 @@
 public import PropertyList
 
-/// Makes an archive of a value that comes in events.
+/// Makes an archive from a value that comes in events.
 ///
-/// Dictionaries come with their keys in any order, so each is collected and decided at its end: a
+/// The keys of a dictionary may come in any order, so it is decided at its end what it is: a
 /// dictionary, an object, or a scalar that is spelled as one (`{"$data": …}`). The same value gives
 /// the same bytes, whatever the order.
 ///
@@ -22,12 +22,12 @@ public import PropertyList
 public struct ValueFormBuilder: ValueFormSink {
     private struct Frame {
         let isDictionary: Bool
-        /// Where the frame's children begin in `children`.
+        /// The index of the frame's first child in `children`.
         let start: Int
-        /// Whether this is the dictionary under `$top`, whose keys are the archive's.
+        /// Whether this is the dictionary under `$top`, whose keys are those of the archive.
         let isTop: Bool
         var key: Text?
-        /// The keys so far, once they are too many to search.
+        /// The keys so far, if they are too many for a linear search.
         var keys: Set<Text> = []
     }
 
@@ -36,7 +36,9 @@ public struct ValueFormBuilder: ValueFormSink {
     private let limits: ValueFormLimits
     private var tree = ValueTree()
     private var frames: [Frame] = []
-    /// The children of all open frames; elements of arrays have an empty name.
+    /// The children of all open frames.
+    ///
+    /// Elements of arrays have an empty name.
     private var children: [ValueTree.Field] = []
     private var root: ValueTree.NodeIndex?
     private var size = 0
@@ -46,13 +48,13 @@ public struct ValueFormBuilder: ValueFormSink {
         self.limits = limits
     }
 
-    /// How many values have been taken so far, those inside others counted.
+    /// How many values have come so far, including nested ones.
     package var count: Int { tree.nodes.count }
 
-    /// The archive of the value, once all of its events came.
+    /// The archive of the value, after all of its events.
     public func finish() -> KeyedArchive {
         guard let root, frames.isEmpty else {
-            preconditionFailure("The value has no end yet.")
+            preconditionFailure("The value is not complete.")
         }
         return tree.archive(root: root)
     }
@@ -101,7 +103,7 @@ extension ValueFormBuilder {
         try add(.scalar(.date(secondsSince2001)), size: 0)
     }
 
-    /// Refuses: a reference is only ever shown.
+    /// Refuses the event: references are only for output.
     public mutating func reference(to uid: UInt64) throws(ValueFormError) {
         throw .reference
     }
@@ -111,7 +113,7 @@ extension ValueFormBuilder {
         try open(isDictionary: false)
     }
 
-    /// Ends the array begun last.
+    /// Ends the innermost array.
     public mutating func endArray() throws(ValueFormError) {
         let (_, elements) = close(isDictionary: false)
         for element in elements {
@@ -138,7 +140,7 @@ extension ValueFormBuilder {
         frames.append(frame)
     }
 
-    /// Ends the dictionary begun last.
+    /// Ends the innermost dictionary.
     public mutating func endDictionary() throws(ValueFormError) {
         var (frame, entries) = close(isDictionary: true)
         entries.sort { $0.name < $1.name }
@@ -181,7 +183,9 @@ extension ValueFormBuilder {
         return (frame, members)
     }
 
-    /// Whether the frame has this key already; notes it if they are many.
+    /// Whether the frame already has this key.
+    ///
+    /// If there are many keys, the key is noted.
     private func isTaken(_ key: Text, in frame: inout Frame) -> Bool {
         let earlier = children[frame.start...]
         guard earlier.count >= Self.searchLimit else {
@@ -198,9 +202,9 @@ extension ValueFormBuilder {
     }
 }
 
-/// What the dictionaries of the value form mean, by their keys that begin with `$`.
+/// The meaning of dictionaries with keys that begin with `$`.
 extension ValueFormBuilder {
-    /// Refuses a key that means nothing anywhere.
+    /// Refuses a key that has no meaning anywhere.
     private func checkSpelling(of key: Text) throws(ValueFormError) {
         guard key.hasPrefix("$") else { return }
         switch key {
@@ -212,7 +216,7 @@ extension ValueFormBuilder {
         }
     }
 
-    /// What a dictionary with these entries, sorted by key, is.
+    /// The meaning of a dictionary with these entries, which are sorted by key.
     private mutating func dictionary(
         _ entries: [ValueTree.Field], isRoot: Bool
     ) throws(ValueFormError) -> ValueTree.Node {
@@ -227,7 +231,9 @@ extension ValueFormBuilder {
         return try spelledScalar(entry, isRoot: isRoot)
     }
 
-    /// The entries of `$top`, whose keys are any an archiver can be given.
+    /// The entries of `$top`.
+    ///
+    /// An archiver accepts any keys there.
     private mutating func top(_ entries: [ValueTree.Field]) throws(ValueFormError) -> ValueTree.Node
     {
         guard !entries.isEmpty else { throw .badValue("$top", needs: "a dictionary with a key") }
@@ -237,7 +243,7 @@ extension ValueFormBuilder {
         return .top(tree.add(entries))
     }
 
-    /// A dictionary of one entry, which spells what has no spelling of its own.
+    /// A dictionary with one entry, which spells a value that has no other spelling.
     private mutating func spelledScalar(
         _ entry: ValueTree.Field, isRoot: Bool
     ) throws(ValueFormError) -> ValueTree.Node {
@@ -260,7 +266,9 @@ extension ValueFormBuilder {
         }
     }
 
-    /// An object of the class that `$class` names, or nil or a number, which are spelled like one.
+    /// An object of the class in `$class`.
+    ///
+    /// Nil and numbers can be spelled like this, too.
     private mutating func object(
         of classNode: ValueTree.NodeIndex, _ fields: [ValueTree.Field]
     ) throws(ValueFormError) -> ValueTree.Node {
@@ -287,11 +295,11 @@ extension ValueFormBuilder {
         return .object(className: name, tree.add(fields))
     }
 
-    /// A date object, whose time is spelled like a date of a property list.
+    /// A date object whose time is spelled like a date of a property list.
     private mutating func dateObject(
         _ date: ValueTree.NodeIndex
     ) throws(ValueFormError) -> ValueTree.Node {
-        // It stays one value, as the limit counts them.
+        // It stays one value, because the limit counts values.
         tree.replace(date, with: .scalar(.real(try seconds(tree.nodes[date]))))
         return .object(
             className: "NSDate", tree.add([ValueTree.Field(name: "NS.time", node: date)]))
@@ -328,7 +336,7 @@ extension ValueFormBuilder {
         }
     }
 
-    /// The bytes themselves, as D-Bus has them, or base64, as JSON has them.
+    /// Bytes as they are, as in D-Bus, or base64, as in JSON.
     private func bytes(
         _ node: ValueTree.Node, of key: StaticString
     ) throws(ValueFormError) -> ArraySlice<UInt8> {
@@ -373,8 +381,8 @@ extension ValueFormBuilder {
 }
 
 extension Text {
-    /// Whether an archiver writes a field of this name: `$0`, `$1` and so on for fields without a
-    /// key, and a `$` more for keys that begin with one.
+    /// Whether an archiver writes fields with this name: `$0`, `$1` and so on for fields without a
+    /// key, and a second `$` for keys that begin with one.
     package var isFieldName: Bool {
         guard !hasPrefix("$$") else { return true }
         guard let digits = string?.utf8.dropFirst(), !digits.isEmpty else { return false }

@@ -7,13 +7,13 @@ public struct ValueFormError: Error, Hashable {
         /// The code's name, for messages and tests.
         public let name: String
 
-        /// A key begins with `$` and has no meaning at its place.
+        /// A key begins with `$` and has no meaning there.
         public static let unknownKey = Code(name: "unknownKey")
-        /// A dictionary has a key twice.
+        /// A dictionary has the same key twice.
         public static let duplicateKey = Code(name: "duplicateKey")
-        /// A spelling that is only ever shown, not read.
+        /// A spelling that is only for output.
         public static let outputOnly = Code(name: "outputOnly")
-        /// A value that is wrong for its `$` key.
+        /// A wrong value for a `$` key.
         public static let badValue = Code(name: "badValue")
         /// The value is larger or deeper than the limits allow.
         public static let limitExceeded = Code(name: "limitExceeded")
@@ -37,7 +37,7 @@ extension ValueFormError: CustomStringConvertible {
 
 /// The messages of these errors.
 extension ValueFormError {
-    // A key is part of the value, so it is not repeated.
+    // A key is part of the value, so the message does not repeat it.
     static let unknownKey = ValueFormError(
         .unknownKey,
         "A key begins with $ and is not $class, $value, $data, $bytes, $date, $real or $top. "

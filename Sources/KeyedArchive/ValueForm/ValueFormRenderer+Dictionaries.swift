@@ -1,6 +1,6 @@
 internal import PropertyList
 
-/// The dictionaries of the value form, and how their entries come about.
+/// The dictionaries of the value form, and their entries.
 extension ValueFormRenderer {
     func set(_ className: Text, _ elements: Elements) -> Item {
         .dictionary([
@@ -9,7 +9,7 @@ extension ValueFormRenderer {
         ])
     }
 
-    /// A dictionary whose keys have no plain spelling.
+    /// A dictionary whose keys have no simple spelling.
     func pairs(_ className: Text, _ keys: Elements, _ values: Elements) -> Item {
         .dictionary([
             Entry(key: "$class", item: .text(className)),
@@ -18,10 +18,13 @@ extension ValueFormRenderer {
         ])
     }
 
-    /// A dictionary object: plain if its keys are strings, all different, and pairs if not.
+    /// A dictionary object.
     ///
-    /// This is the one place that says so. Keys that begin with `$` are such strings, too; whether
-    /// they have a plain spelling is the sink's to say.
+    /// It has a simple spelling if its keys are strings and all different, and is shown as pairs
+    /// otherwise.
+    ///
+    /// Only this function decides that. Keys that begin with `$` are such strings, too. The sink
+    /// decides whether they have a simple spelling.
     mutating func dictionary(
         _ className: Text, _ keys: Elements, _ values: Elements
     ) throws(ArchiveError) -> Item {
@@ -50,7 +53,9 @@ extension ValueFormRenderer {
         return .dictionaryOfAnyKeys(entries, className: className, keys: keys, values: values)
     }
 
-    /// A property list dictionary that is inline; its keys are strings, all different.
+    /// An inline property list dictionary.
+    ///
+    /// Its keys are strings and all different.
     mutating func inline(
         _ keys: PropertyList.References, _ values: PropertyList.References
     ) throws(ArchiveError) -> Item {

@@ -1,13 +1,13 @@
 internal import PropertyList
 
 extension KeyedArchive {
-    /// Hands the value form of the archive to a sink.
+    /// Passes the value form of the archive to a sink.
     ///
-    /// An object that several places share is shown in each, so the output can be far larger than
-    /// the archive; the limits bound it.
+    /// A shared object is shown at each of its places, so the output can be far larger than the
+    /// archive. The limits bound it.
     ///
-    /// - Throws: ``ArchiveError`` if the output would be larger or deeper than the limits, and
-    ///   what the sink throws. The sink may have taken events before that.
+    /// - Throws: ``ArchiveError`` if the output would exceed the limits, and the errors of the
+    ///   sink. The sink may have received events before that.
     public func render(
         into sink: inout some ValueFormSink, limits: ValueFormLimits = .standard
     ) throws {
@@ -15,9 +15,9 @@ extension KeyedArchive {
         try renderer.render(into: &sink)
     }
 
-    /// Hands the value form of the archive to a sink that takes a number of values.
+    /// Passes the value form of the archive to a sink that takes a limited number of values.
     ///
-    /// - Throws: As above, and ``TooManyValues`` if there are more.
+    /// - Throws: The same errors, and ``TooManyValues`` if there are more.
     package func render(
         into sink: inout some ValueFormSink, limits: ValueFormLimits = .standard, mostValues: Int
     ) throws {
@@ -28,15 +28,16 @@ extension KeyedArchive {
 
 /// The walk over an archive's graph that shows it as values.
 ///
-/// 1. The stack is an array: the depth of the graph costs memory, and is limited.
-/// 2. What is read is paid for from a budget, so a bomb of shared objects ends in an error.
-/// 3. An object is shown inside itself as a reference, so the walk ends for circles too.
-/// 4. If the output gets larger than an archive without sharing, the whole is counted first. So
-///    what is too large is refused early.
+/// 1. The stack is an array, so the depth of the graph only costs memory, and is limited.
+/// 2. What is read is paid for from a budget. So an archive that expands to too much ends in an
+///    error.
+/// 3. An object inside itself is shown as a reference. So the walk ends for cycles, too.
+/// 4. If the output exceeds the size of an archive without sharing, the cost of the whole output is
+///    counted first. So an archive that is too large is refused early.
 struct ValueFormRenderer {
-    /// Archivers distinguish inline values of a field from references.
+    /// Archivers distinguish inline values in fields from references.
     ///
-    /// Elements of collections are always objects, so they are shown without that difference.
+    /// Elements of collections are always objects, so they have no such distinction.
     enum Position {
         case element
         case field
@@ -64,12 +65,12 @@ struct ValueFormRenderer {
             case dictionary([Entry])
         }
         let content: Content
-        /// The object that the collection is, to be left at its end.
+        /// The UID of the object that the collection is, which is closed at its end.
         let uid: UInt64?
         var next = 0
-        /// The cost of all that was shown before it.
+        /// The cost of everything before it.
         var start = ShowingCost()
-        /// The outermost frame whose object is referred to from inside this one.
+        /// The outermost frame to whose object something inside this frame refers.
         var outermost = Int.max
     }
 
@@ -79,17 +80,17 @@ struct ValueFormRenderer {
     private let mostValues: Int
     private var budget: Int
     private var values = 0
-    /// The cost from which the whole is counted first; nil after that.
+    /// The cost at which the whole output is counted; nil after that.
     private var countingThreshold: Int?
-    /// What is known of the costs of objects; nil while they are shown and not counted.
+    /// The known costs of objects while counting; nil while showing.
     private var costs: ShowingCosts?
     private var stack: [Frame] = []
-    /// For each object, whether it is on the stack.
+    /// Whether each object is on the stack.
     private var isOpen: [Bool]
     /// The offset of the last object, for errors.
     private(set) var byteOffset = 0
 
-    /// - Parameter mostValues: How many values the sink takes at most.
+    /// - Parameter mostValues: The most values that the sink takes.
     init(of archive: KeyedArchive, limits: ValueFormLimits, mostValues: Int = .max) {
         self.archive = archive
         list = archive.list
@@ -136,12 +137,12 @@ struct ValueFormRenderer {
         }
     }
 
-    /// About what an archive costs that shares nothing but the names of its fields.
+    /// The approximate cost of an archive that shares only the names of its fields.
     private static func costWithoutSharing(_ archive: KeyedArchive) -> Int {
         4 * archive.bytes.count + 4096
     }
 
-    /// Takes `size` bytes and what one event costs from the budget.
+    /// Takes `size` bytes and the cost of an event from the budget.
     mutating func spend(_ size: Int) throws(ArchiveError) {
         let (rest, overflow) = budget.subtractingReportingOverflow(size + 8)
         guard !overflow, rest >= 0 else {
@@ -154,7 +155,7 @@ struct ValueFormRenderer {
 // MARK: Showing
 
 extension ValueFormRenderer {
-    /// Shows a scalar, or begins a collection and leaves the rest of it on the stack.
+    /// Shows a scalar, or begins a collection and puts the rest of it on the stack.
     private mutating func show(
         _ item: Item, of uid: UInt64?, into sink: inout some ValueFormSink
     ) throws {
@@ -242,7 +243,7 @@ extension ValueFormRenderer {
         switch value {
         case .boolean, .integer, .real, .singleReal:
             guard position == .field else { return try show(value, of: uid, into: &sink) }
-            // A number that a field refers to is an object; a plain number would be inline.
+            // A number that a field refers to is an object. Otherwise it would be inline.
             let number = Item.value(index, .element)
             let entries = [
                 Entry(key: "$class", item: .text("NSNumber")), Entry(key: "$value", item: number),
@@ -255,7 +256,9 @@ extension ValueFormRenderer {
         }
     }
 
-    /// Shows a value itself, what it refers to being elements.
+    /// Shows a value itself.
+    ///
+    /// What it refers to is shown as elements.
     private mutating func show(
         _ value: PropertyList.Value, of uid: UInt64?, into sink: inout some ValueFormSink
     ) throws {
@@ -281,11 +284,11 @@ extension ValueFormRenderer {
         case .dictionary(let keys, let values):
             try show(try inline(keys, values), of: uid, into: &sink)
         case .uid:
-            preconditionFailure("A UID was taken for a value.")
+            preconditionFailure("A UID was used as a value.")
         }
     }
 
-    /// Shows an object, or a class record in the place of one.
+    /// Shows an object, or a class record at the place of an object.
     private mutating func show(
         _ fields: Fields, of uid: UInt64, into sink: inout some ValueFormSink
     ) throws {
@@ -315,15 +318,15 @@ extension ValueFormRenderer {
 
 // MARK: Counting
 
-/// What is shown, in bytes and in values.
+/// The cost of what is shown, in bytes and in values.
 private struct ShowingCost {
     var size = 0
     var values = 0
 }
 
-/// The known costs of objects while a whole archive is counted.
+/// The known costs of objects, while an archive is counted.
 private struct ShowingCosts {
-    /// The costs of objects, which are the same wherever they are shown.
+    /// The costs of objects that are the same wherever they are shown.
     var known: [UInt64: ShowingCost] = [:]
     /// The frames of the objects that are open.
     var frames: [UInt64: Int] = [:]
@@ -354,11 +357,11 @@ private struct Nothing: ValueFormSink {
 extension ValueFormRenderer {
     private var cost: ShowingCost { ShowingCost(size: limits.size - budget, values: values) }
 
-    /// Counts the cost of the whole archive when it is worth it.
+    /// Counts the cost of the whole archive, when that is worth it.
     ///
-    /// An object that many places share is counted once, and added for each.
+    /// A shared object is counted once, and its cost is added at each of its places.
     ///
-    /// - Throws: The error of showing the whole, if it is too large.
+    /// - Throws: The same error as showing everything, if it is too large.
     private mutating func countWhole() throws {
         guard let threshold = countingThreshold, limits.size - budget > threshold else { return }
         countingThreshold = nil
@@ -369,9 +372,9 @@ extension ValueFormRenderer {
         try counter.render(into: &nothing)
     }
 
-    /// Takes from the budget what an object costs that was counted before.
+    /// Takes the cost of an object that was counted before from the budget.
     private mutating func spend(_ cost: ShowingCost) throws {
-        // An event is in the size already.
+        // The size already includes one event.
         try spend(cost.size - 8)
         values += cost.values
         guard values <= mostValues else { throw TooManyValues() }
@@ -382,10 +385,11 @@ extension ValueFormRenderer {
         guard values <= mostValues else { throw TooManyValues() }
     }
 
-    /// Notes that objects that are open refer to one around them: what they cost depends on the
-    /// place.
+    /// Notes that open objects refer to one around them.
+    ///
+    /// Their costs then depend on their place.
     private mutating func noteReference(to uid: UInt64) {
-        // The root is open wherever an object is shown.
+        // The root is open at every place.
         guard let frame = costs?.frames[uid], frame > 0, let last = stack.indices.last else {
             return
         }

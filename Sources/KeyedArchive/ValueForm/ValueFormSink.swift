@@ -3,13 +3,13 @@ public import PropertyList
 /// A receiver of the value form of an archive, event by event, such as a writer of JSON or of D-Bus
 /// variants.
 ///
-/// A value is one scalar event; or an array, which is its elements between `beginArray` and
-/// `endArray`; or a dictionary, which is a `key` and a value for each entry between
-/// `beginDictionary` and `endDictionary`. The keys of a dictionary are all different, and in order
-/// of their code points. A sink throws if it cannot express a value. The error reaches the caller
-/// of ``KeyedArchive/render(into:limits:)``.
+/// A value is one scalar event. Or it is an array: its elements between `beginArray` and
+/// `endArray`. Or it is a dictionary: a `key` and a value for each entry between `beginDictionary`
+/// and `endDictionary`. The keys of a dictionary are all different, and sorted by code point. A
+/// sink throws if it cannot express a value. The caller of ``KeyedArchive/render(into:limits:)``
+/// gets this error.
 ///
-/// ``ValueFormBuilder`` is a sink too: it makes an archive of the events.
+/// ``ValueFormBuilder`` is a sink, too: it makes an archive from the events.
 public protocol ValueFormSink {
     /// No object.
     mutating func null() throws
@@ -23,48 +23,47 @@ public protocol ValueFormSink {
     mutating func string(_ value: Text) throws
     /// A data object.
     mutating func data(_ value: ArraySlice<UInt8>) throws
-    /// Bytes that are inline in an object: the dictionary with the one key `$bytes`.
+    /// Bytes that are inline in an object: a dictionary with the single key `$bytes`.
     mutating func bytes(_ value: ArraySlice<UInt8>) throws
-    /// A date of the property list, in seconds since 2001-01-01 00:00:00 UTC; a date object comes
+    /// A date of the property list, in seconds since 2001-01-01 00:00:00 UTC. A date object comes
     /// as a dictionary.
     mutating func date(_ secondsSince2001: Double) throws
     /// An object inside itself, by its UID.
     mutating func reference(to uid: UInt64) throws
     /// The beginning of an array.
     mutating func beginArray() throws
-    /// The end of the array begun last.
+    /// The end of the innermost array.
     mutating func endArray() throws
     /// The beginning of a dictionary.
     mutating func beginDictionary() throws
-    /// The beginning of a dictionary, some of whose keys begin with `$` without a meaning: it is
-    /// not an object.
+    /// The beginning of a dictionary that is not an object, but has keys that begin with `$`.
     ///
-    /// - Returns: Whether the sink takes it with its keys as they are. If it does not, which is the
-    ///   default, the dictionary comes as an NSDictionary object.
+    /// - Returns: Whether the sink accepts the keys as they are. If not, which is the default, the
+    ///   dictionary comes as an NSDictionary object.
     mutating func beginDictionaryOfAnyKeys() throws -> Bool
-    /// The key of the value that comes next.
+    /// The key of the next value.
     mutating func key(_ key: Text) throws
-    /// The end of the dictionary begun last.
+    /// The end of the innermost dictionary.
     mutating func endDictionary() throws
 }
 
 extension ValueFormSink {
-    /// Asks for the spelling as an object.
+    /// Requests the spelling as an object.
     public mutating func beginDictionaryOfAnyKeys() throws -> Bool { false }
 }
 
-/// How large a value form may be, written or read.
+/// The limits of a value form that is written or read.
 public struct ValueFormLimits: Hashable, Sendable {
     /// The most bytes: those of strings and data, and eight for each event.
     public var size: Int
-    /// The most levels of arrays and dictionaries in each other.
+    /// The most arrays and dictionaries inside each other.
     public var depth: Int
     /// The most values that are read.
     ///
-    /// Each needs some hundred bytes for a while.
+    /// Each value needs some hundred bytes of memory for a while.
     public var count: Int
 
-    /// Makes limits of your own.
+    /// Makes limits.
     public init(size: Int, depth: Int, count: Int = 4 << 20) {
         self.size = size
         self.depth = depth
@@ -77,7 +76,7 @@ public struct ValueFormLimits: Hashable, Sendable {
 
 /// Objects that are spelled as dictionaries.
 extension ValueFormSink {
-    /// Takes a date as an NSDate object.
+    /// Accepts a date as an NSDate object.
     package mutating func dateObject(_ secondsSince2001: Double) throws {
         try beginDictionary()
         try key("$class")
@@ -87,9 +86,9 @@ extension ValueFormSink {
         try endDictionary()
     }
 
-    /// Takes a dictionary with any keys.
+    /// Accepts a dictionary with any keys.
     ///
-    /// If some begin with `$`, it is taken as an NSDictionary object.
+    /// If some keys begin with `$`, it is accepted as an NSDictionary object.
     package mutating func dictionary(
         keys: [Text], value: (Int, inout Self) throws -> Void
     ) throws {
@@ -107,7 +106,9 @@ extension ValueFormSink {
         try endDictionary()
     }
 
-    /// Takes the keys of a dictionary as the fields of the object; its values come next.
+    /// Accepts the keys of a dictionary as the fields of an object.
+    ///
+    /// The values follow.
     package mutating func beginPairs(_ keys: [Text]) throws {
         try key("$class")
         try string("NSDictionary")

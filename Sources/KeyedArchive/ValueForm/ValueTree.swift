@@ -2,21 +2,23 @@ internal import PropertyList
 
 /// A whole value in flat storage.
 ///
-/// Nodes refer to each other by number, so neither walking it nor freeing it recurses.
+/// Nodes refer to each other by number, so neither walking nor freeing it recurses.
 struct ValueTree {
     typealias NodeIndex = Int
 
     enum Node {
         case scalar(Scalar)
-        /// A number that is an object even as a field.
+        /// A number that is an object even in a field.
         case numberObject(Scalar)
         /// Bytes that are inline in an object.
         case inlineBytes(ArraySlice<UInt8>)
-        /// Its elements are fields without a name.
+        /// An array.
+        ///
+        /// Its elements are fields without names.
         case array(Range<Int>)
         /// A dictionary with string keys, sorted.
         case dictionary(Range<Int>)
-        /// An object, its fields sorted, `$class` left out.
+        /// An object with sorted fields, without `$class`.
         case object(className: Text, Range<Int>)
         /// The entries of `$top`, sorted.
         case top(Range<Int>)
@@ -35,12 +37,12 @@ struct ValueTree {
         return nodes.count - 1
     }
 
-    /// Puts another node in the place of one.
+    /// Replaces a node with another one.
     mutating func replace(_ index: NodeIndex, with node: Node) {
         nodes[index] = node
     }
 
-    /// Stores fields next to each other, and returns where.
+    /// Stores fields next to each other, and returns their range.
     mutating func add(_ new: some Collection<Field>) -> Range<Int> {
         let start = fields.count
         fields += new
@@ -51,7 +53,7 @@ struct ValueTree {
 // MARK: Writing
 
 extension ValueTree {
-    /// The archive of the value that a node is.
+    /// The archive of the value of a node.
     func archive(root: NodeIndex) -> KeyedArchive {
         let writer = ArchiveWriter(nodeCount: nodes.count, content: content)
         guard case .top(let range) = nodes[root] else { return writer.archive(root: root) }
@@ -76,14 +78,14 @@ extension ValueTree {
         case .object(let className, let range):
             return .object(chain: ClassChain.of(className), fields: fields[range].map(written))
         case .inlineBytes, .top:
-            preconditionFailure("What only a field or the root can be stands elsewhere.")
+            preconditionFailure("This node is allowed only in a field or at the root.")
         }
     }
 
-    /// A field as it is written.
+    /// A field in the form in which it is written.
     ///
-    /// The lists of a collection's elements, and the text of a string, are inline in an object of
-    /// any class, because every archiver writes them so.
+    /// The element lists of a collection, and the text of a string, are inline in an object of any
+    /// class, because every archiver writes them like this.
     private func written(_ field: Field) -> ArchiveWriter.Field {
         let value: ArchiveWriter.Value =
             switch (field.name, nodes[field.node]) {

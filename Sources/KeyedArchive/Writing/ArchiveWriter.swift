@@ -1,25 +1,27 @@
 package import PropertyList
 
-/// Writes the archive of a graph, in the order in which Foundation's archiver does.
+/// Writes the archive of a graph, in the same order as Foundation's archiver.
 ///
-/// 1. An object comes before what its fields refer to, and its class record after that. So the root
-///    is UID 1.
-/// 2. An object has one UID, however many refer to it.
-/// 3. The bytes depend on the graph alone, not on the numbers of its nodes. The stack is an array.
+/// 1. An object comes before the objects that its fields refer to, and its class record after them.
+///    So the root is UID 1.
+/// 2. An object has one UID, even if several others refer to it.
+/// 3. The bytes depend only on the graph, not on the numbers of its nodes. The stack is an array.
 ///
-/// Values of JSON and D-Bus, and objects of NSSecureCoding, are written by this type.
+/// Values of JSON and D-Bus, and objects of NSSecureCoding, are written with this type.
 /// ``EncodingWriter`` writes Codable values in the same order, but without an array for each
 /// object.
 package struct ArchiveWriter {
     /// The number of a node.
     package typealias Node = Int
 
-    /// What a node is.
+    /// The kind of a node.
     package enum Content {
-        /// A reference to it is nil.
+        /// Nothing: a reference to it is nil.
         case absent
         case scalar(Scalar)
-        /// An object; the chain is its class and its superclasses.
+        /// An object.
+        ///
+        /// The chain is its class and its superclasses.
         case object(chain: [Text], fields: [Field])
     }
 
@@ -33,22 +35,22 @@ package struct ArchiveWriter {
         }
     }
 
-    /// What is in a field.
+    /// The value of a field.
     package enum Value {
-        /// A number or a boolean itself; a reference to any other scalar.
+        /// A number or a boolean itself, or a reference to any other scalar.
         case scalar(Scalar)
         case inlineString(Text)
         case inlineBytes(ArraySlice<UInt8>)
         case reference(Node?)
-        /// The list of a collection's elements, which is inline.
+        /// The inline list of a collection's elements.
         case elements([Node])
-        /// The same of elements that are strings.
+        /// The inline list of a collection's elements, which are strings.
         case strings([Text])
     }
 
-    /// Something left to do.
+    /// A step that is left to do.
     ///
-    /// When it is done, one property list object is added to `results`.
+    /// It adds one property list object to `results`.
     private enum Step {
         case value(Value)
         case endElements(count: Int)
@@ -57,20 +59,22 @@ package struct ArchiveWriter {
 
     private let content: (Node) -> Content
     private var table = ObjectTable()
-    /// The UIDs of the objects that were begun, by node; 0 for all others.
+    /// The UIDs of the objects that were begun, by node; 0 for the others.
     private var uids: [UInt32]
     private var steps: [Step] = []
     private var results: [ObjectIndex] = []
 
     /// - Parameters:
     ///   - nodeCount: How many nodes there are.
-    ///   - content: Says what a node is. It is asked once for an object.
+    ///   - content: Returns the kind of a node. It is called once for an object.
     package init(nodeCount: Int, content: @escaping (Node) -> Content) {
         self.content = content
         uids = Array(repeating: 0, count: nodeCount)
     }
 
-    /// The archive whose root is a node; nil is nil.
+    /// The archive with a node as its root.
+    ///
+    /// Nil means nil.
     package consuming func archive(root: Node?) -> KeyedArchive {
         archive(top: [Field(name: "root", value: .reference(root))])
     }
@@ -121,7 +125,9 @@ extension ArchiveWriter {
         }
     }
 
-    /// Refers to a node, which is written now if it was not before.
+    /// Refers to a node.
+    ///
+    /// It is written now if this was not done before.
     private mutating func refer(to node: Node?) {
         guard let node else { return results.append(table.reference(to: .null)) }
         guard uids[node] == 0 else {
@@ -133,7 +139,7 @@ extension ArchiveWriter {
         case .scalar(let scalar):
             results.append(table.reference(to: scalar))
         case .object(let chain, let fields):
-            // It takes its UID before its fields are done.
+            // It gets its UID before its fields are written.
             let uid = table.reserve()
             uids[node] = UInt32(uid)
             steps.append(.endObject(uid: uid, chain: chain, fields: fields))

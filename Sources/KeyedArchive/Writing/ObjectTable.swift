@@ -11,33 +11,32 @@ package enum Scalar {
     case date(Double)
 }
 
-/// The `$objects` of an archive that is being written, and the property list around it.
+/// The `$objects` of an archive that is being written, and the property list around them.
 ///
 /// 1. `$objects` begins with `$null`, so that UID 0 is nil.
 /// 2. Equal strings, numbers, data and dates are one object, and so are the records of one class.
 ///    An object of a class is shared only if the caller refers to its UID twice.
-/// 3. The UIDs, and so the bytes, depend on the order of the calls alone.
-/// 4. What is written has the invariants of ``KeyedArchive``: every UID that is referred to was
-///    reserved or given here, every dictionary in `$objects` comes from `define` or is a class
-///    record, and no scalar is a UID. Callers give different names to the fields of an object.
+/// 3. The UIDs, and so the bytes, depend only on the order of the calls.
+/// 4. The result has the invariants of ``KeyedArchive``: every UID in a reference was reserved or
+///    given here, every dictionary in `$objects` comes from `define` or is a class record, and no
+///    scalar is a UID. Callers must give different names to the fields of an object.
 package struct ObjectTable {
-    /// The number of a class in its table.
+    /// The number of a class in the table.
     typealias ClassNumber = Int
 
     private struct ClassRecord {
         let chain: [Text]
-        /// The property list object that refers to the record, once it was written.
+        /// The property list object that refers to the record, after it was written.
         var reference: ObjectIndex?
     }
 
-    /// Up to this number, classes are searched one by one.
+    /// Up to this number, classes are searched linearly.
     private static let searchLimit = 8
 
     private(set) var list = PropertyListWriter()
     /// The entries of `$objects`.
     private var objects: [ObjectIndex]
-    /// For each scalar of `$objects`, by its object of the property list: the object that refers to
-    /// it.
+    /// For each scalar of `$objects`, by its property list object: the object that refers to it.
     private var references: [ObjectIndex?] = []
     private var classes: [ClassRecord] = []
     private var classNumbers: [[Text]: ClassNumber] = [:]
@@ -47,12 +46,12 @@ package struct ObjectTable {
         objects = [list.add(string: "$null")]
     }
 
-    /// Reserves memory for a number of objects.
+    /// Reserves memory for this many objects.
     mutating func reserveCapacity(_ count: Int) {
         list.reserveCapacity(count)
     }
 
-    /// Takes the next UID, for an object that is defined later.
+    /// Reserves the next UID, for an object that is defined later.
     package mutating func reserve() -> UInt64 {
         objects.append(objects[0])
         return UInt64(objects.count - 1)
@@ -61,14 +60,14 @@ package struct ObjectTable {
     /// Defines the object of a reserved UID: its class with the superclasses, and its fields, which
     /// come from the functions below.
     ///
-    /// A new class gets a UID for its record here.
+    /// A new class also gets a UID for its record.
     package mutating func define(
         _ uid: UInt64, chain: [Text], names: [Text], values: [ObjectIndex]
     ) {
         objects[Int(uid)] = object(chain: chain, names: names, values: values)
     }
 
-    /// The same for a class whose number is known, and names that ``key(_:)`` gave.
+    /// The same for a class by its number, and names from ``key(_:)``.
     mutating func define(
         _ uid: UInt64, _ number: ClassNumber, keys: ArraySlice<ObjectIndex>,
         values: ArraySlice<ObjectIndex>
@@ -76,7 +75,9 @@ package struct ObjectTable {
         objects[Int(uid)] = object(number, keys: keys, values: values)
     }
 
-    /// The number of a class with its superclasses; nothing is written for it yet.
+    /// The number of a class with its superclasses.
+    ///
+    /// Nothing is written for it yet.
     mutating func classNumber(of chain: [Text]) -> ClassNumber {
         if classes.count <= Self.searchLimit {
             if let number = classes.firstIndex(where: { $0.chain == chain }) { return number }
@@ -91,7 +92,7 @@ package struct ObjectTable {
         return classes.count - 1
     }
 
-    /// A field's name, for an object that is about to be defined.
+    /// The name of a field, for the object that is defined next.
     mutating func key(_ name: Text) -> ObjectIndex {
         // The name that all objects have is written first.
         _ = keyOfClass()
@@ -99,7 +100,7 @@ package struct ObjectTable {
     }
 }
 
-// MARK: What fields hold
+// MARK: Values of fields
 
 extension ObjectTable {
     /// A reference to an object.
@@ -107,18 +108,21 @@ extension ObjectTable {
         list.add(uid: uid)
     }
 
-    /// A reference to the one object that the scalar is; for null, to nothing.
+    /// A reference to the single object of the scalar.
+    ///
+    /// Null becomes a reference to nothing.
     package mutating func reference(to scalar: Scalar) -> ObjectIndex {
         if case .null = scalar { return list.add(uid: 0) }
         return reference(toScalar: add(scalar))
     }
 
-    /// A reference to the one object that a string is, which is given in UTF-8.
+    /// A reference to the single object of a string, which is given in UTF-8.
     mutating func reference(toText utf8: ArraySlice<UInt8>) -> ObjectIndex {
         reference(toScalar: list.add(utf8: utf8))
     }
 
-    /// A number or a boolean itself; a reference to all else, as `encodeObject:` writes it.
+    /// A number or a boolean itself, or a reference to any other scalar, as `encodeObject:` writes
+    /// it.
     package mutating func field(_ scalar: Scalar) -> ObjectIndex {
         switch scalar {
         case .boolean, .integer, .real: add(scalar)
@@ -126,22 +130,22 @@ extension ObjectTable {
         }
     }
 
-    /// A string that is inline.
+    /// An inline string.
     package mutating func inlineString(_ string: Text) -> ObjectIndex {
         list.add(string: string)
     }
 
-    /// Bytes that are inline.
+    /// Inline bytes.
     package mutating func inlineBytes(_ bytes: ArraySlice<UInt8>) -> ObjectIndex {
         list.add(bytes: bytes)
     }
 
-    /// The list of a collection's elements, which is inline.
+    /// The inline list of a collection's elements.
     package mutating func elements(_ elements: [ObjectIndex]) -> ObjectIndex {
         list.add(elements: elements[...])
     }
 
-    /// The same of a part of a larger list.
+    /// The inline list of a part of a larger list.
     package mutating func elements(_ elements: ArraySlice<ObjectIndex>) -> ObjectIndex {
         list.add(elements: elements)
     }
@@ -152,7 +156,7 @@ extension ObjectTable {
 extension ObjectTable {
     /// The archive whose `$top` has these entries.
     package consuming func finish(top names: [Text], _ values: [ObjectIndex]) -> KeyedArchive {
-        // The bytes have the order of these calls.
+        // The order of these calls determines the bytes.
         let topKeys = names.map { list.add(string: $0) }
         let version = list.add(integer: KeyedArchive.version)
         let archiver = list.add(string: "NSKeyedArchiver")
@@ -198,7 +202,7 @@ extension ObjectTable {
         let uid = UInt64(objects.count)
         objects.append(scalar)
         if scalar == objects[0] {
-            // A reference to the plain string `$null` is nil, so this one has to be an object.
+            // A reference to the plain string `$null` means nil, so this string must be an object.
             objects[Int(uid)] = object(
                 chain: ClassChain.of("NSString"), names: ["NS.string"], values: [scalar])
         }
@@ -241,11 +245,11 @@ extension ObjectTable {
     }
 }
 
-/// The class and its superclasses, as a class record has them in `$classes`.
+/// A class and its superclasses, as in `$classes` of a class record.
 package enum ClassChain {
     /// The classes between a known class and NSObject.
     ///
-    /// All other classes are taken for direct subclasses of NSObject.
+    /// All other classes are treated as direct subclasses of NSObject.
     private static let superclasses: [Text: [Text]] = [
         "NSMutableArray": ["NSArray"],
         "NSMutableAttributedString": ["NSAttributedString"],
@@ -271,11 +275,11 @@ package enum ClassChain {
 }
 
 extension KeyedArchive {
-    /// The archive that one of this module's writers made.
+    /// Makes an archive from the output of one of this module's writers.
     ///
-    /// Nothing is checked again: ``PropertyListWriter`` keeps the invariants of ``PropertyList``,
-    /// and ``ObjectTable`` those of an archive. Debug builds check this. A broken invariant would
-    /// not break memory safety.
+    /// It is not validated again: ``PropertyListWriter`` ensures the invariants of
+    /// ``PropertyList``, and ``ObjectTable`` those of an archive. Debug builds check this. A broken
+    /// invariant would not break memory safety.
     init(written list: PropertyList) {
         do {
             let root = try RootEntries(of: list)

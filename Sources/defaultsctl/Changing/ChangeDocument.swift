@@ -5,7 +5,8 @@ import KeyedArchive
 import PropertyList
 import ValuePaths
 
-/// Edits that are written down one a line: as JSON objects, or as the commands that make them.
+/// Edits from a document with one edit on each line: as JSON objects, or as the commands that make
+/// them.
 ///
 /// ```
 /// {"domain": "org.example.Game", "key": "PlaySound", "value": true}
@@ -25,8 +26,8 @@ struct ChangeDocument {
     ///
     /// - Parameters:
     ///   - text: In UTF-8.
-    ///   - name: Of its file, for errors.
-    /// - Throws: `ToolError` with the line of what is wrong; then nothing of it is to be done.
+    ///   - name: The file's name, for errors.
+    /// - Throws: `ToolError` with the line of the error. Then none of the edits may be made.
     init(_ text: [UInt8], name: String) throws {
         self.name = name
         var rest = text.dropFirst(text.starts(with: Self.byteOrderMark) ? 3 : 0)
@@ -46,9 +47,10 @@ struct ChangeDocument {
         }
     }
 
-    /// What is wrong with a domain, with the line that first names it, or the key that is refused.
+    /// The error of a domain, with the line that first names the domain, or of a key, with its
+    /// line.
     ///
-    /// - Parameter remark: What became of the changes of other domains; nil where none was made.
+    /// - Parameter remark: What happened to the changes of other domains; nil if none were made.
     func failure(of edits: DomainEdits, _ error: any Error, _ remark: String? = nil) -> ToolError {
         let failed = error as? DomainEdits.KeyFailure
         let line = failed.flatMap { edits.lines[$0.key] } ?? edits.line
@@ -75,13 +77,14 @@ struct ChangeDocument {
         let command = try Defaultsctl.command(words)
         guard let command = command as? any EditingCommand else {
             throw ShellWords.Failure(
-                message: "'\(words[0].inBrief)' is no change: there are write and delete")
+                message: "'\(words[0].inBrief)' is not a change. Use write or delete")
         }
         try command.addEdits(to: &self)
     }
 
-    /// Takes a `write` without options, as nearly all are, in a part of the time that the parsing of
-    /// options takes.
+    /// Takes a `write` without options.
+    ///
+    /// Nearly all lines are like this, and parsing options would take much longer.
     private mutating func takePlainWrite(_ words: [String]) throws -> Bool {
         guard words[0] == Write.verb else { return false }
         let arranged = try CommandWords.arranged(words)
@@ -93,7 +96,8 @@ struct ChangeDocument {
 
     /// Adds an edit to those of its domain.
     ///
-    /// - Throws: `ToolError` where no key can be named so, or its generation is expected to be two.
+    /// - Throws: `ToolError` if the key is invalid, or if it is expected to have two different
+    ///   generations.
     mutating func add(
         _ edit: Edit, of key: String, in domain: String, ifStillAt generation: UInt64? = nil
     ) throws {
@@ -105,7 +109,7 @@ struct ChangeDocument {
         try domains[place].add(edit, of: key, ifStillAt: generation, line: line)
     }
 
-    /// What may stand before a verb.
+    /// The words that may come before a verb.
     private static let programs: Set = ["defaultsctl", "defaults"]
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let newline = UInt8(ascii: "\n")
@@ -127,18 +131,20 @@ struct ChangeDocument {
     }
 }
 
-/// A verb that edits keys, also as a line of a document.
+/// A verb that edits keys, which may also be a line of a document.
 protocol EditingCommand {
     func addEdits(to document: inout ChangeDocument) throws
 }
 
-/// An edit as a JSON object: `domain`, `key`, and `value` or `"remove": true`; with `path` of a part
-/// of the value, with `ifGeneration` only while the key has that generation.
+/// An edit as a JSON object: `domain`, `key`, and `value` or `"remove": true`.
+///
+/// `path` names a part of the value. With `ifGeneration` the edit is made only if the key still has
+/// that generation.
 struct ChangeObject {
     let domain: String
     let key: String
     let edit: Edit
-    /// The generation that the key must still have; nil where that does not matter.
+    /// The generation that the key must still have; nil if any will do.
     let generation: UInt64?
 
     struct Failure: Error, CustomStringConvertible {
@@ -154,7 +160,7 @@ struct ChangeObject {
         if let other = names.names.first(where: { !Self.members.contains($0) }) {
             throw Failure(
                 description:
-                    "'\(other.onOneLine)' is no member of a change; there are domain, key, "
+                    "'\(other.onOneLine)' is not a member of a change. The members are domain, key, "
                     + "value, remove, path and ifGeneration.")
         }
         func member(_ name: String) throws -> KeyedArchive? {
@@ -168,7 +174,8 @@ struct ChangeObject {
             value: member("value"), isRemoval: member("remove")?.jsonText() == "true", at: path)
         generation = try member("ifGeneration").map {
             guard let generation = UInt64(try $0.jsonText()) else {
-                throw Failure(description: "\"ifGeneration\" must be a number, of 0 or more.")
+                throw Failure(
+                    description: "\"ifGeneration\" must be an integer that is not negative.")
             }
             return generation
         }
@@ -180,7 +187,7 @@ struct ChangeObject {
         switch (value, isRemoval) {
         case (let value?, false): Edit.setting(path, to: value)
         case (nil, true): Edit.removing(path)
-        default: throw Failure(description: "A change has either \"value\" or \"remove\": true.")
+        default: throw Failure(description: "A change needs either \"value\" or \"remove\": true.")
         }
     }
 
@@ -188,13 +195,13 @@ struct ChangeObject {
         var string = LoneString()
         try? archive?.render(into: &string)
         guard let text = string.text?.description else {
-            throw Failure(description: "A change has a \"\(name)\", which is a string.")
+            throw Failure(description: "A change needs a \"\(name)\", which must be a string.")
         }
         return text
     }
 }
 
-/// The names of the members of a JSON object, which has no others in it that count.
+/// The names of the members of a JSON object, without those of objects inside it.
 private struct MemberNames: OnlookingSink {
     private(set) var names: Set<String> = []
     private var depth = 0

@@ -3,50 +3,52 @@ import DefaultsClient
 import DefaultsProtocol
 import KeyedArchive
 
-/// When a change is done, and what is reported about it.
+/// Options for when a change is done, and what is reported about it.
 struct ChangeOptions: ParsableArguments {
     @Flag(help: "Wait until the change is on disk.")
     var wait = false
 
-    @Flag(help: "Print 'changed', or 'unchanged' if nothing had to be changed.")
+    @Flag(help: "Print 'changed' or 'unchanged'.")
     var changed = false
 
-    /// Refuses what is for all changes of a document, in a line of it.
+    /// Refuses options that apply to a whole document in a line of it.
     func refuseInDocument() throws(ToolError) {
         if wait { throw .waitInDocument }
         if changed { throw .changedInDocument }
     }
 
-    /// Waits where that is asked for, and tells.
+    /// Waits for the disk and reports, if the options say so.
     func finish(_ isChanged: Bool, on defaults: RemoteDefaults) async throws {
         if wait { try await defaults.synchronize() }
         try tell(isChanged)
     }
 
-    /// Tells whether something was changed, where that is asked for.
+    /// Reports whether something was changed, if the options say so.
     func tell(_ isChanged: Bool) throws {
         if changed { try SafeOutput.print(isChanged ? "changed" : "unchanged") }
     }
 }
 
-/// On what a change of a key depends.
+/// The condition for a change of a key.
 struct ExpectationOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Change nothing unless the key still has this generation; 0 is a key that is not there.",
+            "Change nothing unless the key still has this generation; 0 means a missing key.",
             valueName: "number"))
     var ifGeneration: UInt64?
 }
 
-/// What becomes of keys that the administrator has locked.
+/// What happens to keys that the administrator has locked.
 struct LockOption: ParsableArguments {
-    @Flag(help: "Leave locked keys as they are; otherwise one refuses the whole change.")
+    @Flag(
+        help: "Leave locked keys as they are. Without this, a locked key refuses the whole change.")
     var skipLocked = false
 
-    /// Whether a key that the layer lacks is locked, and is to be left as it is.
+    /// Whether a key that the layer does not have is locked, and locked keys are to be left as they
+    /// are.
     ///
-    /// - Throws: ``LockedKey`` if locked keys are not to be left: that the key is not found would be
-    ///   half of the truth, as one value of it holds.
+    /// - Throws: ``LockedKey`` if locked keys are not to be left. "Not found" would be misleading,
+    ///   because the key has a value in the managed layer.
     func holds(_ key: String, in domain: String, of defaults: RemoteDefaults) async throws -> Bool {
         guard skipLocked else {
             try await defaults.checkLocks(of: [key], in: domain)
@@ -55,7 +57,9 @@ struct LockOption: ParsableArguments {
         return try await !skipped(of: [key], in: domain, of: defaults).isEmpty
     }
 
-    /// The keys that are to be left as they are; standard error names them.
+    /// The keys that are left as they are.
+    ///
+    /// Standard error names them.
     func skipped(
         of keys: some Sequence<String>, in domain: String, of defaults: RemoteDefaults
     ) async throws -> Set<String> {
@@ -66,19 +70,20 @@ struct LockOption: ParsableArguments {
             Complaint.say(
                 "'\(first.inBrief)'\(others) of \(domain.onOneLine) "
                     + "\(locked.count > 1 ? "are" : "is") locked by the administrator, and "
-                    + "\(locked.count > 1 ? "were" : "was") left as before.")
+                    + "\(locked.count > 1 ? "were" : "was") left unchanged.")
         }
         return Set(locked)
     }
 }
 
-/// Changes that depend on what is there.
+/// Changes that depend on the current values.
 extension RemoteDefaults {
-    /// How often such a change is tried while others change the same keys; each time one of them
-    /// succeeds.
+    /// How often such a change is tried while other programs change the same keys.
+    ///
+    /// Each failed attempt means that another program's change has succeeded.
     private static var mostAttempts: Int { 100 }
 
-    /// Does again what another's change meanwhile has made void.
+    /// Tries again if another program has made a change meanwhile.
     func retrying<Result>(_ attempt: () async throws -> Result) async throws -> Result {
         for _ in 1..<Self.mostAttempts {
             do {
@@ -90,7 +95,9 @@ extension RemoteDefaults {
         return try await attempt()
     }
 
-    /// Gives a key another name; a value that has that name already is replaced, as on macOS.
+    /// Renames a key.
+    ///
+    /// Like on macOS, an existing value under the new name is replaced.
     func move(_ key: String, to newKey: String, in domain: String) async throws {
         try await retrying {
             let (archive, generation) = try await archive(forKey: key, in: domain)
@@ -103,7 +110,7 @@ extension RemoteDefaults {
         }
     }
 
-    /// The archive of a key and its generation; nil and 0 where there is none.
+    /// The archive of a key and its generation; nil and 0 if the key does not exist.
     func archiveIfThere(
         forKey key: String, in domain: String
     ) async throws -> (archive: KeyedArchive?, generation: UInt64) {

@@ -13,14 +13,14 @@ struct DomainEdits {
     private(set) var lines: [String: Int] = [:]
     /// Whether to wait until the change is on disk.
     var isDurable = false
-    /// One edit a key, in the order in which the keys were first named.
+    /// One edit for each key, in the order in which the keys were first named.
     private var edits: [String: Edit] = [:]
     private var keys: [String] = []
     /// The generations that the user expects keys to have.
     private var expected: [String: UInt64] = [:]
 
-    /// The most bytes of archives and names that one change can have: what D-Bus carries, less what
-    /// stands around them.
+    /// The most bytes of archives and names that one change can have: the limit of D-Bus, minus
+    /// some room for the rest of the message.
     private static let mostBytes = 60 << 20
 
     init(of domain: String, line: Int = 0) {
@@ -28,13 +28,16 @@ struct DomainEdits {
         self.line = line
     }
 
-    /// Adds an edit of a key, which is made after those that were added before.
+    /// Adds an edit of a key.
+    ///
+    /// It is made after those that were added before.
     ///
     /// - Parameters:
-    ///   - generation: The one that the key must still have, 0 where it must be absent; nil where that
-    ///     does not matter.
-    ///   - line: The line of a document that it stands in.
-    /// - Throws: `ToolError` where no key can be named so, or its generation is expected to be two.
+    ///   - generation: The generation that the key must still have, or 0 if it must be absent; nil
+    ///     if any will do.
+    ///   - line: Its line in the document.
+    /// - Throws: `ToolError` if the key is invalid, or if it is expected to have two different
+    ///   generations.
     mutating func add(
         _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil, line: Int = 0
     ) throws(ToolError) {
@@ -59,16 +62,17 @@ struct DomainEdits {
 // MARK: Checking
 
 extension DomainEdits {
-    /// What is wrong with the edit of one key.
+    /// The error of the edit of one key.
     struct KeyFailure: Error {
         let key: String
         let reason: any Error
     }
 
-    /// Asks the service whether there can be such a domain, and whether it would take these changes
-    /// now; nothing is changed.
+    /// Asks the service whether the domain is valid and whether it would accept these changes now.
     ///
-    /// - Throws: ``KeyFailure`` where it is one key that is refused.
+    /// Nothing is changed.
+    ///
+    /// - Throws: ``KeyFailure`` if one key is the reason.
     func check(with defaults: RemoteDefaults) async throws {
         if LayerName.isReadOnly(domain) {
             throw ToolError.readOnly(domain)
@@ -85,7 +89,7 @@ extension DomainEdits {
         _ = try await transaction(on: defaults, against: nil)
     }
 
-    /// The first key that has another generation than expected; nil where none has any more.
+    /// The first key whose generation differs from the expected one; nil if there is none by now.
     private func failedExpectation(with defaults: RemoteDefaults) async -> KeyFailure? {
         for key in keys where expected[key] != nil {
             do {
@@ -97,7 +101,7 @@ extension DomainEdits {
         return nil
     }
 
-    /// Has the service compare generations, by a transaction that changes nothing.
+    /// Has the service compare generations, with a transaction that changes nothing.
     private func checkExpectations(
         of keys: [String], with defaults: RemoteDefaults
     ) async throws {
@@ -111,14 +115,14 @@ extension DomainEdits {
 // MARK: Making
 
 extension DomainEdits {
-    /// Makes all of them.
+    /// Makes all edits.
     ///
-    /// What others change meanwhile is not lost: an edit of a value that is not there any more is
-    /// made again on the one that is.
+    /// If another program changes a value meanwhile, the edit is repeated on the new value, so no
+    /// change is lost.
     ///
-    /// - Parameter isCompared: Whether it is to be known what was changed; what is there is read
-    ///   first then, and the change depends on it.
-    /// - Throws: `DefaultsError` with `conflict` where a key has not the generation that is expected.
+    /// - Parameter isCompared: Whether to find out what was changed. If so, the current values are
+    ///   read first, and the change depends on them.
+    /// - Throws: `DefaultsError` with `conflict` if a key does not have the expected generation.
     @discardableResult
     func apply(
         to defaults: RemoteDefaults, comparing isCompared: Bool = false
@@ -134,7 +138,7 @@ extension DomainEdits {
                     removals: Set(transaction.removals),
                     replaced: snapshot?.valuesReplaced(by: transaction) ?? [:])
             } catch let error as DefaultsError where error.code == .conflict {
-                // A conflict with what the user expects is no matter of trying again.
+                // If the user's own expectation does not hold, trying again does not help.
                 do {
                     try await checkExpectations(of: keys, with: defaults)
                 } catch let error as DefaultsError where error.code == .conflict {
@@ -145,10 +149,10 @@ extension DomainEdits {
         }
     }
 
-    /// The transaction that does this to what is there now.
+    /// Makes the transaction that applies the edits to the current values.
     ///
-    /// - Parameter snapshot: What was read before, and must still be there; nil where only what an
-    ///   edit is made of must.
+    /// - Parameter snapshot: The values that were read before, which must still be there. If it is
+    ///   nil, only values that an edit is based on must still be there.
     private func transaction(
         on defaults: RemoteDefaults, against snapshot: DomainSnapshot?
     ) async throws -> DefaultsTransaction {
@@ -181,18 +185,18 @@ extension DomainEdits {
     }
 }
 
-/// A conflict with a generation that the user has named.
+/// A conflict with a generation that the user has given.
 struct Unexpected: Error {
     let conflict: DefaultsError
 }
 
-/// Keys of a domain as they were at one moment.
+/// The keys of a domain at one moment.
 private struct DomainSnapshot {
-    /// What a change must find for the snapshot to be what it replaces.
+    /// What must still hold when the change is made, so that it replaces these values.
     let expected: [String: UInt64]
     private let values: [String: KeyedArchive]
 
-    /// More keys than this are read as the whole domain.
+    /// If there are more keys than this, the whole domain is read.
     private static let mostSingleKeys = 64
 
     init(of keys: [String], in domain: String, _ defaults: RemoteDefaults) async throws {
@@ -212,7 +216,8 @@ private struct DomainSnapshot {
         (self.values, self.expected) = (values, expected)
     }
 
-    /// The keys that a transaction gives another value or removes, each with what it had.
+    /// The keys that a transaction sets to a different value or removes, each with its value
+    /// before.
     func valuesReplaced(by transaction: DefaultsTransaction) -> [String: KeyedArchive?] {
         var replaced: [String: KeyedArchive?] = [:]
         for (key, archive) in transaction.values
@@ -226,20 +231,20 @@ private struct DomainSnapshot {
     }
 }
 
-/// Edits of a domain that were made.
+/// Edits of a domain that have been made.
 struct MadeEdits {
     let domain: String
     /// The line of a document that first names the domain.
     let line: Int
     fileprivate let generation: UInt64
     fileprivate let removals: Set<String>
-    /// The keys that have another value now, each with the one before; nil for none.
+    /// The keys that have changed, each with its value before; nil if there was none.
     fileprivate let replaced: [String: KeyedArchive?]
 
-    /// Whether anything is another than before, where that was compared.
+    /// Whether anything has changed, if that was compared.
     var isChanged: Bool { !replaced.isEmpty }
 
-    /// Makes everything as it was, unless somebody has changed it meanwhile.
+    /// Restores the values before, unless another program has changed them meanwhile.
     func undo(on defaults: RemoteDefaults) async throws {
         guard isChanged else { return }
         var transaction = DefaultsTransaction()
@@ -251,14 +256,14 @@ struct MadeEdits {
     }
 }
 
-/// What becomes of the value of one key.
+/// The change of the value of one key.
 enum Edit {
     case set(KeyedArchive)
     case remove
-    /// Makes the new value of the one that is there; of nil where there is none.
+    /// Makes the new value from the current one; its argument is nil if there is none.
     case change((KeyedArchive?) throws -> KeyedArchive)
 
-    /// There is no value that a part could be changed of.
+    /// There is no value that has parts to change.
     struct NothingThere: Error {}
 
     /// The edit that sets a value, or a part of it.
@@ -272,7 +277,7 @@ enum Edit {
 
     /// The edit that removes a key, or a part of its value.
     ///
-    /// - Parameter isLenient: Whether a part that is not there counts as removed.
+    /// - Parameter isLenient: Whether removing a missing part counts as success.
     static func removing(_ path: ValuePath?, isLenient: Bool = false) -> Edit {
         guard let path else { return .remove }
         return .change { archive in
@@ -286,7 +291,7 @@ enum Edit {
         }
     }
 
-    /// The edit that does what this one does, and then the next.
+    /// The edit that makes this one and then the next.
     func followed(by next: Edit) -> Edit {
         guard case .change(let change) = next else { return next }
         return switch self {

@@ -1,6 +1,7 @@
-/// The words of a command as a POSIX shell splits it, where it needs to expand nothing.
+/// Splits a command into words as a POSIX shell does, if nothing needs to be expanded.
 ///
-/// It reads bytes: what a shell gives a meaning to is ASCII, also before a combining character.
+/// It reads bytes, because all characters with a meaning to a shell are ASCII, even before a
+/// combining character.
 ///
 /// See [Quoting](https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_02).
 struct ShellWords {
@@ -15,7 +16,8 @@ struct ShellWords {
     private static let newline = UInt8(ascii: "\n")
     private static let backslash = UInt8(ascii: "\\")
 
-    /// Takes the first command off a text: all up to the first line break that is not quoted.
+    /// Takes the first command off a text: everything up to the first line break that is not
+    /// quoted.
     static func popCommand(of text: inout ArraySlice<UInt8>) throws(Failure) -> [String] {
         var shell = ShellWords(rest: text)
         defer { text = shell.rest }
@@ -47,7 +49,7 @@ struct ShellWords {
     private mutating func end() throws(Failure) {
         guard let bytes = word else { return }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(message: "the bytes in $'...' are no text in UTF-8")
+            throw Failure(message: "the bytes in $'...' are not UTF-8")
         }
         words.append(text)
         word = nil
@@ -73,7 +75,7 @@ struct ShellWords {
             case UInt8(ascii: "\""): return
             case UInt8(ascii: "$"), UInt8(ascii: "`"): throw expansion(byte)
             case Self.backslash:
-                // Within double quotes it stays before all that needs none.
+                // Inside double quotes, the backslash stays before a character that needs none.
                 guard let next = rest.popFirst() else { break }
                 if next == Self.newline { continue }
                 if !"\\\"$`".utf8.contains(next) { append(byte) }
@@ -84,7 +86,7 @@ struct ShellWords {
         throw Failure(message: "a double quote is not closed")
     }
 
-    /// Reads a word with the escapes of C, behind the dollar sign.
+    /// Reads a word with the escapes of C, after the dollar sign.
     private mutating func readDollarQuoted() throws(Failure) {
         rest.removeFirst()
         word = word ?? []
@@ -98,7 +100,7 @@ struct ShellWords {
         throw Failure(message: "a $'...' is not closed")
     }
 
-    /// Reads an escape behind its backslash: a letter for a control character, or an octal number.
+    /// Reads an escape after its backslash: a letter for a control character, or an octal number.
     private mutating func readEscape() throws(Failure) -> UInt8 {
         let digits = rest.prefix(3).prefix { (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }
         if let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
@@ -115,12 +117,12 @@ struct ShellWords {
 
     private mutating func readEscaped() throws(Failure) {
         guard let next = rest.popFirst() else {
-            throw Failure(message: "there is nothing behind the last backslash")
+            throw Failure(message: "there is nothing after the last backslash")
         }
         if next != Self.newline { append(next) }
     }
 
-    /// Takes what a shell would leave as it is in this place, and refuses what it would not.
+    /// Takes a character that a shell would leave as it is here, and refuses others.
     private mutating func readSpecial(_ byte: UInt8) throws(Failure) {
         guard byte == UInt8(ascii: "~") ? word != nil : "[]".utf8.contains(byte) else {
             throw expansion(byte)
@@ -130,8 +132,9 @@ struct ShellWords {
 
     private func expansion(_ byte: UInt8) -> Failure {
         Failure(
-            message: "'\(Character(Unicode.Scalar(byte)))' means something to a shell, which does "
-                + "not read this; quote it with single quotes")
+            message:
+                "'\(Character(Unicode.Scalar(byte)))' is special to a shell, but not supported "
+                + "here; put it in single quotes")
     }
 
     private static let special = Set("$`;&|<>()*?[]~".utf8)

@@ -6,11 +6,11 @@ struct Apply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes many changes at once, all or none.",
         discussion: """
-            Changes are read one a line, as JSON objects or as the commands that make them, \
-            quoted as in a shell. All lines are read, and checked with the service, before the first \
-            change is made. The changes of a domain are one change. If those of a later domain fail \
-            all the same, the earlier ones are undone, and the error says so. If apply itself is killed \
-            half way, the changes of some domains may have been made.
+            Reads one change from each line: a JSON object, or the command that makes the change, \
+            quoted as in a shell. All lines are read and checked with the service before the first \
+            change is made. The changes of one domain are one change. If a later domain fails \
+            nevertheless, the earlier changes are undone, and the error says so. If apply itself \
+            is killed half-way, the changes of some domains may have been made.
 
               {"domain":"org.example.Game","key":"PlaySound","value":true}
               {"domain":"org.example.Game","key":"Volume","remove":true,"ifGeneration":42}
@@ -24,19 +24,21 @@ struct Apply: AsyncParsableCommand {
 
     @OptionGroup var change: ChangeOptions
 
-    /// The most bytes of changes that are read, all of which are in memory at once.
+    /// The most bytes of changes that are read.
+    ///
+    /// All of them are in memory at the same time.
     private static let mostBytes = 256 << 20
 
     func run() async throws {
         try await reportingFailure {
-            // What cannot be read needs no service.
+            // Invalid input is reported without the service.
             let document = try read()
             try await ServiceSession.run { try await apply(document, to: $0) }
         }
     }
 
     private func apply(_ document: ChangeDocument, to defaults: RemoteDefaults) async throws {
-        // What is refused is refused before the first change.
+        // All checks come before the first change.
         for edits in document.domains {
             do {
                 try await edits.check(with: defaults)
@@ -44,7 +46,7 @@ struct Apply: AsyncParsableCommand {
                 throw document.failure(of: edits, error)
             }
         }
-        // What is to be undone or reported has to be compared.
+        // To undo or to report changes, the values must be compared.
         let isCompared = change.changed || document.domains.count > 1
         var made: [MadeEdits] = []
         for edits in document.domains {
@@ -54,14 +56,14 @@ struct Apply: AsyncParsableCommand {
                 throw document.failure(of: edits, error, await undo(made, on: defaults))
             }
         }
-        // After all of them: a disk that refuses takes back nothing that was made.
+        // This comes last: if the disk refuses, the changes are still made.
         if change.wait { try await defaults.synchronize() }
         try change.tell(made.contains(where: \.isChanged))
     }
 
-    /// Undoes what was made, the last first.
+    /// Undoes the changes that were made, the last one first.
     ///
-    /// - Returns: What became of it, in sentences; nil where nothing was made.
+    /// - Returns: What happened, in sentences; nil if no change was made.
     private func undo(_ made: [MadeEdits], on defaults: RemoteDefaults) async -> String? {
         var (undone, kept): ([String], [String]) = ([], [])
         for edits in made.filter(\.isChanged).reversed() {
@@ -71,12 +73,12 @@ struct Apply: AsyncParsableCommand {
                 undone.append(name)
             } catch {
                 let reason = ToolError(error).fact
-                kept.append("What was changed in \(name) could not be undone: \(reason)")
+                kept.append("The changes in \(name) could not be undone: \(reason)")
             }
         }
         let sentence = undone.reversed().joined(separator: ", ")
         let sentences =
-            (undone.isEmpty ? [] : ["What was changed in \(sentence) was undone."]) + kept
+            (undone.isEmpty ? [] : ["The changes in \(sentence) were undone."]) + kept
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
@@ -85,7 +87,7 @@ struct Apply: AsyncParsableCommand {
         do {
             let bytes = try InputFile.contents(of: file, limit: Self.mostBytes)
             guard String(validating: bytes, as: UTF8.self) != nil else {
-                throw ToolError.input(name, "It is no text in UTF-8.")
+                throw ToolError.input(name, "It is not UTF-8 text.")
             }
             return try ChangeDocument(bytes, name: name)
         } catch let failure as InputFile.Failure {

@@ -3,7 +3,9 @@ import DefaultsClient
 @preconcurrency import Glibc
 import SystemCalls
 
-/// `defaultsctl backup`: copies of everything, which the daemon also makes once a day.
+/// `defaultsctl backup`: backups of everything.
+///
+/// The daemon also makes one every day.
 struct BackupCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Lists, makes and restores backups.",
@@ -12,9 +14,9 @@ struct BackupCommands: AsyncParsableCommand {
     struct List: ServiceCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists the backups, the newest first.",
-            discussion: "Each with its name, local time, generation, size in bytes and kind.")
+            discussion: "Each line shows the name, local time, generation, size in bytes and kind.")
 
-        @Flag(help: "Print a JSON array; dates are as in ISO 8601, in UTC.")
+        @Flag(help: "Print a JSON array. Dates are in ISO 8601 and UTC.")
         var json = false
 
         func run(with defaults: RemoteDefaults) async throws {
@@ -54,35 +56,36 @@ struct BackupCommands: AsyncParsableCommand {
 
     struct Restore: ServiceCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes everything, or some domains, as in a backup.",
+            abstract: "Restores everything, or some domains, from a backup.",
             discussion: """
-                Applications see it at once, as changes. Before the first change a backup of what is \
-                there is made: restoring that one undoes it. 'latest' is the newest backup that was not made \
-                for undoing. The file of a backup may be of another machine. Locked keys are left as \
-                they are. Everything is on disk when it returns. Exit status: 0, or 1; then a domain \
-                may have been restored and another not, and the error says how many keys were.
+                Applications see the restored values at once, as changes. Before the first change, \
+                a backup of the current values is made. Restore that backup to undo the \
+                restoration. 'latest' is the newest backup that was not made for undoing. The file \
+                of a backup may come from another machine. Locked keys are left unchanged. When \
+                the command returns, everything is on disk. Exit status: 0, or 1 if it failed; \
+                some domains may then have been restored, and the error says how many keys.
                 """)
 
         @Argument(
             help: ArgumentHelp(
-                "The backup: its name, the beginning of it, 'latest', or a file with a / or .db.",
+                "The backup: its name, the start of its name, 'latest', or a file with a / or .db.",
                 valueName: "backup"))
         var name: String
 
         @Option(
             parsing: .unconditionalSingleValue,
             help: ArgumentHelp(
-                "Restore this domain alone, in all its layers; can be given several times.",
+                "Restore only this domain, in all its layers. Can be given several times.",
                 valueName: "domain"))
         var domain: [String] = []
 
-        @Flag(help: "Change nothing, and print what would be changed.")
+        @Flag(help: "Change nothing, and print what would change.")
         var dryRun = false
 
         @Flag(help: "Print a JSON object.")
         var json = false
 
-        @Flag(help: "Print 'changed', or 'unchanged' if nothing had to be changed.")
+        @Flag(help: "Print 'changed' or 'unchanged'.")
         var changed = false
 
         @Flag(help: "Accepted for consistency: a restore always waits for the disk.")
@@ -93,11 +96,11 @@ struct BackupCommands: AsyncParsableCommand {
 
         func validate() throws {
             if json, changed {
-                throw ValidationError("--json tells what --changed does; give one.")
+                throw ValidationError("--json includes what --changed prints. Give one of them.")
             }
             if dryRun, changed {
                 throw ValidationError(
-                    "--dry-run changes nothing, so --changed has no answer; give one.")
+                    "--dry-run changes nothing, so --changed has no meaning. Give one of them.")
             }
         }
 
@@ -112,7 +115,7 @@ struct BackupCommands: AsyncParsableCommand {
             try SafeOutput.print(dryRun ? Self.plan(source, outcome) : Self.text(source, outcome))
         }
 
-        /// - Returns: What was restored, as messages name it, and what came of it.
+        /// - Returns: The name of what was restored, for messages, and the outcome.
         private func restore(
             _ domains: [String], on defaults: RemoteDefaults
         ) async throws -> (source: String, outcome: RestorationOutcome) {
@@ -125,7 +128,7 @@ struct BackupCommands: AsyncParsableCommand {
                 )
             }
             let backup = try find(in: try await defaults.backups())
-            // An older service knows the whole alone.
+            // An older service can only restore everything.
             let outcome =
                 domains.isEmpty && !dryRun
                 ? try await defaults.restoreBackup(backup.name)
@@ -134,7 +137,7 @@ struct BackupCommands: AsyncParsableCommand {
             return (backup.name, outcome)
         }
 
-        /// The path as the service finds the file, which has another working directory.
+        /// The absolute path, because the service has another working directory.
         private static func realPath(of path: String) throws(ToolError) -> String {
             let file: String
             do throws(SystemError) {
@@ -143,13 +146,13 @@ struct BackupCommands: AsyncParsableCommand {
                 throw .input(path, "It cannot be read: \(error.reason).")
             }
             guard FileStatus.ifAny(file)?.kind == .regular else {
-                throw .input(path, "It is no regular file, and so no backup.")
+                throw .input(path, "It is not a regular file, so it cannot be a backup.")
             }
             return file
         }
 
         private func find(in backups: [RemoteBackup]) throws -> RemoteBackup {
-            // Every name begins with nothing.
+            // Every name begins with an empty text.
             guard !name.isEmpty else { throw ToolError.noBackup(name) }
             let found =
                 name == "latest"
@@ -163,7 +166,7 @@ struct BackupCommands: AsyncParsableCommand {
     }
 }
 
-// MARK: What a restoration has changed
+// MARK: The outcome of a restoration
 
 extension BackupCommands.Restore {
     private static func text(_ source: String, _ outcome: RestorationOutcome) -> String {
@@ -176,7 +179,7 @@ extension BackupCommands.Restore {
         if !outcome.undo.isEmpty { return "to undo: defaultsctl backup restore \(outcome.undo)" }
         return outcome.set == 0 && outcome.removed == 0
             ? "nothing had to be changed, so there is nothing to undo"
-            : "the database was damaged, and there is no backup that undoes this"
+            : "the database was damaged, so there is no backup that can undo this"
     }
 
     private static func plan(_ source: String, _ outcome: RestorationOutcome) -> String {
@@ -199,13 +202,13 @@ extension BackupCommands.Restore {
         if outcome.damaged > 0 {
             remarks.append(
                 outcome.damaged == 1
-                    ? "1 value in it is damaged; its key is as it was, and no others were removed"
-                    : "\(outcome.damaged) values in it are damaged; their keys are as they were, and "
-                        + "no others were removed")
+                    ? "1 value in the backup is damaged; its key was left unchanged, and no other key was removed"
+                    : "\(outcome.damaged) values in the backup are damaged; their keys were left unchanged, and "
+                        + "no other key was removed")
         }
         if outcome.locked > 0 {
             remarks.append(
-                "\(Amount.of(outcome.locked, "key")) locked by the administrator, left as before")
+                "\(Amount.of(outcome.locked, "key")) locked by the administrator, left unchanged")
         }
         return remarks
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 @preconcurrency import Glibc
 
-/// What the completion scripts of the shells call; people never do.
+/// Called by the completion scripts of the shells, not by people.
 struct Complete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints what may be typed next, one candidate a line.", shouldDisplay: false)
@@ -18,6 +18,6 @@ struct Complete: AsyncParsableCommand {
         }
     }
 
-    /// The exit status that has a shell complete the name of a file.
+    /// The exit status that makes a shell complete file names.
     private static let file: Int32 = 10
 }

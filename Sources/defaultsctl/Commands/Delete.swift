@@ -28,16 +28,17 @@ struct Delete: ServiceCommand {
     func validate() throws {
         guard key == nil else { return }
         if part.path != nil {
-            throw ValidationError("--path leads into the value of a key; name the key.")
+            throw ValidationError("--path selects a part of a key's value. Give the key.")
         }
         if expectation.ifGeneration != nil {
-            throw ValidationError("--if-generation is of a key; name the key.")
+            throw ValidationError("--if-generation is the generation of a key. Give the key.")
         }
     }
 
     func run(with defaults: RemoteDefaults) async throws {
         let keys = try await defaults.keys(in: domain)
-        // The service counts the removal of nothing as done; a person who mistyped wants to know.
+        // For the service, removing a missing key is no error. But a person who has mistyped it
+        // should know.
         guard key.map(keys.contains) ?? !keys.isEmpty else {
             if change.changed { return try change.tell(false) }
             if let key, try await lock.holds(key, in: domain, of: defaults) { return }
@@ -58,7 +59,7 @@ struct Delete: ServiceCommand {
     private func edits(of key: String) throws -> DomainEdits {
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
-        // With --changed a person asks for a state, and it may be there already.
+        // With --changed, a person asks for a state, which may already exist.
         let edit = Edit.removing(part.path, isLenient: change.changed)
         try edits.add(edit, of: key, ifStillAt: expectation.ifGeneration)
         return edits
@@ -82,7 +83,7 @@ extension Delete: EditingCommand {
 struct DeleteAll: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete-all",
-        abstract: "Removes a domain or a key in all layers that are the user's.",
+        abstract: "Removes a domain or a key in all layers of the user.",
         discussion: "These are the domain itself and its layers for this and other hosts.")
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -99,7 +100,7 @@ struct DeleteAll: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         let name = domain.prefix { $0 != "@" }
-        // The service says what is wrong with a name that no domain can have.
+        // The service reports domains that are invalid.
         let layers = [domain] + (try await defaults.domains().filter { $0 != domain })
         var found: [(layer: String, keys: [String])] = []
         for layer in layers where layer == domain || layer.hasPrefix("\(name)@") {
@@ -117,7 +118,7 @@ struct DeleteAll: ServiceCommand {
         }
         let keys = Set(found.flatMap(\.keys)).sorted()
         let skipped = try await lock.skipped(of: keys, in: domain, of: defaults)
-        // What is locked in one is so in all, and then none is removed.
+        // A key that is locked in one layer is locked in all of them. Then none is removed.
         if found.count > 1, !lock.skipLocked {
             try await defaults.checkLocks(of: keys, in: domain)
         }
@@ -133,11 +134,11 @@ struct DeleteAll: ServiceCommand {
 extension DeleteAll: MacVerb {}
 
 extension RemoteDefaults {
-    /// Removes the keys of a domain: by one change, or several if one cannot name them all.
+    /// Removes keys of a domain: with one change, or several if one cannot name them all.
     ///
     /// - Parameters:
-    ///   - kept: Those that stay.
-    ///   - keys: Those that are removed; nil for all.
+    ///   - kept: The keys that stay.
+    ///   - keys: The keys to remove; nil for all.
     func removeKeys(
         of domain: String, except kept: Set<String>, ofThese keys: [String]? = nil
     ) async throws {
@@ -154,9 +155,9 @@ extension RemoteDefaults {
         }
     }
 
-    /// The error for a removal of what is not there, with what was perhaps meant.
+    /// The error for removing something that does not exist, with a suggestion.
     ///
-    /// - Parameter keys: Those that the domain has.
+    /// - Parameter keys: The keys that the domain has.
     fileprivate func nothingDeleted(
         _ key: String?, in domain: String, of keys: [String]
     ) async -> ToolError {

@@ -3,10 +3,10 @@ import DefaultsFiles
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Looks for what is wrong with the service, and says what to do.",
+        abstract: "Diagnoses the service and suggests fixes.",
         discussion: """
-            It needs neither a bus nor a service. The database is never opened: what is in it, the \
-            service is asked. Exit status: 0, or 1 where something does not work.
+            It needs neither a bus nor a service. It never opens the database: the service reports \
+            the state of its contents. Exit status: 0, or 1 if something does not work.
             """)
 
     @Flag(help: "Print one JSON object.")

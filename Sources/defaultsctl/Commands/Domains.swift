@@ -7,18 +7,19 @@ struct Domains: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lists the domains that have keys.",
         discussion: """
-            On a terminal, with --json and with -0 these are all names that the other verbs take, with the \
-            layers of hosts. Into a pipe it is one line as macOS's defaults prints it, joined by ", ": \
-            those for any host, or for the one that is named, without NSGlobalDomain.
+            On a terminal, and with --json or -0, this lists all names that other verbs accept, \
+            including the layers of hosts. In a pipe it prints one line like macOS's defaults, \
+            joined by ", ": the domains for all hosts, or for the given one, without \
+            NSGlobalDomain.
 
-            With --managed or --system these are the domains that have files of that layer, one a line, \
-            with the suffix by which the other verbs read it.
+            With --managed or --system it lists the domains that have files of that layer, one on \
+            each line, with the suffix that other verbs need to read it.
             """)
 
-    @Flag(help: "Those for which the administrator prescribes values or locks keys.")
+    @Flag(help: "Only domains with managed values or locks of the administrator.")
     var managed = false
 
-    @Flag(help: "Those for which the administrator recommends values, or a vendor ships them.")
+    @Flag(help: "Only domains with values that the administrator recommends or a vendor ships.")
     var system = false
 
     @OptionGroup var list: NameList

@@ -3,26 +3,26 @@ import DefaultsClient
 
 struct Explain: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows which layers have a key, and which of them holds.",
+        abstract: "Shows which layers have a key, and which value applies.",
         usage: """
             defaultsctl explain [--json] [--iso-dates] <domain> <key>
             defaultsctl explain [--json] <domain>
             """,
         discussion: """
-            The layers are listed as an application looks into them, the strongest first: managed, \
-            global-managed, host, domain, global-host, global, system and global-system. An arrow marks \
-            the one that holds. Behind the value stand a lock of the administrator's and the file \
-            that a value or a lock is from.
+            The layers are listed in the order in which an application searches them, the \
+            strongest first: managed, global-managed, host, domain, global-host, global, system \
+            and global-system. An arrow marks the value that applies. After the value come a lock, \
+            if there is one, and the file of the value or the lock.
 
-            Without a key these are all keys of the domain that are managed, locked, or in several layers: \
-            for each the layer that holds, its state, the weaker layers that it overrides, and the file. \
-            Locks that cover several keys end with a *.
+            Without a key, this lists all keys of the domain that are managed, locked, or in \
+            several layers. Each line shows the layer that applies, its state, the weaker layers \
+            that it overrides, and the file. Locks of several keys end with a *.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String
 
-    @Argument(help: "The key; without it, all that is managed, locked or overridden.")
+    @Argument(help: "The key; without it, all keys that are managed, locked or overridden.")
     var key: String?
 
     @Flag(help: "Print one JSON object. If a key is given, values are complete.")
@@ -32,7 +32,7 @@ struct Explain: ServiceCommand {
 
     func validate() throws {
         if dates.isoDates, key == nil {
-            throw ValidationError("--iso-dates is for the values of a key; name the key.")
+            throw ValidationError("--iso-dates is for the values of a key. Give the key.")
         }
     }
 

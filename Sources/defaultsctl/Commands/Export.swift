@@ -8,9 +8,10 @@ struct Export: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes a domain to a property list.",
         discussion: """
-            To a file it is binary, to standard output, which is -, XML, as from macOS's defaults; or \
-            what --format says. An object is in a property list the one that its keyed archive is, \
-            and import makes the object of it again. The file is replaced whole.
+            A file is written in binary, and standard output (-) in XML, like with macOS's \
+            defaults, unless --format says otherwise. An object is written as the property list of \
+            its keyed archive, and import converts it back to the object. The file is replaced as \
+            a whole.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -30,7 +31,7 @@ struct Export: ServiceCommand {
 
     func validate() throws {
         if file == "-", form == .binary, isatty(STDOUT_FILENO) == 1 {
-            throw ValidationError("A terminal shows no binary property list; name a file.")
+            throw ValidationError("A terminal cannot show a binary property list. Give a file.")
         }
         try dates.validate(isJSON: form == .json, by: "--format json")
     }
@@ -59,7 +60,7 @@ struct Export: ServiceCommand {
             }
         } catch let error as XMLWritingError {
             throw ToolError.cannotExport(
-                domain, name, because: "\(error.message) --format binary and json can.")
+                domain, name, because: "\(error.message) Use --format binary or json.")
         } catch let error as OutputFile.Failure {
             throw ToolError.cannotExport(domain, name, because: error.message)
         }

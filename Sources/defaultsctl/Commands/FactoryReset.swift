@@ -2,16 +2,17 @@ import ArgumentParser
 import DefaultsClient
 @preconcurrency import Glibc
 
-/// `defaultsctl factory-reset`: everything as if the user had never set anything.
+/// `defaultsctl factory-reset`: resets everything, as if the user had never set anything.
 struct FactoryReset: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "factory-reset",
         abstract: "Removes everything that the user has set, in all domains.",
         discussion: """
-            These are all domains with their layers for this and other hosts. What administrators and \
-            vendors provide stays, and holds from then on; keys that they have locked are left as they \
-            are. A backup is made first, and the line that undoes the reset is printed. Everything is \
-            on disk when it returns. On a terminal it asks first; scripts give --yes.
+            It removes all domains with their layers for this and other hosts. The values of \
+            administrators and vendors stay, and apply from then on. Locked keys are left \
+            unchanged. A backup is made first, and the command that undoes the reset is printed. \
+            When the command returns, everything is on disk. On a terminal it asks first; scripts \
+            must give --yes.
             """)
 
     @Flag(help: "Do not ask.")
@@ -20,7 +21,7 @@ struct FactoryReset: ServiceCommand {
     @Flag(help: "Print a JSON object.")
     var json = false
 
-    @Flag(help: "Print 'changed', or 'unchanged' if nothing had to be changed.")
+    @Flag(help: "Print 'changed' or 'unchanged'.")
     var changed = false
 
     @Flag(help: "Accepted for consistency: a reset always waits for the disk.")
@@ -28,7 +29,7 @@ struct FactoryReset: ServiceCommand {
 
     func validate() throws {
         if json, changed {
-            throw ValidationError("--json tells what --changed does; give one.")
+            throw ValidationError("--json includes what --changed prints. Give one of them.")
         }
     }
 
@@ -62,7 +63,7 @@ struct FactoryReset: ServiceCommand {
         }
         let remark =
             locked == 0
-            ? "" : "\n\(Amount.of(locked, "key")) locked by the administrator, left as before"
+            ? "" : "\n\(Amount.of(locked, "key")) locked by the administrator, left unchanged"
         try tell(
             "\(Amount.of(removed, "key")) removed from \(Amount.of(changed, "domain"))\(remark)\n"
                 + "to undo: defaultsctl backup restore \(undo)",
@@ -76,10 +77,10 @@ struct FactoryReset: ServiceCommand {
         try SafeOutput.print(text)
     }
 
-    /// Asks the person at the terminal.
+    /// Asks the user at the terminal.
     private static func isConfirmed(_ count: Int) -> Bool {
         fputs(
-            "This removes all that you have set in \(Amount.of(count, "domain")). Go on? [y/N] ",
+            "This removes everything that you have set in \(Amount.of(count, "domain")). Continue? [y/N] ",
             stderr)
         let answer = readLine()?.lowercased() ?? ""
         return ["y", "yes"].contains(answer)

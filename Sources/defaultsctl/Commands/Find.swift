@@ -4,11 +4,11 @@ import KeyedArchive
 
 struct Find: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints the keys that have a word in them or in their values.",
+        abstract: "Prints the keys that contain a word, or whose values do.",
         discussion: """
-            The word is looked for in the names of domains, in keys, in strings and in dates, those \
-            inside other values too, whatever the case. A date is looked for as ISO 8601 has it, in \
-            UTC, such as 2024-02-29T12, and is printed so. Exit status: 0, or 1 if nothing has the word.
+            The word is searched in the names of domains, in keys, in strings and in dates, also \
+            inside other values. Case does not matter. Dates are searched and printed in ISO 8601 \
+            and UTC, such as 2024-02-29T12. Exit status: 0, or 1 if nothing was found.
             """)
 
     @Argument(help: "The word.")

@@ -6,10 +6,10 @@ struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Imports the keys of a property list into a domain.",
         discussion: """
-            The file is a property list in XML, binary or the old style, or JSON; - is standard input. \
-            Keys that it does not name stay. All of it is one change, unless it has more than 32 MiB \
-            or 262144 keys. With --key the whole file is the value of one key; a keyed archive is \
-            imported so, and stored as it is.
+            The file is a property list in XML, binary or the old style, or JSON; - is standard \
+            input. Keys that are not in the file stay. The import is one change, unless it has \
+            more than 32 MiB or 262144 keys. With --key the whole file is the value of one key. A \
+            keyed archive is imported like this, and stored unchanged.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -18,7 +18,7 @@ struct Import: AsyncParsableCommand {
     @Argument(help: "The file, or - for standard input.")
     var file: String
 
-    @Option(help: "What the file holds: xml, binary or json; otherwise seen by its beginning.")
+    @Option(help: "The format of the file: xml, binary or json; by default it is detected.")
     var format: DomainFormat?
 
     @Option(
@@ -26,7 +26,7 @@ struct Import: AsyncParsableCommand {
         help: ArgumentHelp("Import the file as the value of this key.", valueName: "key"))
     var key: String?
 
-    @Flag(help: "Remove the keys of the domain that the file does not name.")
+    @Flag(help: "Remove the keys of the domain that the file does not have.")
     var replace = false
 
     @OptionGroup var change: ChangeOptions
@@ -37,13 +37,14 @@ struct Import: AsyncParsableCommand {
 
     func validate() throws {
         if replace, key != nil {
-            throw ValidationError("--key is about one key, and --replace about all; give one.")
+            throw ValidationError(
+                "--key is about one key, and --replace about all. Give one of them.")
         }
     }
 
     func run() async throws {
         try await reportingFailure {
-            // What cannot be read needs no service.
+            // Invalid input is reported without the service.
             let entries = try read()
             try await ServiceSession.run { try await store(entries, on: $0) }
         }

@@ -15,8 +15,8 @@ struct Inspect: AsyncParsableCommand {
             """,
         discussion: """
             Files are property lists, binary or in XML; - is standard input. Without a form, the \
-            archive is shown as a tree: each object once, with its number (#7) where several places \
-            refer to it.
+            archive is shown as a tree. Each object is shown once, with its number (#7) if several \
+            places refer to it.
             """)
 
     @Argument(help: "The file, or - for standard input; with a key, the domain.")
@@ -30,10 +30,10 @@ struct Inspect: AsyncParsableCommand {
     @Flag(help: "How to show the archive.")
     var form: InspectionForm = .tree
 
-    @Flag(help: "Open the keyed archives inside data too, in the tree and in JSON.")
+    @Flag(help: "Also open keyed archives inside data, in the tree and in JSON.")
     var nested = false
 
-    @Flag(help: "With --json: each element on a line of its own.")
+    @Flag(help: "With --json: print each element on its own line.")
     var pretty = false
 
     @OptionGroup var dates: DatesOption
@@ -45,12 +45,12 @@ struct Inspect: AsyncParsableCommand {
 
     func validate() throws {
         if nested, form != .tree, form != .json {
-            throw ValidationError("--nested goes with the tree and with --json.")
+            throw ValidationError("--nested is only for the tree and for --json.")
         }
-        if pretty, form != .json { throw ValidationError("--pretty goes with --json.") }
+        if pretty, form != .json { throw ValidationError("--pretty is only for --json.") }
         try dates.validate(isJSON: form == .json)
         if form == .binary, isatty(STDOUT_FILENO) == 1 {
-            throw ValidationError("--binary is not for a terminal; send the bytes to a file.")
+            throw ValidationError("--binary is not for a terminal. Redirect the output to a file.")
         }
     }
 
@@ -66,7 +66,9 @@ struct Inspect: AsyncParsableCommand {
         }
     }
 
-    /// What is to be shown; only the value of a key needs the service.
+    /// Reads what is to be shown.
+    ///
+    /// Only the value of a key needs the service.
     private func inspectedArchive() async throws -> InspectedArchive {
         guard let key else { return try InspectedArchive(contentsOf: source) }
         let archive = try await ServiceSession.run {
@@ -104,23 +106,25 @@ extension Inspect: MacVerb {
     static var optionsWithValue: Set<String> { ["--path", "--color"] }
 }
 
-/// How `inspect` shows an archive; at most one is given.
+/// The form in which `inspect` shows an archive.
+///
+/// At most one is given.
 enum InspectionForm: EnumerableFlag {
     case tree, json, raw, classes, xml, binary
 
     static func help(for value: InspectionForm) -> ArgumentHelp? {
         switch value {
         case .tree: "A tree of objects and their fields."
-        case .json: "The value form as JSON, in one line."
-        case .raw: "The table of objects as it is stored, with references as UIDs."
-        case .classes: "The classes with their superclasses, and how many objects each has."
+        case .json: "The value form as JSON, on one line."
+        case .raw: "The table of objects as stored, with references as UIDs."
+        case .classes: "The classes with their superclasses and the number of their objects."
         case .xml: "The archive as a property list in XML."
         case .binary: "The archive as a binary property list."
         }
     }
 }
 
-/// Whether `inspect` writes in colours.
+/// Whether `inspect` uses colours.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 }

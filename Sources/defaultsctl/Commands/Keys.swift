@@ -3,7 +3,7 @@ import DefaultsClient
 
 struct Keys: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists the keys of a domain, one a line.")
+        abstract: "Lists the keys of a domain, one on each line.")
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String

@@ -3,27 +3,27 @@ import DefaultsFiles
 
 struct Lint: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks files of the administrator's and the vendors' values.",
+        abstract: "Checks the files of administrators and vendors.",
         discussion: """
-            A file is checked as the service reads it, - is standard input; a directory is checked with \
-            all files in it, as one of the places. Without either, /etc/defaultsd/managed, /etc/xdg/defaultsd and \
-            /usr/share/defaultsd are checked. A file that is good prints nothing; else each line is
+            A file is checked as the service reads it; - is standard input. A directory is checked \
+            with all its files. Without arguments, /etc/defaultsd/managed, /etc/xdg/defaultsd and \
+            /usr/share/defaultsd are checked. For a valid file nothing is printed. Other lines are
 
               FILE:LINE:COLUMN: error: what is wrong
               FILE:LINE:COLUMN: warning: what is ignored, or suspicious
 
-            All errors of a file are told. Only what is not JSON or XML at all ends its checking, as \
-            nobody knows what comes after.
+            All errors of a file are reported. Only a syntax error in JSON or XML ends the check \
+            of a file, because the rest cannot be parsed.
 
-            It needs neither a bus nor a service. Exit status: 0, or 1 where there is an error. \
-            defaultsd-managed(5) says what files are made of.
+            It needs neither a bus nor a service. Exit status: 0, or 1 if there is an error. \
+            defaultsd-managed(5) describes the files.
             """)
 
     @Argument(help: "Files and directories, or - for standard input.")
     var file: [String] = []
 
     @Option(
-        help: "What they are for; otherwise told by where they are, and managed elsewhere.")
+        help: "The kind of the files; by default it depends on their directory, or is managed.")
     var place: LayerPlace?
 
     @Flag(help: "Print one JSON object.")

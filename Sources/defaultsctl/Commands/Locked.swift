@@ -4,21 +4,21 @@ import DefaultsProtocol
 
 struct Locked: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tells whether a key is locked, or lists what is.",
+        abstract: "Says whether a key is locked, or lists locked keys.",
         discussion: """
-            What the administrator has locked cannot be written, and each key that has a managed value \
-            is locked. Without a key it lists the locked keys, and beginnings of keys with a *, \
-            each with its file; those of NSGlobalDomain, which count in every domain, come last. Exit \
-            status with a key: 0 where it is locked, 1 where it is not.
+            Locked keys cannot be written. Each key with a managed value is locked. Without a key, \
+            this lists the locked keys, and prefixes with a *, each with its file. The locks of \
+            NSGlobalDomain, which apply to every domain, come last. Exit status with a key: 0 if \
+            it is locked, 1 if it is not.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String
 
-    @Argument(help: "The key; without it, all that is locked.")
+    @Argument(help: "The key; without it, all locks of the domain.")
     var key: String?
 
-    @Flag(help: "Print JSON: an object with a key, else an array.")
+    @Flag(help: "Print JSON: an object for a key, otherwise an array.")
     var json = false
 
     func check() throws { try SearchedDomain.check(domain) }

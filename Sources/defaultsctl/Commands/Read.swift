@@ -8,13 +8,13 @@ struct Read: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints a value, all values of a domain, or everything.",
         discussion: """
-            Values are shown as macOS's defaults shows them: a scalar bare, a boolean as 1 or 0, and \
-            arrays, dictionaries and objects in the old style of property lists, where data is cut \
-            short. With --json every value keeps its type. With --effective it is what holds for the \
-            application, by the search list of layers that 'explain' shows.
+            Values are printed like with macOS's defaults: a scalar without quotes, a boolean as 1 \
+            or 0, and arrays, dictionaries and objects in the old style of property lists, where \
+            long data is shortened. With --json every value keeps its type. With --effective it \
+            prints the values that apply to the application, from the layers that 'explain' shows.
             """)
 
-    @Argument(help: "The domain, such as org.example.Game; without it, all.")
+    @Argument(help: "The domain, such as org.example.Game; without it, all domains.")
     var domain: String?
 
     @Argument(help: "The key; without it, all keys of the domain.")
@@ -30,7 +30,7 @@ struct Read: ServiceCommand {
     @Flag(help: "Print a scalar as it is: a string without quotes or escapes, data as bytes.")
     var raw = false
 
-    @Flag(help: "Print the generation of the last change of the key, 0 where it is not there.")
+    @Flag(help: "Print the generation of the key's last change, or 0 for a missing key.")
     var generation = false
 
     @OptionGroup var search: EffectiveOption
@@ -39,16 +39,16 @@ struct Read: ServiceCommand {
 
     func validate() throws {
         if search.effective, domain == nil {
-            throw ValidationError("--effective is of a domain; name it.")
+            throw ValidationError("--effective is for one domain. Give the domain.")
         }
         if search.effective, generation {
-            throw ValidationError("--generation is of one layer; leave out --effective.")
+            throw ValidationError("--generation is for one layer. Omit --effective.")
         }
         if part.path != nil, key == nil {
-            throw ValidationError("--path leads into the value of a key; name the key.")
+            throw ValidationError("--path selects a part of a key's value. Give the key.")
         }
         if raw || generation, key == nil {
-            throw ValidationError("--raw and --generation are of a key; name the key.")
+            throw ValidationError("--raw and --generation are for one key. Give the key.")
         }
         guard [json, raw, generation].count(where: \.self) <= 1 else {
             throw ValidationError("Give one of --json, --raw and --generation.")
@@ -107,7 +107,7 @@ struct Read: ServiceCommand {
         var domains: [(name: String, entries: [DefaultsEntry])] = []
         for (name, layer) in try await host.domains(of: defaults) {
             let entries = try await defaults.entries(in: layer).entries
-            // It went away since the domains were listed, where it has none.
+            // A domain without entries was removed after the domains were listed.
             if !entries.isEmpty { domains.append((json ? name : name.domainTitle, entries)) }
         }
         domains.sort { $0.name < $1.name }
@@ -120,7 +120,9 @@ struct Read: ServiceCommand {
         }
     }
 
-    /// Prints what can be shown, and then fails with the first that cannot.
+    /// Prints what can be shown.
+    ///
+    /// If something cannot be shown, it then fails with the first such error.
     private func finish(_ listing: Listing) throws {
         try SafeOutput.print(listing.text)
         if let failure = listing.failure { throw failure }

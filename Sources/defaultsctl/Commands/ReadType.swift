@@ -7,8 +7,8 @@ struct ReadType: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "read-type", abstract: "Prints the type of a value.",
         discussion: """
-            string, data, integer, float, boolean, date, array or dictionary, as macOS's defaults says \
-            it; object for what is none of these.
+            Prints string, data, integer, float, boolean, date, array or dictionary, like macOS's \
+            defaults, or object for anything else.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -19,7 +19,7 @@ struct ReadType: ServiceCommand {
 
     @OptionGroup var part: PathOption
 
-    @Flag(help: "Print the type alone, as a JSON string.")
+    @Flag(help: "Print only the type, as a JSON string.")
     var json = false
 
     @OptionGroup var search: EffectiveOption

@@ -4,8 +4,8 @@ import DefaultsProtocol
 
 struct Rename: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Gives a key another name.",
-        discussion: "A value that has that name already is replaced, as by macOS's defaults.")
+        abstract: "Renames a key.",
+        discussion: "Like with macOS's defaults, an existing value under the new name is replaced.")
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String

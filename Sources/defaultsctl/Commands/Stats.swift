@@ -15,7 +15,7 @@ struct Stats: ServiceCommand {
 
     func validate() throws {
         guard (1...1000).contains(limit) else {
-            throw ValidationError("--limit is a number from 1 to 1000.")
+            throw ValidationError("--limit must be a number from 1 to 1000.")
         }
     }
 

@@ -3,15 +3,15 @@ import DefaultsClient
 
 struct Status: ServiceCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows what the service says of itself.",
-        discussion: "Where something does not work, 'defaultsctl doctor' says more.")
+        abstract: "Shows the state of the service.",
+        discussion: "If something does not work, run 'defaultsctl doctor'.")
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run(with defaults: RemoteDefaults) async throws {
         let status = try await defaults.status()
-        // A daemon that was not restarted yet may not know of the rest.
+        // A daemon that was not restarted after an update may not know the other facts.
         let facts = try await defaults.facts()
         let backups = facts == nil ? nil : try? await defaults.backups()
         let files = facts == nil ? nil : try? await defaults.layerFiles()
@@ -113,8 +113,8 @@ extension RemoteHost {
 extension ServiceFacts.FileSystem {
     fileprivate var words: String {
         isNetwork
-            ? "\(name) (network: its server keeps the lock that keeps other machines out, and decides "
-                + "when a write outlives a power cut)" : name
+            ? "\(name) (network: its server keeps the lock against other machines, and decides "
+                + "when a write survives a power cut)" : name
     }
 }
 

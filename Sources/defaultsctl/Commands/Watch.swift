@@ -5,16 +5,16 @@ struct Watch: ServiceCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints each change as it is made, until interrupted.",
         discussion: """
-            A line for each key: what it holds now, what it held, and the program that changed it. \
-            Changes of one key that come faster than they can be read are one. It goes on over \
-            restarts of the service, and tells then what was changed meanwhile. Interrupted, or \
-            when nobody reads any more, it ends with status 0.
+            Prints a line for each key: its new value, its old value, and the program that changed \
+            it. Changes of one key that come faster than they can be read are reported as one. It \
+            continues when the service restarts, and then reports what has changed meanwhile. It \
+            ends with status 0 when it is interrupted, or when its reader goes away.
             """)
 
-    @Argument(help: "The domain to watch, in all its layers or one; without it, all.")
+    @Argument(help: "The domain to watch, in all layers or one; without it, all domains.")
     var domain: String?
 
-    @Argument(help: "The key to watch; without it, all of the domain.")
+    @Argument(help: "The key to watch; without it, all keys of the domain.")
     var key: String?
 
     @OptionGroup var part: PathOption
@@ -31,10 +31,10 @@ struct Watch: ServiceCommand {
 
     func validate() throws {
         if json, asCommands {
-            throw ValidationError("--json and --as-commands exclude each other.")
+            throw ValidationError("--json and --as-commands cannot be used together.")
         }
         if part.path != nil, key == nil {
-            throw ValidationError("--path leads into the value of a key; name the key.")
+            throw ValidationError("--path selects a part of a key's value. Give the key.")
         }
     }
 

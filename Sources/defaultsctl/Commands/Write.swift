@@ -19,11 +19,11 @@ struct Write: ServiceCommand {
               defaultsctl write org.example.App User --json '{"$class":"User","name":"a"}'
               defaultsctl write org.example.App User --path name -string b
 
-            A value is -string, -bool[ean] (true, false, yes, no, 1 or 0), -int[eger], -float, -data \
-            (hexadecimal digits) or -date ('2024-02-29 14:30:00 +0000', 2024-02-29, now) and a word; \
-            or a property list, in the old style or in XML; or -array or -dict (keys and values in \
-            turn) and several of these, with -array-add and -dict-add in addition to what is there. A \
-            dictionary alone, without a key, becomes the whole domain.
+            A value is one of the following: -string, -bool[ean] (true, false, yes, no, 1 or 0), \
+            -int[eger], -float, -data (hexadecimal digits) or -date ('2024-02-29 14:30:00 +0000', \
+            2024-02-29, now), and a word; a property list in the old style or in XML; -array or \
+            -dict (keys and values in turn), and several values. -array-add and -dict-add add to \
+            an existing value. A dictionary without a key becomes the whole domain.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -33,7 +33,7 @@ struct Write: ServiceCommand {
     var key: String
 
     @Argument(
-        help: ArgumentHelp("The value, with a flag of its type or without.", valueName: "value"))
+        help: ArgumentHelp("The value, with or without a flag for its type.", valueName: "value"))
     var words: [String] = []
 
     @OptionGroup var part: PathOption
@@ -50,18 +50,18 @@ struct Write: ServiceCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "A keyed archive, binary or in XML, which is stored as it is; - is standard input.",
+            "A file with a keyed archive, binary or XML, to store unchanged; - is standard input.",
             valueName: "file"))
     var archive: String?
 
     @OptionGroup var host: HostOption
 
-    /// Refuses JSON that cannot be stored before the service is asked for anything.
+    /// Refuses JSON that cannot be stored, before anything is asked of the service.
     func validate() throws {
         if json != nil { _ = try archiveOfJSON() }
     }
 
-    /// Refuses words that are no value before the service is asked for anything.
+    /// Refuses words that are not a value, before anything is asked of the service.
     func check() throws {
         guard json == nil, archive == nil else {
             guard words.isEmpty, json == nil || archive == nil else {
@@ -91,7 +91,7 @@ struct Write: ServiceCommand {
         try change.tell(made.isChanged)
     }
 
-    /// What becomes of the value of the key.
+    /// The edit of the key's value.
     private func edit() throws -> Edit {
         if let archive = try archiveOfJSON() { return .setting(part.path, to: archive) }
         if let archive {
@@ -100,7 +100,7 @@ struct Write: ServiceCommand {
         return try Self.edit(of: key, to: words, at: part.path)
     }
 
-    /// What becomes of a key's value, or of a part of it, by the words of a value.
+    /// The edit of a key's value, or of a part of it, that the words of a value mean.
     static func edit(of key: String, to words: [String], at path: ValuePath?) throws -> Edit {
         var value = ValueWords(words)
         let request = try value.request()
@@ -111,7 +111,9 @@ struct Write: ServiceCommand {
         }
     }
 
-    /// The entries of a property list that is the whole domain; its one word stands where a key would.
+    /// The entries of a property list that is the whole domain.
+    ///
+    /// Its one word is in the position of the key.
     private func domainEntries() throws -> [DefaultsEntry] {
         guard let values = try PropertyListEntries(of: BareValue.read(key)) else {
             throw ToolError.repIsNoDictionary

@@ -1,17 +1,16 @@
 import ArgumentParser
 import KeyedArchive
 
-/// The verbs of the tool with their words and options, as `--help` tells them.
+/// The verbs of the tool with their words and options, as in `--help`.
 ///
-/// This is the library's own description of the declared commands, so that what completes is what is
-/// parsed.
+/// This is ArgumentParser's own description of the commands. So completion and parsing agree.
 struct CommandOutline: Decodable {
     struct Argument: Decodable {
         struct Name: Decodable {
             let kind: String
             let name: String
 
-            /// As it is typed.
+            /// The spelling on a command line.
             var spelling: String { (kind == "long" ? "--" : "-") + name }
         }
 
@@ -24,7 +23,7 @@ struct CommandOutline: Decodable {
         let shouldDisplay: Bool
 
         var isPositional: Bool { kind == "positional" }
-        /// Whether a word of its own follows that is its value.
+        /// Whether the next word is its value.
         var takesValue: Bool { kind == "option" }
         var spellings: [String] { names?.map(\.spelling) ?? [] }
     }
@@ -50,7 +49,7 @@ struct CommandOutline: Decodable {
         return try KeyedArchiveDecoder().decode(Description.self, from: description).command
     }
 
-    /// What an option or flag is, by one of its spellings.
+    /// The option or flag with this spelling.
     func option(spelled spelling: String) -> Argument? {
         options.first { $0.spellings.contains(spelling) }
     }

@@ -1,20 +1,20 @@
-/// What may be typed next on a command line of the tool.
+/// The words that may come next on a command line of the tool.
 struct Completion {
     let tool: CommandOutline
-    /// Where the names of domains and keys are had.
+    /// Where the names of domains and keys come from.
     let names: any CompletionNames
 
-    /// What comes next: some words, or the name of a file, which a shell knows how to complete.
+    /// What may come next: some words, or the name of a file, which a shell can complete itself.
     enum Next {
         case words([Candidate])
         case file
     }
 
-    /// What goes on from what is typed, in the order in which it is shown.
+    /// The candidates for the word that is being typed, in the order in which they are shown.
     ///
     /// - Parameters:
-    ///   - words: Those before the one that is being typed, without the program's own name.
-    ///   - current: What is typed of the next.
+    ///   - words: The words before it, without the program's name.
+    ///   - current: The part of the word that is already typed.
     func next(after words: [String], current: String) async -> Next {
         let line = TypedLine(words, of: tool)
         let isOption = current.hasPrefix("-") && !line.isLiteral
@@ -66,7 +66,9 @@ struct Completion {
         }
     }
 
-    /// What the next word is, as the command's help names it; the last takes all that follow.
+    /// The name of the next argument in the command's help.
+    ///
+    /// The last argument takes all further words.
     private func slot(of line: TypedLine) -> String? {
         let positions = line.command.positions
         let place = min(line.positions.count, positions.count - 1)
@@ -74,24 +76,24 @@ struct Completion {
     }
 }
 
-/// A word that may be typed next, and what it stands for.
+/// A word that may come next, and its meaning.
 struct Candidate: Equatable {
     let word: String
-    /// What it is, in a few words; empty where the word says it.
+    /// The meaning in a few words; empty if the word is clear.
     var note = ""
 
-    /// One line for the scripts of the shells, which split it at the tab.
+    /// A line for the completion scripts, which split it at the tab.
     ///
-    /// Nil for a word that no line can carry.
+    /// Nil for a word that does not fit on one line.
     var line: String? {
         guard !word.contains(where: \.isNewline), !word.contains("\t") else { return nil }
         return note.isEmpty ? word : "\(word)\t\(note.onOneLine)"
     }
 }
 
-/// The flags of `write`, for completion.
+/// The type flags of `write`, for completion.
 extension TypeFlag {
-    /// What may come next of a value.
+    /// The candidates for the next word of a value.
     static func candidates(after words: [String]) -> [Candidate] {
         guard let word = words.last else {
             return shown.map { Candidate(word: $0.rawValue, note: $0.note) }
@@ -100,13 +102,13 @@ extension TypeFlag {
         case .bool, .boolean: return ["true", "false"].map { Candidate(word: $0) }
         case let flag? where !flag.isComposite: return []
         default:
-            // The elements of an array or a dictionary have types of their own.
+            // The elements of an array or a dictionary have their own types.
             let isComposite = words.first.flatMap(TypeFlag.init)?.isComposite ?? false
             return isComposite ? candidates(after: []).filter { !$0.word.isComposite } : []
         }
     }
 
-    /// Those that are no other spelling of another.
+    /// The flags without alternative spellings.
     private static let shown: [TypeFlag] = [
         .string, .int, .float, .bool, .data, .date, .array, .arrayAdd, .dict, .dictAdd,
     ]
@@ -120,9 +122,9 @@ extension TypeFlag {
         case .data: "bytes, in hexadecimal digits"
         case .date: "a date, such as 2024-02-29"
         case .array: "an array of the values that follow"
-        case .arrayAdd: "more elements for the array that is there"
+        case .arrayAdd: "more elements for the existing array"
         case .dict: "a dictionary of keys and values in turn"
-        case .dictAdd: "more entries for the dictionary that is there"
+        case .dictAdd: "more entries for the existing dictionary"
         }
     }
 }

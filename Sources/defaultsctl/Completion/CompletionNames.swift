@@ -12,12 +12,13 @@ protocol CompletionNames {
 
 /// The names in the live database.
 ///
-/// Where nobody answers there are none: a key that is pressed is no place for an error.
+/// If the service does not answer, there are no names: completion must not show errors.
 struct LiveNames: CompletionNames {
     func domains(of kind: CompletedDomains) async -> [String] {
         await ask { defaults in
             var names = try await defaults.domains()
-            // An older daemon has no files. What they give a domain can be written over in its own.
+            // An older daemon does not list files. Their domains can be written to, which overrides
+            // them.
             let files = ((try? await defaults.layerFiles()) ?? []).compactMap(\.domainWithLayer)
             names += kind == .written ? files.map { String($0.prefix { $0 != "@" }) } : files
             if kind == .searched { names = names.map { String($0.prefix { $0 != "@" }) } }
@@ -47,7 +48,7 @@ struct LiveNames: CompletionNames {
         await ask { defaults in
             let hosts = try await defaults.hosts()
             return hosts.map { host in
-                // A name is of use where it stands for that machine.
+                // A name is useful only if it means exactly that machine.
                 HostWords.isName(host.name) && hosts.named(host.name) == [host]
                     ? Candidate(word: host.name, note: host.id)
                     : Candidate(word: host.id, note: host.name)

@@ -1,24 +1,26 @@
 import DefaultsTerms
 
-/// The words of a command line before the one that is being typed, and what they are.
+/// The words before the one that is being typed, and their meaning.
 struct TypedLine {
-    /// The command that they name; the tool itself where there is no verb yet.
+    /// The command; the tool itself if there is no verb yet.
     private(set) var command: CommandOutline
     private(set) var hasVerb = false
-    /// The words that are no options: a domain, a key, and so on.
+    /// The words that are not options: a domain, a key, and so on.
     private(set) var positions: [String] = []
-    /// The option whose value is to come next.
+    /// The option whose value comes next.
     private(set) var pending: CommandOutline.Argument?
-    /// Whether the name of a host is to come next.
+    /// Whether the name of a host comes next.
     private(set) var isHostPending = false
-    /// The options of the command, as they are typed.
+    /// The options of the command that were typed.
     private(set) var options: Set<String> = []
-    /// Whether what follows is no option any more.
+    /// Whether the following words are not options any more.
     private(set) var isLiteral = false
 
-    /// The words that stand for the global domain.
+    /// The words that mean the global domain.
     static let globalDomains = ["-g", "-globalDomain"]
-    /// What is followed by the name of an application, and with it stands for a domain.
+    /// The option before the name of an application.
+    ///
+    /// Together they mean a domain.
     static let application = "-app"
 
     init(_ words: [String], of tool: CommandOutline) {
@@ -52,7 +54,7 @@ struct TypedLine {
 
     private mutating func takeOption(_ word: String, _ rest: inout ArraySlice<String>) {
         guard let option = command.option(spelled: word) else {
-            // The flag of a type, or what only looks like an option.
+            // The flag of a type, or a word that only looks like an option.
             return positions.append(word)
         }
         options.insert(word)
@@ -63,18 +65,18 @@ struct TypedLine {
     }
 }
 
-/// What kind of domain a verb takes.
+/// The kind of domain that a verb takes.
 enum CompletedDomains {
-    /// One layer, of the user's own.
+    /// One layer of the user.
     case written
-    /// One layer, which may be one of files.
+    /// One layer, which may be made from files.
     case read
     /// All layers, by the name without a suffix.
     case searched
 }
 
 extension TypedLine {
-    /// What kind of domain is meant by what is typed.
+    /// The kind of domain that the typed words ask for.
     var domains: CompletedDomains {
         Defaultsctl.macVerb(command.commandName)?.completedDomains(with: options) ?? .written
     }

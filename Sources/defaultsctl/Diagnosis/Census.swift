@@ -1,8 +1,8 @@
 import DefaultsClient
 
-/// What the database holds and who writes to it.
+/// Statistics about the database and the programs that write to it.
 ///
-/// It is made of one call a domain, so that others have their turns between.
+/// It needs one call for each domain, so that other programs have their turns between.
 struct Census {
     struct Domain {
         let name: String
@@ -16,21 +16,21 @@ struct Census {
         let bytes: UInt64
     }
 
-    /// The largest first.
+    /// The largest domains first.
     private(set) var domains: [Domain] = []
-    /// The largest of all domains, the largest first.
+    /// The largest values of all domains, the largest first.
     private(set) var values: [Value] = []
-    /// The most frequent first.
+    /// The programs with the most changes first.
     let writers: [(executable: String, changes: UInt64)]
     let facts: ServiceFacts?
 
-    /// Takes it.
+    /// Collects the statistics.
     ///
     /// - Parameter count: How many of the largest values to name.
     init(of defaults: RemoteDefaults, largest count: UInt32) async throws {
         for domain in try await defaults.domains() {
             let measure = try await defaults.measure(domain, largest: count)
-            // It is gone since.
+            // The domain was removed meanwhile.
             guard measure.keys > 0 else { continue }
             domains.append(
                 Domain(
@@ -50,7 +50,7 @@ struct Census {
 }
 
 extension Census {
-    /// The largest of everything, in paragraphs.
+    /// The statistics as text for people.
     func text(longest: Int) -> String {
         var summary = Columns(areNumbers: [false, false])
         summary.rows = [
@@ -62,10 +62,10 @@ extension Census {
         }
         if let activity = facts?.activity {
             summary.rows += [
-                ["service runs for", Amount.time(activity.uptime)],
-                ["calls since then", "\(activity.calls)"],
-                ["changes since then", "\(activity.changes)"],
-                ["written to disk", Amount.of(activity.flushes, "time")],
+                ["uptime", Amount.time(activity.uptime)],
+                ["calls since start", "\(activity.calls)"],
+                ["changes since start", "\(activity.changes)"],
+                ["flushes since start", Amount.of(activity.flushes, "time")],
             ]
         }
         var largest = Columns(areNumbers: [true, true, false])
@@ -78,11 +78,11 @@ extension Census {
         }
         var writers = Columns(areNumbers: [true, false])
         writers.rows = self.writers.prefix(longest).map {
-            ["\($0.changes)", $0.executable.isEmpty ? "(not known)" : $0.executable.onOneLine]
+            ["\($0.changes)", $0.executable.isEmpty ? "(unknown)" : $0.executable.onOneLine]
         }
         return [
             summary.lines, ["largest domains:"] + largest.lines, ["largest values:"] + values.lines,
-            ["changes by program, since the service runs:"] + writers.lines,
+            ["changes by program, since the start of the service:"] + writers.lines,
         ].filter { $0.count > 1 }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 

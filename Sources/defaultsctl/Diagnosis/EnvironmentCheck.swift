@@ -2,7 +2,7 @@ import DBus
 @preconcurrency import Glibc
 import SystemCalls
 
-/// Looks at the variables that say where everything is.
+/// Checks the environment variables for directories.
 struct EnvironmentCheck {
     let places: Places
 
@@ -26,23 +26,23 @@ struct EnvironmentCheck {
             return [
                 .warning(
                     "environment",
-                    "\(relative.joined(separator: ", ")) is no absolute path and counts as unset.",
+                    "\(relative.joined(separator: ", ")) is not an absolute path, so it is ignored.",
                     "Set it to an absolute path, or unset it.")
             ]
         }
         return [.ok("environment", "The variables name absolute paths.")]
     }
 
-    /// What a crash journal needs at least, in bytes.
+    /// The least space that a crash journal needs, in bytes.
     private static let leastSpace: UInt = 1 << 20
 
     private func runtimeDirectory() -> Finding {
         let subject = "runtime directory"
-        let beside = "so the crash journal stands on disk, beside the database"
+        let beside = "so the crash journal is on disk, beside the database"
         guard let runtime = places.runtime else {
             return .warning(
                 subject, "XDG_RUNTIME_DIR is not set, \(beside).",
-                "Log in by way of pam_systemd or elogind, or set it to a directory in memory.")
+                "Log in with pam_systemd or elogind, or set it to a directory in memory.")
         }
         let status: FileStatus
         do {
@@ -50,28 +50,29 @@ struct EnvironmentCheck {
         } catch {
             return .warning(
                 subject, "\(runtime) cannot be used (\(error.reason)), \(beside).",
-                "Log in anew, or make it: mkdir -m 700 \(ShellWord.quoted(runtime))")
+                "Log in again, or create it: mkdir -m 700 \(ShellWord.quoted(runtime))")
         }
         guard status.kind == .directory else {
             return .warning(
-                subject, "\(runtime) is no directory, \(beside).",
-                "Set XDG_RUNTIME_DIR to a directory of your own in memory, or log in anew.")
+                subject, "\(runtime) is not a directory, \(beside).",
+                "Set XDG_RUNTIME_DIR to a directory of your own in memory, or log in again.")
         }
         guard status.owner == geteuid() else {
             return .warning(
-                subject, "\(runtime) is another user's, \(beside).",
-                "Set XDG_RUNTIME_DIR to your own; sudo and su may have kept that of another user.")
+                subject, "\(runtime) belongs to another user, \(beside).",
+                "Set XDG_RUNTIME_DIR to your own directory. sudo and su may have kept another user's."
+            )
         }
         guard status.mode & 0o077 == 0 else {
             return .warning(
-                subject, "\(runtime) lets other users in.",
+                subject, "Other users have access to \(runtime).",
                 "chmod 700 \(ShellWord.quoted(runtime))")
         }
         var space = statvfs()
         if statvfs(runtime, &space) == 0, space.f_bavail * space.f_frsize < Self.leastSpace {
             return .warning(
                 subject, "\(runtime) is full, \(beside).",
-                "Remove files below it, or restart the programs that fill it.")
+                "Remove files in it, or restart the programs that fill it.")
         }
         return .ok(subject, runtime)
     }

@@ -1,22 +1,22 @@
 @preconcurrency import Glibc
 
-/// What one look at a part of the installation has found.
+/// The result of one check.
 struct Finding {
     enum State: String {
-        /// As it is to be.
+        /// It is as it should be.
         case ok
-        /// It works, and not as well as it could.
+        /// It works, but not as well as it could.
         case warning
         /// It does not work.
         case problem
     }
 
-    /// What was looked at, in a word or two.
+    /// The subject of the check, in a word or two.
     let subject: String
     let state: State
-    /// What was found.
+    /// The result.
     let message: String
-    /// What to do about it; nil where nothing is to be done.
+    /// What to do about it; nil if there is nothing to do.
     let advice: String?
 
     static func ok(_ subject: String, _ message: String) -> Finding {
@@ -44,9 +44,9 @@ extension Finding.State {
 }
 
 extension Finding {
-    /// Findings for people, with what to do in a line of its own.
+    /// Findings as text for people, with the advice on a separate line.
     ///
-    /// - Parameter terminal: What it is shown on, in colours where it has them.
+    /// - Parameter terminal: The output. If it has colours, they are used.
     static func text(_ findings: [Finding], on terminal: Terminal) -> String {
         var columns = Columns(areNumbers: [false, false, false])
         columns.rows = findings.map { [$0.state.rawValue, $0.subject, $0.message.onOneLine] }
@@ -57,7 +57,7 @@ extension Finding {
         }.joined(separator: "\n")
     }
 
-    /// Findings as one JSON object, with the number of problems.
+    /// Findings as a JSON object, with the number of problems.
     static func json(_ findings: [Finding]) throws -> String {
         let list = try findings.map { finding in
             try ShownJSON.object([
@@ -73,17 +73,19 @@ extension Finding {
     }
 }
 
-/// The directories that the environment names.
+/// Directories from the environment.
 struct Places {
     let home: String?
     let config: String?
     let runtime: String?
-    /// Where the bus looks for activation files, the first one first.
+    /// Where the bus looks for activation files, in this order.
     let services: [String]
-    /// Where the user's service manager looks for units, the first one first.
+    /// Where the user's service manager looks for units, in this order.
     let units: [String]
 
-    /// Looks up a variable; one that is no absolute path counts as unset.
+    /// Reads the variables.
+    ///
+    /// One that is not an absolute path counts as unset.
     ///
     /// See the [XDG Base Directory
     /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
@@ -106,7 +108,7 @@ struct Places {
             .map { "\($0)/systemd/user" }
     }
 
-    /// The directory of the database; nil where no place is named.
+    /// The directory of the database; nil if the environment does not name one.
     var database: String? { config.map { "\($0)/defaultsd" } }
 
     static func variable(_ name: String) -> String? {

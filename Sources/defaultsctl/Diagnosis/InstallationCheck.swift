@@ -4,7 +4,7 @@ import DefaultsProtocol
 @preconcurrency import Glibc
 import SystemCalls
 
-/// Looks at the files by which the bus and the service manager start the daemon.
+/// Checks the files with which the bus and the service manager start the daemon.
 struct InstallationCheck {
     let places: Places
     private let subject = "activation file"
@@ -17,7 +17,8 @@ struct InstallationCheck {
         guard let program = DaemonProgram.find() else {
             return .warning(
                 "program", "There is no defaultsd beside this program or in PATH.",
-                "Without a bus this program needs one: install both into the same directory.")
+                "Without a bus, this program needs it. Install both programs into the same directory."
+            )
         }
         return .ok("program", program)
     }
@@ -29,7 +30,7 @@ struct InstallationCheck {
                     subject,
                     "No file in \(places.services.joined(separator: ", ")) names "
                         + "\(Contract.busName).",
-                    "Install it (make install), below a directory that XDG_DATA_DIRS names.")
+                    "Install it (make install) into a directory that XDG_DATA_DIRS names.")
             ]
         }
         guard let program = file.program("Exec") else {
@@ -63,11 +64,12 @@ struct InstallationCheck {
                 ? .problem(
                     subject, "The service manager has no unit \(name), so the bus cannot start it.",
                     "Install it (make install), then: systemctl --user daemon-reload")
-                : .ok(subject, "There is none, and no service manager of this user that needs one.")
+                : .ok(
+                    subject, "There is none, and this user has no service manager that needs one.")
         }
         if Path.target(ofLink: file.path) == "/dev/null" {
             return .problem(
-                subject, "\(file.path) masks the unit, so that it cannot start.",
+                subject, "\(file.path) masks the unit, so it cannot start.",
                 "To allow it: systemctl --user unmask "
                     + (file.path.hasPrefix("\(places.runtime ?? "-")/") ? "--runtime " : "") + name)
         }
@@ -77,15 +79,16 @@ struct InstallationCheck {
         if let finding = check(started, of: file, as: subject) { return finding }
         guard FileIdentity.areSame(started, program) else {
             return .warning(
-                subject, "\(file.path) starts \(started), the activation file \(program).",
-                "Reinstall both, with one PREFIX.")
+                subject,
+                "\(file.path) starts \(started), but the activation file starts \(program).",
+                "Reinstall both with the same PREFIX.")
         }
         return .ok(subject, file.path)
     }
 
-    /// What is wrong with a program that a file starts; nil where nothing is.
+    /// The problem with a program that a file starts; nil if there is none.
     private func check(_ program: String, of file: KeyFile, as subject: String) -> Finding? {
-        // The bus looks for a name without a slash in its own PATH.
+        // The bus searches its own PATH for a name without a slash.
         guard program.contains("/") else { return nil }
         guard access(program, X_OK) == 0 else {
             return .problem(
@@ -97,7 +100,7 @@ struct InstallationCheck {
             return nil
         }
         return .warning(
-            subject, "\(file.path) starts \(program); beside this program is \(own).",
-            "There are two installations: remove the one that is not meant.")
+            subject, "\(file.path) starts \(program), but \(own) is beside this program.",
+            "There are two installations. Remove the one that you do not want.")
     }
 }

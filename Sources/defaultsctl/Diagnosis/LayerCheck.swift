@@ -4,26 +4,25 @@ import DefaultsModel
 @preconcurrency import Glibc
 import SystemCalls
 
-/// Looks at the files of the administrator and the vendors, and at who can write those that are
-/// mandatory.
+/// Checks the files of administrators and vendors, and who can write the mandatory ones.
 struct LayerCheck {
-    /// The paths of the files, in the order in which they are told.
+    /// The paths of the files, in the order in which they are reported.
     private let files: [String]
-    /// Those of them that are mandatory.
+    /// The mandatory ones.
     private let managedFiles: [String]
-    /// What is wrong with which.
+    /// The problems, each with its file.
     private let complaints: [String]
 
     private static let managedDirectory = LayerPlaces.standard.managed
 
-    /// Takes the files as the service has read them.
+    /// Uses the files as the service has read them.
     init(_ files: [RemoteLayerFile]) {
         self.files = files.map(\.path)
         managedFiles = files.filter { $0.layer == .managed }.map(\.path)
         complaints = files.compactMap(\.complaint)
     }
 
-    /// Reads the files as the service would, where none answers.
+    /// Reads the files as the service would, if no service answers.
     init(readingFrom places: LayerPlaces) {
         let listing = LayerListing(of: places)
         let files = listing.files.values.joined().sorted { $0.path < $1.path }
@@ -48,16 +47,17 @@ struct LayerCheck {
     private func contents() -> Finding {
         guard let first = complaints.first else {
             return .ok(
-                "layers' files", files.isEmpty ? "There are none." : "\(files.count), all good")
+                "layers' files", files.isEmpty ? "There are none." : "\(files.count), all valid")
         }
-        let others = complaints.count > 1 ? " (and \(complaints.count - 1) more are bad)" : ""
+        let others =
+            complaints.count > 1 ? " (and \(complaints.count - 1) more files are invalid)" : ""
         return .problem(
             "layers' files", "\(first)\(others)",
-            "What was good of it before, if anything, still holds. 'defaultsctl lint' shows all that "
-                + "is to be mended; tell who administers this machine.")
+            "Its last valid contents, if any, stay in force. 'defaultsctl lint' lists all "
+                + "errors. Tell the administrator of this machine.")
     }
 
-    /// Whether only root can write what is mandatory.
+    /// Checks whether only root can write mandatory files.
     private func permissions() -> Finding? {
         var known: Set<String> = []
         let directories = ([Self.managedDirectory] + managedFiles.map(Path.parent))
@@ -67,25 +67,25 @@ struct LayerCheck {
             let quoted = ShellWord.quoted(path)
             if status.owner != 0 {
                 return .warning(
-                    "managed files", "\(path) is the user's of number \(status.owner).",
-                    "Whoever can write it can prescribe values. As root: chown root \(quoted)")
+                    "managed files", "\(path) belongs to the user with number \(status.owner).",
+                    "That user can set managed values. As root: chown root \(quoted)")
             }
             if status.mode & (S_IWGRP | S_IWOTH) != 0 {
                 return .warning(
-                    "managed files", "\(path) can be written by others than root.",
-                    "They can prescribe values. As root: chmod go-w \(quoted)")
+                    "managed files", "Other users than root can write \(path).",
+                    "They can set managed values. As root: chmod go-w \(quoted)")
             }
         }
         return nil
     }
 }
 
-/// A file of sections with keys, as activation files and units are.
+/// A file with sections and keys, such as an activation file or a unit.
 struct KeyFile {
     let path: String
     private let values: [String: String]
 
-    /// Reads a file; nil where that cannot be done.
+    /// Reads a file; nil if that fails.
     init?(_ path: String) {
         guard let bytes = try? InputFile.contents(of: path, limit: 1 << 16) else { return nil }
         self.path = path

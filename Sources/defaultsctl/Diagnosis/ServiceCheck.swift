@@ -4,31 +4,35 @@ import DefaultsProtocol
 @preconcurrency import Glibc
 import SystemCalls
 
-/// Looks at the bus and at the service, which is started if a bus knows how.
+/// Checks the bus and the service.
+///
+/// If the bus can start the service, this starts it.
 struct ServiceCheck {
     let places: Places
     private(set) var findings: [Finding] = []
-    /// The process of the service; nil where none answers.
+    /// The process of the service; nil if there is no answer.
     private(set) var process: UInt32?
-    /// The directory that the service says it has; nil where none answers.
+    /// The directory of the service's database; nil if there is no answer.
     private(set) var directory: String?
-    /// The files of the layers; nil where none answers, or it does not tell.
+    /// The files of the layers; nil if there is no answer, or if the service does not list them.
     private(set) var layerFiles: [RemoteLayerFile]?
 
-    /// How long a service may take to start or to answer: somebody waits for the diagnosis.
+    /// How long a service may take to start or to answer.
     private static let patience = Duration.seconds(2)
 
     init(_ places: Places) async {
         self.places = places
         guard let loop = MainThread.loop else {
             findings.append(
-                .problem("service", "This program has no loop to ask it with.", "Report it."))
+                .problem(
+                    "service", "This program has no event loop to call it.", "Report this as a bug."
+                ))
             return
         }
         do {
             let session = try await Connection.open(.session, on: loop)
             let address = Places.variable("DBUS_SESSION_BUS_ADDRESS")
-            findings.append(.ok("bus", address ?? "that of the runtime directory"))
+            findings.append(.ok("bus", address ?? "the one in the runtime directory"))
             await lookForService(from: session, on: loop)
             await session.close()
         } catch {
@@ -47,14 +51,16 @@ struct ServiceCheck {
         guard isNamed else {
             return .warning(
                 "bus", "This session has no bus.",
-                "In a graphical or systemd session there is one. Elsewhere: dbus-run-session.")
+                "Graphical and systemd sessions have one. Elsewhere, use dbus-run-session.")
         }
         let message = "The session bus cannot be reached: \(reason)"
-        let advice = "See that DBUS_SESSION_BUS_ADDRESS is that of your own session, or unset it."
+        let advice = "Set DBUS_SESSION_BUS_ADDRESS to the address of your own session, or unset it."
         return isNeeded ? .problem("bus", message, advice) : .warning("bus", message, advice)
     }
 
-    /// Searches for the service as every command does, which starts it if a bus knows how.
+    /// Searches for the service as every command does.
+    ///
+    /// If the bus can start it, this starts it.
     ///
     /// - Returns: Whether there is one.
     @discardableResult
@@ -67,7 +73,7 @@ struct ServiceCheck {
             if connection !== session {
                 findings.append(
                     .ok(
-                        "bus", "The service is on another bus of this user, where commands find it."
+                        "bus", "The service is on another bus of this user. Commands find it there."
                     ))
             }
             await look(at: RemoteDefaults(over: connection))
@@ -75,12 +81,12 @@ struct ServiceCheck {
             return true
         case .failed(let error as ClientError):
             findings.append(
-                .problem("service", error.message, "Its log: journalctl --user -u defaultsd"))
+                .problem("service", error.message, "Read its log: journalctl --user -u defaultsd"))
         case .failed(let error):
             findings.append(
                 .problem(
                     "service", "It does not start: \((error as? DBusError)?.message ?? "\(error)")",
-                    "See what it says: run defaultsd in a terminal."))
+                    "Run defaultsd in a terminal to see the reason."))
         case .nobody: findings.append(nobody(hasBus: session != nil))
         }
         return false
@@ -90,18 +96,18 @@ struct ServiceCheck {
         if hasBus {
             return .problem(
                 "service",
-                "No process owns \(Contract.busName), and the bus knows no program for it.",
-                "Install it (make install), below a directory that XDG_DATA_DIRS names. A "
-                    + "bus that runs already reads the file when it is told to reload.")
+                "No process owns \(Contract.busName), and the bus has no activation file for it.",
+                "Install it (make install) into a directory that XDG_DATA_DIRS names. A "
+                    + "running bus reads the file when it reloads its configuration.")
         }
         guard DaemonProgram.find() != nil else {
             return .problem(
-                "service", "No service can be reached, and no program defaultsd is installed.",
+                "service", "No service can be reached, and defaultsd is not installed.",
                 "Install both programs into the same directory (make install).")
         }
         return .warning(
-            "service", "No service can be reached; each program runs a daemon for itself.",
-            "With a session bus one daemon serves all programs.")
+            "service", "No service can be reached, so each program runs its own daemon.",
+            "With a session bus, one daemon serves all programs.")
     }
 
     private mutating func look(at defaults: RemoteDefaults) async {
@@ -122,8 +128,8 @@ struct ServiceCheck {
                     "\(process.map { "Process \($0)" } ?? "A process") owns \(Contract.busName) and does "
                         + "not answer: \((error as? DBusError)?.message ?? "\(error)")",
                     isManaged
-                        ? "If that lasts: systemctl --user restart defaultsd"
-                        : "It may be stopped, or the disk very slow. If that lasts, end the session."
+                        ? "If this continues: systemctl --user restart defaultsd"
+                        : "It may be stopped, or the disk may be very slow. If this continues, end the session."
                 ))
         }
     }
@@ -134,7 +140,7 @@ struct ServiceCheck {
         return await unit?.state()?.activeState == "active"
     }
 
-    /// Whether it is the program that it is to be.
+    /// Checks whether it runs the expected program.
     private func program(_ version: String, isManaged: Bool) -> [Finding] {
         let again =
             isManaged
@@ -142,20 +148,22 @@ struct ServiceCheck {
         guard version == Version.current else {
             return [
                 .warning(
-                    "service", "It is version \(version), this program \(Version.current).", again)
+                    "service",
+                    "It has version \(version), but this program has version \(Version.current).",
+                    again)
             ]
         }
         let file = process.flatMap { Path.target(ofLink: "/proc/\($0)/exe") }
         if let file, file.hasSuffix(" (deleted)") {
             return [
-                .warning("service", "Its program was replaced since it was started.", again)
+                .warning("service", "Its program was replaced after the start.", again)
             ]
         }
         if let file, let own = DaemonProgram.find(), !FileIdentity.areSame(file, own) {
             return [
                 .warning(
-                    "service", "It runs \(file); beside this program is \(own).",
-                    "Remove the installation that is not meant. \(again)")
+                    "service", "It runs \(file), but \(own) is beside this program.",
+                    "Remove the installation that you do not want. \(again)")
             ]
         }
         let name = process.map { "process \($0)" } ?? "a process"
@@ -168,8 +176,8 @@ struct ServiceCheck {
             findings.append(
                 .problem(
                     "storage", status.storageError,
-                    "Nothing acknowledged is lost while the session lasts. Mend the disk or make "
-                        + "room; it is tried again every minute."))
+                    "Acknowledged changes are safe until the session ends. Repair the disk or make "
+                        + "room. The daemon retries every minute."))
         } else {
             findings.append(
                 .ok(
@@ -184,8 +192,8 @@ struct ServiceCheck {
             findings.append(
                 .warning(
                     "environment",
-                    "The service has \(directory), and the variables here name "
-                        + "\(expected).", "The service has the environment of the session."))
+                    "The service uses \(directory), but the variables here name "
+                        + "\(expected).", "The service uses the environment of the session."))
         }
         return findings
     }
@@ -200,9 +208,9 @@ struct ServiceCheck {
                 fileSystem.isNetwork
                     ? .warning(
                         "file system",
-                        "\(fileSystem.name), a network's: its server keeps the lock "
-                            + "and decides when a write outlives a power cut.",
-                        "Where that matters, keep the database on a local disk.")
+                        "\(fileSystem.name), a network file system: its server keeps the lock "
+                            + "and decides when a write survives a power cut.",
+                        "If that matters, keep the database on a local disk.")
                     : .ok("file system", fileSystem.name))
         }
         if let backups = try? await defaults.backups() {
@@ -212,16 +220,18 @@ struct ServiceCheck {
     }
 }
 
-/// Looks at the age of the newest backup.
+/// Checks the age of the newest backup.
 struct BackupCheck {
     let finding: Finding
 
-    /// A daily one follows a change, so that one is old where there was none since.
+    /// A daily backup follows a change.
+    ///
+    /// So an old one is fine if there was no change since.
     private static let longestAge: UInt64 = 2 * 86400
 
     init(_ backups: [RemoteBackup], durable generation: UInt64) {
         guard let newest = backups.first else {
-            finding = .ok("backups", "There is none yet; the first is made after a change.")
+            finding = .ok("backups", "There is none yet. The first is made after a change.")
             return
         }
         let now = UInt64(clamping: time(nil))
@@ -230,8 +240,8 @@ struct BackupCheck {
         finding =
             age > Self.longestAge && newest.generation < generation
             ? .warning(
-                "backups", "\(words), and there were changes since.",
-                "The log says why none was made; make one: defaultsctl backup now")
+                "backups", "\(words), but there were changes since then.",
+                "The log says why none was made. To make one: defaultsctl backup now")
             : .ok("backups", words)
     }
 }

@@ -3,16 +3,17 @@ import DBus
 @preconcurrency import Glibc
 import SystemCalls
 
-/// Looks at the directory of the database from outside, and opens nothing in it but the note of who
-/// has it.
+/// Checks the directory of the database from outside.
+///
+/// It opens only the file with the name of the lock's owner.
 struct StorageCheck {
     let directory: String
-    /// The process that serves on the bus; nil where none does.
+    /// The process that serves on the bus; nil if there is none.
     let service: UInt32?
 
     private static let scarce: UInt64 = 16 << 20
     private static let little: UInt64 = 256 << 20
-    /// The space for removals.
+    /// The size of the space for removals, in bytes: 4 MiB.
     private static let reserved = 4 << 20
 
     func findings() -> [Finding] {
@@ -25,22 +26,22 @@ struct StorageCheck {
             return [
                 .problem(
                     "database", "\(directory) cannot be reached: \(error.reason).",
-                    "See that you may enter the directories above it.")
+                    "Make sure that you may enter its parent directories.")
             ]
         }
     }
 
-    // MARK: Absence
+    // MARK: Missing directory
 
-    /// Whether the directory, which is not there, can be made.
+    /// Checks whether the missing directory can be created.
     private func absence() -> [Finding] {
         var parent = directory
         while FileStatus.ifAny(parent) == nil {
             if let target = Path.target(ofLink: parent) {
                 return [
                     .problem(
-                        "database", "\(parent) is a link to \(target), which is not there.",
-                        "Make what it leads to, or remove the link.")
+                        "database", "\(parent) is a link to \(target), which does not exist.",
+                        "Create the target, or remove the link.")
                 ]
             }
             parent = Path.parent(of: parent)
@@ -48,18 +49,18 @@ struct StorageCheck {
         let obstacle =
             access(parent, W_OK | X_OK) != 0
             ? SystemError.words(for: errno)
-            : isKernelMade(parent) ? "The kernel alone makes files there" : nil
+            : isKernelMade(parent) ? "only the kernel creates files there" : nil
         if let obstacle {
             return [
                 .problem(
-                    "database", "\(directory) cannot be made in \(parent): \(obstacle).",
-                    "Set XDG_CONFIG_HOME to a directory that you may write, or unset it.")
+                    "database", "\(directory) cannot be created in \(parent): \(obstacle).",
+                    "Set XDG_CONFIG_HOME to a directory that you can write to, or unset it.")
             ]
         }
-        return [.ok("database", "\(directory) is made at the first change."), disk(parent)]
+        return [.ok("database", "\(directory) will be created at the first change."), disk(parent)]
     }
 
-    /// Whether a directory is of a file system in which nobody makes files.
+    /// Whether a directory is on a file system in which only the kernel creates files.
     ///
     /// The numbers are those of [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html).
     private func isKernelMade(_ directory: String) -> Bool {
@@ -72,18 +73,18 @@ struct StorageCheck {
 
     private func permissions(_ status: FileStatus) -> Finding {
         guard status.kind == .directory else {
-            return .problem("database", "\(directory) is no directory.", "Move it away.")
+            return .problem("database", "\(directory) is not a directory.", "Move it away.")
         }
         guard status.owner == geteuid() else {
             return .problem(
                 "database", "\(directory) belongs to another user, number \(status.owner).",
                 geteuid() == 0
                     ? "Run this command as that user: sudo -u '#\(status.owner)' defaultsctl doctor"
-                    : "If it is to be yours, an administrator gives it to you by chown -R.")
+                    : "If it should be yours, an administrator can give it to you with chown -R.")
         }
         guard access(directory, W_OK | X_OK) == 0 else {
             return .problem(
-                "database", "\(directory) cannot be written: \(SystemError.words(for: errno)).",
+                "database", "\(directory) is not writable: \(SystemError.words(for: errno)).",
                 "chmod 700 \(ShellWord.quoted(directory))")
         }
         let foreign = Directory.readableNames(in: directory).filter { name in
@@ -91,8 +92,9 @@ struct StorageCheck {
         }
         if let name = foreign.first {
             return .problem(
-                "database", "\(directory)/\(name) is another user's.",
-                "chown -R \(ShellWord.quoted(directory)) to yourself; sudo may have made it.")
+                "database", "\(directory)/\(name) belongs to another user.",
+                "Change the owner of \(ShellWord.quoted(directory)) to yourself with chown -R. sudo may have created it."
+            )
         }
         if let finding = files() { return finding }
         let open = [directory] + Directory.readableNames(in: directory).map { "\(directory)/\($0)" }
@@ -101,19 +103,20 @@ struct StorageCheck {
         }
         if let path = shared.first {
             return .warning(
-                "database", "\(path) lets other users in.", "chmod go= \(ShellWord.quoted(path))")
+                "database", "Other users have access to \(path).",
+                "chmod go= \(ShellWord.quoted(path))")
         }
         let size = FileStatus.ifAny("\(directory)/defaults.db")?.size ?? 0
         return .ok("database", "\(directory), \(Amount.bytes(UInt64(clamping: size)))")
     }
 
-    /// What is wrong with a file that the service has to open.
+    /// A problem with a file that the service has to open.
     private func files() -> Finding? {
         for name in ["defaults.db", "defaults.db-wal", "defaults.db-shm", "lock"] {
             let path = "\(directory)/\(name)"
             guard let status = FileStatus.ifAny(path) else { continue }
             guard status.kind == .regular else {
-                return .problem("database", "\(path) is no ordinary file.", "Move it away.")
+                return .problem("database", "\(path) is not a regular file.", "Move it away.")
             }
             guard access(path, R_OK | W_OK) == 0 else {
                 return .problem(
@@ -132,7 +135,7 @@ struct StorageCheck {
         guard statvfs(directory, &status) == 0 else {
             return .warning(
                 "disk", "\(directory): \(SystemError.words(for: errno)).",
-                "See that its disk is mounted.")
+                "Make sure that its disk is mounted.")
         }
         let isReadOnly = status.f_flag & UInt(ST_RDONLY) != 0
         let (free, overflows) = UInt64(status.f_bavail)
@@ -141,16 +144,16 @@ struct StorageCheck {
         if isReadOnly {
             return .problem(
                 "disk", "The file system of \(directory) is read-only.",
-                "Mount it for writing; dmesg tells whether it has failed.")
+                "Mount it for writing. dmesg shows whether it has failed.")
         }
         if status.f_files > 0, status.f_favail == 0 {
             return .problem(
-                "disk", "The file system of \(directory) has no room for one file more.",
+                "disk", "The file system of \(directory) has no room for another file.",
                 "Remove files from it.")
         }
         if room < Self.scarce {
             return .problem(
-                "disk", "Only \(Amount.bytes(room)) are free; no backup is made any more.",
+                "disk", "Only \(Amount.bytes(room)) are free, so no more backups are made.",
                 "Make room on the file system of \(directory). \(reserve(in: directory))")
         }
         if room < Self.little {
@@ -161,13 +164,13 @@ struct StorageCheck {
         return .ok("disk", "\(Amount.bytes(room)) are free.")
     }
 
-    /// Whether removing values works on a disk that is full.
+    /// Whether values can be removed on a full disk.
     private func reserve(in directory: String) -> String {
         let status = FileStatus.ifAny("\(directory)/reserve")
         let isThere = status.map { $0.kind == .regular && $0.allocatedSize >= Self.reserved }
         return isThere == true
-            ? "Removing values works, too: space is reserved for that."
-            : "The space that is reserved for removing values is used up, or was never made."
+            ? "Removing values also works: space is reserved for it."
+            : "The space reserved for removing values is used up, or was never reserved."
     }
 
     // MARK: Lock
@@ -177,15 +180,15 @@ struct StorageCheck {
         guard let status = FileStatus.ifAny(path) else { return nil }
         guard let held = SystemLocks.holder(of: status.inode) else {
             return service == nil
-                ? .ok("lock", "Nobody has the database.")
+                ? .ok("lock", "No process uses the database.")
                 : .warning(
-                    "lock", "The service has no lock here that could be seen from here.",
-                    "It may have another directory, or run on another side of a container.")
+                    "lock", "The service's lock cannot be seen from here.",
+                    "The service may use another directory, or run in another container.")
         }
         let words = (try? InputFile.contents(of: path, limit: 512))
             .map { String(decoding: $0, as: UTF8.self).prefix { $0 != "\n" } }
             .map { $0.split(whereSeparator: \.isWhitespace) }
-        // Who has just taken the lock may not have noted that yet.
+        // A process that has just taken the lock may not have written its name yet.
         let (host, process) =
             if let words, words.count >= 2 {
                 (String(words[0]), String(words[1]))
@@ -193,18 +196,18 @@ struct StorageCheck {
                 ("this one", "\(held)")
             }
         if let service, process == "\(service)" {
-            return .ok("lock", "The service has the database.")
+            return .ok("lock", "The service uses the database.")
         }
         return .problem(
             "lock",
-            "Process \(process) on host \(host) has the database, and does not answer in this session.",
-            "It serves another session, or a program without a bus. Use it there, or wait until that "
-                + "session or program has ended.")
+            "Process \(process) on host \(host) uses the database, but does not answer in this session.",
+            "It serves another session, or a program without a bus. Use the database there, or wait until that "
+                + "session or program ends.")
     }
 
     // MARK: Backups and damage
 
-    /// Those that are there, where no service is to be asked.
+    /// The backups in the directory, if there is no service to ask.
     private func backups() -> Finding? {
         guard service == nil else { return nil }
         let folder = "\(directory)/backups"
@@ -221,16 +224,16 @@ struct StorageCheck {
         }
         guard let last = aside.max() else { return nil }
         return .warning(
-            "damage", "A damaged database was made anew, and kept as \(last).",
-            "'defaultsctl status' says what was lost; remove the file when you do not need it.")
+            "damage", "A damaged database was repaired, and kept as \(last).",
+            "'defaultsctl status' says what was lost. Remove the file when you no longer need it.")
     }
 }
 
 /// The locks that the kernel lists.
 ///
-/// Trying the lock would tell the same, and could keep a daemon from starting at that moment.
+/// Trying the lock would also show this, but could keep a daemon from starting at that moment.
 enum SystemLocks {
-    /// The process that has a flock(2) on a file; nil where none has, or the kernel does not tell.
+    /// The process that has a flock(2) on a file; nil if there is none, or the kernel does not say.
     ///
     /// See [proc(5)](https://man7.org/linux/man-pages/man5/proc_locks.5.html).
     static func holder(of node: ino_t) -> Int32? {
@@ -239,7 +242,7 @@ enum SystemLocks {
         }
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
             let words = line.split(separator: " ")
-            // One that waits for a lock has an arrow before its kind.
+            // A process that waits for a lock has an arrow before the kind.
             guard words.count >= 6, words[1] == "FLOCK",
                 words[5].split(separator: ":").last.flatMap({ ino_t($0) }) == node
             else { continue }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import DefaultsProtocol
 
-/// What the tool says of domains, keys and property lists, as macOS's tool says it where that does.
+/// Messages about domains, keys and property lists.
+///
+/// If macOS's tool has a message, it is the same.
 extension ToolError {
     static func noPair(_ domain: String, _ key: String, meant: String? = nil) -> ToolError {
         ToolError(
@@ -45,20 +47,20 @@ extension ToolError {
     }
 
     static func cannotTake(_ key: String, because error: any Error) -> ToolError {
-        ToolError("The value of '\(key.onOneLine)' cannot be taken over: \(error)", refused)
+        ToolError("The value of '\(key.onOneLine)' cannot be imported: \(error)", refused)
     }
 
     static let keyIsNoText = ToolError(
-        "A key of the property list holds half a character (an unpaired surrogate), which none can.",
+        "A key of the property list has an unpaired surrogate, which is not allowed in a key.",
         refused)
 
     static func fileIsEmpty(_ name: String) -> ToolError {
-        ToolError("\(name.onOneLine) is empty; there is no property list in it.", refused)
+        ToolError("\(name.onOneLine) is empty: it contains no property list.", refused)
     }
 
     static func keyHasNUL(_ key: String, in name: String) -> ToolError {
         ToolError(
-            "The key '\(key.onOneLine)' in \(name.onOneLine) has a NUL character, which no key can.",
+            "The key '\(key.onOneLine)' in \(name.onOneLine) has a NUL, which is not allowed in a key.",
             refused)
     }
 
@@ -78,8 +80,8 @@ extension ToolError {
 
     static func fileIsArchive(_ name: String) -> ToolError {
         ToolError(
-            "\(name.fileTitle) is a keyed archive, which is one value and not a domain. Name the key "
-                + "that it is for: 'defaultsctl import DOMAIN FILE --key KEY'. Defaults have not been "
+            "\(name.fileTitle) is a keyed archive, which is one value and not a domain. Give the key "
+                + "for it: 'defaultsctl import DOMAIN FILE --key KEY'. Defaults have not been "
                 + "changed.", refused)
     }
 
@@ -87,7 +89,7 @@ extension ToolError {
         let others = count > 1 ? " and \(count - 1) more" : ""
         return ToolError(
             "XML cannot hold the key '\(key.onOneLine)'\(others), so it was left out; "
-                + "--format binary and json can.", refused)
+                + "use --format binary or json.", refused)
     }
 
     static func cannotExport(_ domain: String, _ name: String, because reason: String) -> ToolError
@@ -99,16 +101,16 @@ extension ToolError {
 }
 
 extension ToolError: CustomStringConvertible {
-    /// The sentence.
+    /// The message.
     var description: String { message }
 }
 
-/// What the tool says of layers and locks.
+/// Messages about layers and locks.
 extension ToolError {
     static func oneLayer(_ domain: String) -> ToolError {
         ToolError(
-            "\(domain.onOneLine) is one layer, and what holds is looked up in all of them; leave out "
-                + "'@' and what follows, -currentHost and -host.", wrongLine)
+            "\(domain.onOneLine) is one layer, but this searches all layers. Omit "
+                + "'@' and the text after it, -currentHost and -host.", wrongLine)
     }
 
     static func locked(_ locked: LockedKey) -> ToolError {
@@ -120,7 +122,7 @@ extension ToolError {
 
     static func readOnly(_ domain: String) -> ToolError {
         ToolError(
-            "\(domain.onOneLine) is read only: it is from files of the administrator or the vendor.",
+            "\(domain.onOneLine) is read only: its values come from files of the administrator or a vendor.",
             refused)
     }
 }

@@ -1,36 +1,36 @@
 import ArgumentParser
 import DefaultsTerms
 
-/// What the tool says of words that cannot be meant, each with the exit status.
+/// Messages about invalid command lines, each with the exit status.
 extension ToolError {
     static let hostWithoutName = ToolError(
         "-host needs the name of a host; see defaultsctl --help", wrongLine)
 
     static let hostWithoutVerb = ToolError(
-        "-currentHost and -host stand before a verb that takes a domain, such as read or write; "
+        "-currentHost and -host come before a verb that takes a domain, such as read or write; "
             + "see defaultsctl --help", wrongLine)
 
     static let severalHosts = ToolError(
         "Give one host: -currentHost or -host NAME before the verb, or --current-host or --host NAME "
-            + "behind it.", wrongLine)
+            + "after it.", wrongLine)
 
     static func noHost(_ name: String, longest: Int) -> ToolError {
         ToolError(
-            "'\(name.onOneLine)' is no name of a host, which is 1 to \(longest) of A-Z, a-z, 0-9, '.', "
+            "'\(name.onOneLine)' is not a host name, which is 1 to \(longest) of A-Z, a-z, 0-9, '.', "
                 + "'_' and '-'.", wrongLine)
     }
 
     static func hostWithoutDomain(_ command: any MacVerb.Type) -> ToolError {
         ToolError(
-            "Name the domain whose layer of a host is meant; see defaultsctl \(command.verb) --help",
+            "Give the domain for which the host is meant; see defaultsctl \(command.verb) --help",
             wrongLine)
     }
 
     static let hostOfFile = ToolError(
-        "A host is of a domain and its key, and a file has none; name both.", wrongLine)
+        "A host is only for a domain and a key. Give both instead of a file.", wrongLine)
 
     static let hostOfLayer = ToolError(
-        "Files of the administrator and of vendors are for no host; leave out -currentHost or -host, "
+        "Files of administrators and vendors are not for a host. Omit -currentHost or -host, "
             + "or --managed and --system.", wrongLine)
 
     static func optionWithoutValue(_ option: String, of command: any MacVerb.Type) -> ToolError {
@@ -49,32 +49,32 @@ extension ToolError {
 
     static func noDomainName(_ name: String) -> ToolError {
         ToolError(
-            "'\(name.onOneLine)' is no name of a domain here; the global one is "
+            "'\(name.onOneLine)' is not a domain here; the global domain is "
                 + "\(GlobalDomain.name).", wrongLine)
     }
 
     static func noText(_ place: Int, _ word: String) -> ToolError {
         ToolError(
-            "Word \(place) of the command line is no text in UTF-8: \(word.onOneLine)", wrongLine)
+            "Word \(place) of the command line is not UTF-8: \(word.onOneLine)", wrongLine)
     }
 
     static let noCompletionScript = ToolError(
-        "The completion scripts are installed with the program; none is made by it.", wrongLine)
+        "The program does not print completion scripts; 'make install' installs them.", wrongLine)
 
     static let appWithoutName = ToolError(
         "-app needs the name of an application; see defaultsctl --help", wrongLine)
 
     static func hostTwice(_ domain: String) -> ToolError {
         ToolError(
-            "The domain \(domain.onOneLine) names its layer already; leave out -currentHost or "
+            "The domain \(domain.onOneLine) already names its layer. Omit -currentHost or "
                 + "-host.", wrongLine)
     }
 
     static func domainPath(_ path: String) -> ToolError {
         ToolError(
-            "'\(path.onOneLine)' is the path of a file, and domains are not kept in files of their "
-                + "own here. Only a path that ends as '/Preferences/NAME.plist' names a domain, NAME. "
-                + "Give the application ID; 'defaultsctl import DOMAIN FILE' takes over the keys of a "
+            "'\(path.onOneLine)' is the path of a file, but domains are not stored in separate "
+                + "files here. Only a path that ends with '/Preferences/NAME.plist' means a domain, NAME. "
+                + "Give the application ID. 'defaultsctl import DOMAIN FILE' imports the keys of a "
                 + "property list.", refused)
     }
 
@@ -83,7 +83,7 @@ extension ToolError {
     ) -> ToolError {
         let hint =
             near.isEmpty
-            ? "none of the \(count) that have desktop files has this name or ID"
+            ? "none of the \(count) applications with desktop files has this name or ID"
             : "there is \(near.map(\.onOneLine).joined(separator: ", "))"
         return ToolError(
             "Couldn't find an application named \"\(name.onOneLine)\"; defaults unchanged: \(hint).",

@@ -1,21 +1,23 @@
 import ArgumentParser
 
-/// What the tool says of words that are no value, as macOS's tool says it where that does.
+/// Messages about words that are not valid values.
+///
+/// If macOS's tool has a message, it is the same.
 extension ToolError {
     static let dataOnTerminal = ToolError(
-        "Bytes are not for a terminal; send them to a file, or show them with --json.", refused)
+        "Bytes are not for a terminal. Redirect them to a file, or use --json.", refused)
 
     static func noScalar(_ key: String, type: String) -> ToolError {
         ToolError(
-            "The value of '\(key.onOneLine)' is of type \(type); --raw is for text, numbers, booleans "
-                + "and data. --json shows it.", refused)
+            "The value of '\(key.onOneLine)' has type \(type), but --raw is for text, numbers, booleans "
+                + "and data. Use --json.", refused)
     }
 
     static let noValue = ToolError(
         "Give a value: -bool, -int, -float, -string, -data, -date, -array, -dict or --json and what "
             + "to store, or a property list; see defaultsctl write --help", wrongLine)
 
-    /// - Parameter option: The option that gives a value already.
+    /// - Parameter option: The option that already gives a value.
     static func valueTwice(_ option: String) -> ToolError {
         ToolError(
             "Give one value: \(option) and what to store, or other words; see defaultsctl write "
@@ -30,28 +32,28 @@ extension ToolError {
 
     static func flagWithoutValue(_ flag: TypeFlag) -> ToolError {
         ToolError(
-            "\(flag.rawValue) needs a value; one that begins with two hyphens comes after '--'. See "
+            "\(flag.rawValue) needs a value; a value that begins with two hyphens comes after '--'. See "
                 + "defaultsctl write --help", wrongLine)
     }
 
     static func noBoolean(_ word: String) -> ToolError {
         ToolError(
-            "'\(word.inBrief)' is not a boolean: true, false, yes, no, 1 or 0.", wrongLine)
+            "'\(word.inBrief)' is not a boolean. Use true, false, yes, no, 1 or 0.", wrongLine)
     }
 
     static func noData(_ word: String) -> ToolError {
-        ToolError("'\(word.inBrief)' is not data: hexadecimal digits, such as 0fbe.", wrongLine)
+        ToolError("'\(word.inBrief)' is not data. Use hexadecimal digits, such as 0fbe.", wrongLine)
     }
 
     static func noDate(_ word: String) -> ToolError {
         ToolError(
-            "'\(word.inBrief)' is not a date, such as '2024-02-29 14:30:00 +0000', 2024-02-29 or "
+            "'\(word.inBrief)' is not a date. Use '2024-02-29 14:30:00 +0000', 2024-02-29 or "
                 + "now.", wrongLine)
     }
 
     static func integerTooLarge(_ word: String) -> ToolError {
         ToolError(
-            "'\(word.inBrief)' is out of range: -int takes 64 bits, which is from \(Int64.min) to "
+            "'\(word.inBrief)' is out of range: -int takes 64 bits, from \(Int64.min) to "
                 + "\(UInt64.max). Nothing was stored.", refused)
     }
 

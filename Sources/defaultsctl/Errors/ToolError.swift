@@ -6,12 +6,12 @@ import DefaultsProtocol
 import KeyedArchive
 import SystemCalls
 
-/// A failure of the tool: one sentence for standard error, and an exit status.
+/// An error of the tool: one sentence for standard error, and an exit status.
 struct ToolError: Error {
     /// What went wrong.
     let fact: String
-    /// What it says of the whole command, such as that nothing was changed; a command that has made
-    /// other changes tells the fact alone.
+    /// A sentence about the whole command, such as "Nothing was changed." A command that has made
+    /// other changes omits it.
     private let remark: String
     let exitCode: ExitCode
 
@@ -19,9 +19,9 @@ struct ToolError: Error {
 
     /// Not found, or refused.
     static let refused = ExitCode(1)
-    /// A wrong command line (EX_USAGE).
+    /// The command line is wrong (EX_USAGE).
     static let wrongLine = ExitCode.validationFailure
-    /// The change is made, and the disk has not taken it yet (EX_IOERR).
+    /// The change is made, but it is not on disk yet (EX_IOERR).
     private static let notOnDisk = ExitCode(EX_IOERR)
     /// The service cannot be reached (EX_UNAVAILABLE).
     private static let noService = ExitCode(EX_UNAVAILABLE)
@@ -41,7 +41,7 @@ struct ToolError: Error {
         self.init(error.fact, exitCode, String(error.message.dropFirst(error.fact.count)))
     }
 
-    /// The one table from errors to exit statuses.
+    /// The table from errors to exit statuses.
     init(_ error: any Error) {
         switch error {
         case let error as ToolError: self = error
@@ -55,13 +55,15 @@ struct ToolError: Error {
                 error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
             self.init(
                 "The defaults service cannot be reached: \(reason.onOneLine). "
-                    + "'defaultsctl doctor' looks for the cause.", Self.noService)
+                    + "Run 'defaultsctl doctor' to find the cause.", Self.noService)
         case let error as DBusError: self.init(error.message, Self.refused)
         default: self.init("\(error)", Self.refused)
         }
     }
 
-    /// The errors that say that nobody answers; any other is an answer.
+    /// The errors that mean that the service does not answer.
+    ///
+    /// Every other error is an answer.
     private static let unreachable: Set<ErrorName> = [
         .serviceUnknown, .timeout, .disconnected, .ioError,
         .nameHasNoOwner, .noReply,
@@ -78,82 +80,87 @@ struct ToolError: Error {
     }
 
     static let domainInDocument = ToolError(
-        "A change names a key; a whole domain cannot be one of several changes.", refused)
+        "A change needs a key: a whole domain cannot be one of several changes.", refused)
 
     static func noBackup(_ name: String) -> ToolError {
         ToolError(
-            "There is no backup '\(name.onOneLine)'. 'defaultsctl backup list' lists those that there "
+            "There is no backup '\(name.onOneLine)'. Run 'defaultsctl backup list' to list all "
                 + "are.", refused)
     }
 
     static func severalBackups(_ name: String, _ count: Int) -> ToolError {
         ToolError(
-            "\(count) backups have names that begin with '\(name.onOneLine)'. Give more of the one "
-                + "you mean.", refused)
+            "\(count) backups have names that begin with '\(name.onOneLine)'. Give more of the "
+                + "name.", refused)
     }
 
-    /// A file, or what comes on standard input, cannot be read or shown.
+    /// A file or standard input cannot be read or shown.
     static func input(_ name: String, _ reason: String) -> ToolError {
         ToolError("\(name.fileTitle): \(reason)", refused)
     }
 
-    /// What is wrong with a part of the input.
+    /// An error in a part of the input.
     static func input(_ name: String, _ reason: ToolError) -> ToolError {
         ToolError("\(name.fileTitle): \(reason.fact)", refused, reason.remark)
     }
 
-    /// The failure with what became of other changes.
+    /// The error, with a sentence about other changes.
     func remarking(_ sentence: String) -> ToolError {
         ToolError(fact, exitCode, " \(sentence)")
     }
 
-    /// Standard output takes no more.
+    /// Standard output cannot be written.
     static func output(_ code: Int32) -> ToolError {
         ToolError("The output cannot be written: \(SystemError.words(for: code)).", refused)
     }
 
-    /// There is no service, and no program that could be one.
+    /// There is no service, and defaultsd is not installed.
     static func noDaemon(_ reason: String) -> ToolError {
         ToolError(
-            "The defaults service cannot be reached (\(reason.onOneLine)), and there is no defaultsd "
-                + "beside this program or in PATH to be run instead. 'defaultsctl doctor' says more.",
+            "The defaults service cannot be reached (\(reason.onOneLine)), and there is no program defaultsd "
+                + "beside this one or in PATH to run instead. Run 'defaultsctl doctor' for details.",
             noService)
     }
 
-    /// The program that is to serve this command alone cannot be started.
+    /// The daemon for this command cannot be started.
     static func daemonFailed(_ program: String, _ reason: String) -> ToolError {
         ToolError("\(program.onOneLine) cannot be run: \(reason).", noService)
     }
 
-    /// The daemon that was to serve this command alone could not, in its words.
+    /// The daemon for this command has failed to start, with its message.
     static func ownDaemon(_ words: String) -> ToolError {
         ToolError(words.onOneLine, noService)
     }
 
-    /// The daemon that has served this command alone could not write everything, in its words.
+    /// The daemon for this command could not write everything, with its message.
     static func notWritten(_ words: String) -> ToolError {
         ToolError(words.onOneLine, notOnDisk)
     }
 
-    /// Other programs change the database in turn, and no service tells of it.
+    /// Other programs change the database in turn, but without a service nothing announces their
+    /// changes.
     static let nothingToWatch = ToolError(
-        "There is nothing to watch: without a service no program announces its changes.", noService)
+        "Nothing can be watched: without a service, programs do not announce their changes.",
+        noService)
 
-    static let busWentAway = ToolError("The bus has gone; nothing more can be watched.", noService)
+    static let busWentAway = ToolError(
+        "The bus has gone, so nothing more can be watched.", noService)
 }
 
-/// What the tool says on standard error.
+/// Prints the tool's messages on standard error.
 enum Complaint {
-    /// Says a sentence, on one line; of long words of the command line it has the beginning alone.
+    /// Prints a message on one line.
+    ///
+    /// Long words of the command line are cut.
     static func say(_ sentence: String) {
-        // What was printed before comes first also where both go to the same file.
+        // Earlier output comes first, even if both streams go to the same file.
         fflush(stdout)
         fputs("defaultsctl: \(inBrief(sentence.onOneLine))\n", stderr)
     }
 
     private static func inBrief(_ line: String) -> String {
         let values = CommandLine.arguments.dropFirst().flatMap { word in
-            // The value of an option, --option=value, is told without it.
+            // For --option=value, only the value is shown.
             [word] + (word.firstIndex(of: "=").map { [String(word[$0...].dropFirst())] } ?? [])
         }
         return values.map(\.onOneLine).reduce(line) { line, word in
@@ -164,16 +171,16 @@ enum Complaint {
 }
 
 extension String {
-    /// On one line, and of what is long only the beginning.
+    /// On one line, and cut if it is long.
     var inBrief: String { onOneLine.cut(to: 100) }
 
-    /// The first so many characters, and a mark where more follow.
+    /// The first characters, with a mark if some are left out.
     func cut(to longest: Int) -> String {
         count > longest ? "\(prefix(longest))…" : self
     }
 }
 
 extension String {
-    /// The name of a file as it stands in a sentence, on one line.
+    /// The name of a file in a sentence, on one line.
     var fileTitle: String { isEmpty ? "''" : onOneLine }
 }

@@ -6,7 +6,7 @@ import OpenStepPropertyList
 import PropertyList
 import XMLPropertyList
 
-/// A file, or standard input, that holds the keys and values of a domain.
+/// A file, or standard input, with the keys and values of a domain.
 struct DomainFile {
     private let path: String
     private let bytes: [UInt8]
@@ -16,7 +16,7 @@ struct DomainFile {
 
     /// Reads the file.
     ///
-    /// - Parameter format: What it holds; nil where that is to be seen by its beginning.
+    /// - Parameter format: The format of the file; nil to detect it.
     init(_ path: String, format: DomainFormat?) throws(ToolError) {
         self.path = path
         do {
@@ -32,13 +32,13 @@ struct DomainFile {
 
     /// The entries of the file.
     ///
-    /// - Parameter progress: Where it is shown how far the reading is.
+    /// - Parameter progress: Shows how much has been read.
     func entries(_ progress: ProgressBar) throws(ToolError) -> [DefaultsEntry] {
         switch format {
         case .json: return try entriesOfJSON(progress)
         case .xml, .binary: return try entries(of: propertyList(), progress)
         case nil:
-            // What is JSON is no old-style property list: its strings are no entries.
+            // JSON is not an old-style property list: its strings would be taken for entries.
             do throws(ToolError) {
                 return try entriesOfJSON(progress)
             } catch {
@@ -49,7 +49,7 @@ struct DomainFile {
         }
     }
 
-    /// The file as one value: a keyed archive as it is, else what the property list or the JSON says.
+    /// The file as one value: a keyed archive unchanged, otherwise the property list or the JSON.
     func value() throws(ToolError) -> KeyedArchive {
         if let format, format != .json { return try archive(of: propertyList()) }
         do {
@@ -95,7 +95,7 @@ struct DomainFile {
         }
     }
 
-    /// Whether it begins as only JSON does: with a bracket, or with a string and a colon in a brace.
+    /// Whether it begins as only JSON does: with a bracket, or with a brace, a string and a colon.
     private var isLikeJSON: Bool {
         let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
         let start = text.drop(while: \.isWhitespace)
@@ -108,7 +108,7 @@ struct DomainFile {
 
     private func remarkOnKey(line: Int, column: Int) {
         fputs(
-            "defaultsctl: \(name.onOneLine) has a key twice in the same dictionary (line \(line), "
+            "defaultsctl: \(name.onOneLine) has the same key twice in a dictionary (line \(line), "
                 + "column \(column)); the last one counts.\n", stderr)
     }
 

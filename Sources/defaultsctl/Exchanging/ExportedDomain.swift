@@ -4,19 +4,21 @@ import KeyedArchive
 import PropertyList
 import XMLPropertyList
 
-/// A domain as it goes to a file.
+/// A domain that is exported to a file.
 struct ExportedDomain {
     private let entries: [DefaultsEntry]
     private let hasISODates: Bool
     private let progress: ProgressBar
-    /// What is to be said of keys that could not be exported as they are.
+    /// Messages about keys that could not be exported as they are.
     private(set) var remarks: [String] = []
-    /// The keys that the form cannot hold, which are not in the file.
+    /// The keys that the format cannot contain.
+    ///
+    /// They are not in the file.
     private(set) var missingKeys: [String] = []
 
     /// - Parameters:
     ///   - hasISODates: Whether dates in JSON are spelled in ISO 8601.
-    ///   - progress: Where it is shown how far the making of the file is.
+    ///   - progress: Shows how much of the file is done.
     init(_ entries: [DefaultsEntry], hasISODates: Bool, _ progress: ProgressBar) {
         self.entries = entries
         self.hasISODates = hasISODates
@@ -25,9 +27,9 @@ struct ExportedDomain {
 
     /// The bytes of the file.
     ///
-    /// Values that property lists have stand in one as such. An object stands there as the property
-    /// list that its archive is, which `import` takes for the archive again; in XML, where that holds a
-    /// character that XML has none for, as a dictionary whose `$archive` is the archive's data.
+    /// Values that property lists support are written as such. An object is written as the property
+    /// list of its archive, which `import` converts back. If XML cannot contain a character in it,
+    /// the object is written as a dictionary whose `$archive` is the data of the archive.
     mutating func bytes(as format: DomainFormat) throws -> [UInt8] {
         switch format {
         case .json: return try json()
@@ -59,7 +61,7 @@ struct ExportedDomain {
             if try PlainValue.holds(entry.archive, forXML: isForXML) {
                 try entry.archive.render(into: &sink)
                 guard let value = sink.sink.value else {
-                    preconditionFailure("A value has no end.")
+                    preconditionFailure("A value is incomplete.")
                 }
                 values.append(value)
             } else if isForXML, !entry.archive.list.isSpelledInXML {
@@ -67,8 +69,8 @@ struct ExportedDomain {
                 let data = sink.sink.writer.add(data: entry.archive.bytes)
                 values.append(sink.sink.writer.add(keys: [key], values: [data]))
                 remarks.append(
-                    "XML cannot hold what is in '\(entry.key.onOneLine)'; it is exported as the data of "
-                        + "its archive, which import takes back.")
+                    "XML cannot contain the value of '\(entry.key.onOneLine)'. It is exported as the data of "
+                        + "its archive, which import accepts.")
             } else {
                 var copy = PropertyListCopy(of: entry.archive.list)
                 values.append(copy.add(entry.archive.list.root, to: &sink.sink.writer))

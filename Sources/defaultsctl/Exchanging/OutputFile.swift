@@ -1,16 +1,18 @@
 @preconcurrency import Glibc
 import SystemCalls
 
-/// Writes a file whole, or not at all.
+/// Writes a file as a whole, or not at all.
 enum OutputFile {
     struct Failure: Error {
         let message: String
     }
 
-    /// Writes the bytes in the place of a file, which is there whole or as it was at any moment; into
-    /// what is no ordinary file they go as they are.
+    /// Replaces a file: at every moment it has either its old or its new contents.
     ///
-    /// A new file is for its owner only, as values may be private; one that is there keeps its mode.
+    /// Something that is not a regular file is written to directly.
+    ///
+    /// A new file is only for its owner, because values may be private. An existing file keeps its
+    /// mode.
     static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         do throws(SystemError) {
             let status = FileStatus.ifAny(path)

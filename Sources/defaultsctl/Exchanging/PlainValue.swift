@@ -3,20 +3,20 @@ import KeyedArchive
 import PropertyList
 import XMLPropertyList
 
-/// Whether a value is one that property lists have: no object, no nil, and nothing that is too large
-/// or too deep to be read back.
+/// Whether a property list supports a value: it has no object and no nil, and is not too large or
+/// too deep to be read back.
 struct PlainValue: OnlookingSink {
-    /// The value is something else.
+    /// The value is not plain.
     private struct OtherValue: Error {}
 
-    /// Whether it is for XML, which has only the dates of the calendar and few control characters.
+    /// Whether it is for XML, which supports only dates of the calendar and few control characters.
     private let isForXML: Bool
-    /// Whether any keys may come next, for each collection that is open.
+    /// For each open collection, whether any keys may come next.
     private var takesAnyKeys: [Bool] = []
-    /// Whether a list of it might be taken for an archive.
+    /// Whether its property list could be mistaken for an archive.
     private var resemblesArchive = false
 
-    /// The domain itself is a level of the property list.
+    /// The domain itself is one level of the property list.
     private static let deepest = PropertyList.Limits.domain.depth - 1
 
     private init(isForXML: Bool) {
@@ -31,7 +31,7 @@ struct PlainValue: OnlookingSink {
         } catch is OtherValue {
             return false
         } catch is ArchiveError {
-            // Written out with all that it shares, it is larger than anything that is read.
+            // Written out with all shared parts, it is larger than anything that is read.
             return false
         }
     }
@@ -47,7 +47,7 @@ struct PlainValue: OnlookingSink {
         }
     }
 
-    /// What spells an object or a reference begins with `$`.
+    /// Keys for objects and references begin with `$`.
     mutating func key(_ key: Text) throws {
         let isSpelling = key.hasPrefix("$") && takesAnyKeys.last != true
         if isSpelling || key == "CF$UID" { throw OtherValue() }
@@ -57,7 +57,7 @@ struct PlainValue: OnlookingSink {
         try check(key)
     }
 
-    /// Whether the property list of a value is read as that value, and not as an archive.
+    /// Whether the property list of a value is read back as that value, and not as an archive.
     private static func isReadBack(_ archive: KeyedArchive, forXML isForXML: Bool) throws -> Bool {
         var sink = DateFolding(into: PropertyListSink(hasWholeSeconds: isForXML))
         let key = sink.sink.writer.add(string: "value")

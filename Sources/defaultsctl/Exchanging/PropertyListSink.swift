@@ -1,7 +1,7 @@
 import KeyedArchive
 import PropertyList
 
-/// Writes plain values into a property list, one after the other.
+/// Writes plain values to a property list, one after the other.
 struct PropertyListSink: ValueFormSink {
     private struct Frame {
         let isDictionary: Bool
@@ -9,11 +9,11 @@ struct PropertyListSink: ValueFormSink {
         var values: [ObjectIndex] = []
     }
 
-    /// Whether dates are cut to the second, as XML spells them.
+    /// Whether dates are cut to whole seconds, as in XML.
     let hasWholeSeconds: Bool
     var writer = PropertyListWriter()
     private var frames: [Frame] = []
-    /// The value that was taken last, once it is whole.
+    /// The last value, when it is complete.
     private(set) var value: ObjectIndex?
 
     init(hasWholeSeconds: Bool) {
@@ -57,7 +57,7 @@ struct PropertyListSink: ValueFormSink {
     }
 
     private mutating func end() {
-        guard let frame = frames.popLast() else { preconditionFailure("Nothing is open.") }
+        guard let frame = frames.popLast() else { preconditionFailure("No collection is open.") }
         take(
             frame.isDictionary
                 ? writer.add(keys: frame.keys, values: frame.values)
@@ -65,6 +65,6 @@ struct PropertyListSink: ValueFormSink {
     }
 
     private static func refuse() -> Never {
-        preconditionFailure("The value was to be looked at before it was written.")
+        preconditionFailure("Only plain values can be written.")
     }
 }

@@ -1,10 +1,11 @@
-/// The words of a command line, as macOS's `defaults` takes them, put so that no word can be taken
-/// for another: the verb, our own options, `--`, and then all that is a name or a value.
+/// The words of a command line in the form of macOS's `defaults`, arranged so that none can be
+/// mistaken for another: the verb, our own options, `--`, and then all names and values.
 ///
-/// 1. Host options stand before the verb, ours also behind it, and become the suffix of the domain.
-/// 2. Before `--`, a word that begins with two hyphens is an option of ours, also among the words of
-///    a value. An option that the verb does not have is refused, so that a mistyped one is never
-///    stored. All other words mean what their place says.
+/// 1. The host options of macOS come before the verb, and ours also after it. They become the
+///    suffix of the domain.
+/// 2. Before `--`, a word that begins with two hyphens is an option of ours, also among the words
+///    of a value. An unknown option is refused, so that a mistyped one is never stored. The meaning
+///    of all other words depends on their position.
 struct CommandWords {
     private let verb: any MacVerb.Type
     private var host: HostWords
@@ -20,7 +21,7 @@ struct CommandWords {
     /// The words for ArgumentParser.
     ///
     /// - Parameter words: The command line, without the name of the program.
-    /// - Throws: `ToolError` where the words cannot be what macOS's tool takes.
+    /// - Throws: `ToolError` if macOS's tool would not accept the words either.
     static func arranged(_ words: [String]) throws(ToolError) -> [String] {
         var rest = words[...]
         let host = try HostWords(&rest)
@@ -70,8 +71,9 @@ struct CommandWords {
         guard let value = joined ?? rest.popFirst() else {
             throw .optionWithoutValue(word, of: verb)
         }
-        // In one word, so that a value that looks like an option is none; but ArgumentParser takes
-        // nothing behind the equals sign for a value that is still to come.
+        // The option and its value are one word, so that a value that looks like an option is not
+        // mistaken for one. But ArgumentParser does not accept an empty value after the equals
+        // sign.
         options += value.isEmpty ? [name, value] : ["\(name)=\(value)"]
     }
 
@@ -81,7 +83,7 @@ struct CommandWords {
         if verb.takesDomain, let domain = names.first {
             names[0] = try host.layer(of: domain)
         } else if let option = host.option {
-            // A verb that was given no domain is told the host apart.
+            // A verb without a domain gets the host as a separate option.
             guard verb.takesHostAlone else { throw .hostWithoutDomain(verb) }
             options += option
         }

@@ -1,18 +1,20 @@
 import Glibc
 import SystemCalls
 
-/// The applications that have desktop files, by which `-app NAME` finds an application ID.
+/// The applications with desktop files, in which `-app NAME` finds an application ID.
 ///
 /// See the [Desktop Entry Specification]
 /// (https://specifications.freedesktop.org/desktop-entry-spec/latest/).
 struct DesktopApplications {
-    /// The folders that hold desktop files; of files of the same name, that of an earlier one counts.
+    /// The folders with desktop files.
+    ///
+    /// Of files with the same name, the first counts.
     private let folders: [String]
 
     private static let deepestFolder = 8
     private static let mostSuggestions = 5
 
-    /// The applications of the user and of the system, by the environment.
+    /// The applications of the user and of the system, as the environment says.
     static var installed: DesktopApplications {
         func variable(_ name: String) -> String? {
             getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -20,18 +22,18 @@ struct DesktopApplications {
         let home = variable("XDG_DATA_HOME") ?? (variable("HOME") ?? "") + "/.local/share"
         let others = variable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
         let folders = [home] + others.split(separator: ":").map(String.init)
-        // A path that is not absolute is invalid, and is to be ignored.
+        // The specification says that paths that are not absolute must be ignored.
         return DesktopApplications(
             folders: folders.filter { $0.hasPrefix("/") }.map { $0 + "/applications" })
     }
 
-    /// The application ID of an application that is named as a person names it.
+    /// The application ID for a name that a person gives.
     ///
-    /// An ID counts before names, and a name before the last part of an ID (`Nautilus` of
-    /// `org.gnome.Nautilus`); all of them whatever the case.
+    /// An ID comes before names, and a name before the last part of an ID (`Nautilus` of
+    /// `org.gnome.Nautilus`). Case does not matter.
     func identifier(of word: String) throws(ToolError) -> String {
         let applications = entries()
-        // The name of the file is the ID with an ending.
+        // The file name is the ID with an ending.
         let word = word.hasSuffix(".desktop") ? String(word.dropLast(".desktop".count)) : word
         let name = word.lowercased()
         let ways: [(DesktopEntry) -> Bool] = [
@@ -68,8 +70,9 @@ struct DesktopApplications {
         return entries
     }
 
-    /// The desktop files of a folder and those inside it, by their IDs: the names of folders are
-    /// parts of them, joined by hyphens.
+    /// The desktop files in a folder and its subfolders, by their IDs.
+    ///
+    /// The names of subfolders are part of the ID, joined by hyphens.
     private static func files(in folder: String) -> [(identifier: String, path: String)] {
         var files: [(String, String)] = []
         var waiting = [(path: folder, prefix: "", depth: 0)]
@@ -95,16 +98,17 @@ struct DesktopApplications {
     }
 }
 
-/// What a desktop file says of its application.
+/// The contents of a desktop file.
 struct DesktopEntry {
     private static let largestFile = 1 << 20
 
-    /// The name of the file, which is the application ID.
+    /// The file name without its ending, which is the application ID.
     let identifier: String
-    /// The name in every language.
+    /// The name in each language.
     let names: [String]
 
-    /// Reads a desktop file; nil where it cannot be read, or says that the application is not there.
+    /// Reads a desktop file; nil if it cannot be read, or if it says that the application is not
+    /// installed.
     init?(identifier: String, path: String) {
         guard let bytes = try? InputFile.contents(of: path, limit: Self.largestFile) else {
             return nil

@@ -1,7 +1,7 @@
 import DefaultsTerms
 
-/// A domain as macOS's `defaults` takes it: a name, a name of the global domain, `-app NAME`, or the
-/// path that macOS has the domain's file at.
+/// A domain as macOS's `defaults` takes it: a name, a name of the global domain, `-app NAME`, or
+/// the path of the domain's file on macOS.
 struct DomainWord {
     private static let globalNames: Set<String> = [
         "-g", "-globalDomain", GlobalDomain.name, "Apple Global Domain",
@@ -9,14 +9,14 @@ struct DomainWord {
     ]
 
     let name: String
-    /// Whether it is named by a file of macOS's that holds its values for one host.
+    /// Whether it is the path of a macOS file with the values for one host.
     let isOfThisHost: Bool
 
-    /// Takes the words of a domain.
+    /// Reads the words of a domain.
     ///
-    /// - Parameter mayBeFile: Whether the path of a file may stand in the place of the domain.
-    /// - Throws: `ToolError` where no domain can be meant: the path of a file, an application that
-    ///   is not there.
+    /// - Parameter mayBeFile: Whether the path of a file is allowed instead of a domain.
+    /// - Throws: `ToolError` if the words are not a domain: the path of a file, or an unknown
+    ///   application.
     init(
         _ word: String, before rest: inout ArraySlice<String>, mayBeFile: Bool = false
     ) throws(ToolError) {
@@ -35,7 +35,7 @@ struct DomainWord {
         }
     }
 
-    /// The domain of a name that stands alone, where words of macOS's tool are none.
+    /// Makes a domain from a name alone, without the special words of macOS's tool.
     init(name: String) throws(ToolError) {
         guard !name.hasPrefix("-") else { throw .noDomainName(name) }
         isOfThisHost = false
@@ -47,17 +47,19 @@ struct DomainWord {
     }
 }
 
-/// A path at which macOS keeps a domain: `…/Preferences/NAME`, or `…/Preferences/ByHost/NAME.UUID`,
-/// with or without `.plist`.
+/// The path at which macOS stores a domain: `…/Preferences/NAME` or
+/// `…/Preferences/ByHost/NAME.UUID`, with or without `.plist`.
 ///
-/// Dot files name domains so. No file is read or written: what stands before `Preferences` is a home
-/// of another machine.
+/// Dot files use such paths. No such file is read or written: the path before `Preferences` belongs
+/// to another machine.
 struct PreferencesPath {
     let domain: String
-    /// Whether the file holds what is set for one host, which is then this one.
+    /// Whether the file is for one host.
+    ///
+    /// Here it means this host.
     let isByHost: Bool
 
-    /// - Returns: nil for every other word.
+    /// - Returns: Nil for any other word.
     init?(_ word: String) {
         let parts = word.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count > 1, let last = parts.last else { return nil }
@@ -72,7 +74,8 @@ struct PreferencesPath {
         guard !domain.isEmpty else { return nil }
     }
 
-    /// The name without the identifier of a machine at its end, a UUID or the 12 digits of an address.
+    /// The name without the ID of a machine at its end, which is a UUID or the 12 digits of an
+    /// address.
     private static func withoutHost(_ file: Substring) -> String {
         guard let point = file.lastIndex(of: ".") else { return String(file) }
         let groups = file[point...].dropFirst().split(
@@ -85,11 +88,11 @@ struct PreferencesPath {
 }
 
 extension GlobalDomain {
-    /// What macOS's tool calls the domain where it names it.
+    /// The name that macOS's tool prints for the domain.
     static let title = "Apple Global Domain"
 }
 
 extension String {
-    /// The domain as macOS's tool names it.
+    /// The name of the domain as macOS's tool prints it.
     var domainTitle: String { self == GlobalDomain.name ? GlobalDomain.title : self }
 }

@@ -1,12 +1,14 @@
 import DefaultsTerms
 
-/// The host that a command line is for: `-currentHost` or `-host NAME` before the verb, or one of
-/// these or `--current-host` or `--host NAME` after it.
+/// The host of a command line: `-currentHost` or `-host NAME` before the verb, or one of these or
+/// `--current-host` or `--host NAME` after it.
 struct HostWords {
-    /// The options that macOS's `defaults` takes before its verb, and we before the domain, too.
+    /// The options that macOS's `defaults` takes before its verb.
+    ///
+    /// We also take them before the domain.
     static let spellings = ["-currentHost", "-host"]
 
-    /// The option of ours that names a host, which stands behind the verb.
+    /// Our own option for the name of a host, which comes after the verb.
     static let nameOption = "--host"
 
     private enum Choice {
@@ -17,10 +19,10 @@ struct HostWords {
 
     private var choice = Choice.any
 
-    /// The longest name of a host that the service takes, in bytes.
+    /// The longest host name that the service accepts, in bytes.
     private static let longestName = 64
 
-    /// Takes the host option from the beginning of the words, where there is one.
+    /// Reads the host option at the beginning of the words, if there is one.
     init(_ words: inout ArraySlice<String>) throws(ToolError) {
         switch words.first {
         case "-currentHost":
@@ -33,9 +35,9 @@ struct HostWords {
         }
     }
 
-    /// Takes an option that stands behind the verb, with the word that is its value.
+    /// Reads an option after the verb, with the word that is its value.
     ///
-    /// - Returns: Whether it is one of a host.
+    /// - Returns: Whether it is a host option.
     mutating func take(
         _ option: String, before rest: inout ArraySlice<String>
     ) throws(ToolError) -> Bool {
@@ -52,7 +54,7 @@ struct HostWords {
         return true
     }
 
-    /// Takes this host, which a domain was given by.
+    /// Selects this host, because the path of the domain says so.
     mutating func chooseCurrent() throws(ToolError) {
         if case .named = choice { throw .severalHosts }
         choice = .current
@@ -64,7 +66,7 @@ struct HostWords {
         return word
     }
 
-    /// Whether a host can be named so.
+    /// Whether it is a valid host name.
     static func isName(_ word: String) -> Bool {
         (1...longestName).contains(word.utf8.count) && word.utf8.allSatisfy(isOfName)
     }
@@ -78,7 +80,7 @@ struct HostWords {
         }
     }
 
-    /// The same as an option of ours, where one was given.
+    /// The same as our own option, if a host was given.
     var option: [String]? {
         switch choice {
         case .any: nil
@@ -87,7 +89,7 @@ struct HostWords {
         }
     }
 
-    /// The domain's layer for the host.
+    /// The host's layer of a domain.
     func layer(of domain: String) throws(ToolError) -> String {
         let suffix: String
         switch choice {

@@ -2,9 +2,9 @@ import ArgumentParser
 
 /// A command whose words may be spelled as macOS's `defaults` has them.
 ///
-/// ``CommandWords`` puts these words in order before ArgumentParser reads them, and needs to know what
-/// the command declares. Each command says so beside its declaration, and a test compares the two.
-/// ArgumentParser reads the words of all other commands as they are.
+/// ``CommandWords`` arranges these words before ArgumentParser parses them. For this it needs to
+/// know what the command declares. Each command says so beside its declaration, and a test compares
+/// the two. The words of all other commands go to ArgumentParser unchanged.
 protocol MacVerb: ParsableCommand {
     /// Whether the first word after the verb is a domain.
     static var takesDomain: Bool { get }
@@ -14,12 +14,12 @@ protocol MacVerb: ParsableCommand {
     static var takesHostAlone: Bool { get }
     /// The flags that have one hyphen.
     static var shortFlags: Set<String> { get }
-    /// The options that take a word of their own, except those of ``HostOption``.
+    /// The options that take the next word as their value, except those of ``HostOption``.
     static var optionsWithValue: Set<String> { get }
-    /// All flags and options, if a word that begins with two hyphens and is none of them is refused
-    /// here; nil if ArgumentParser refuses it.
+    /// All flags and options, if an unknown word that begins with two hyphens is refused here; nil
+    /// if ArgumentParser refuses it.
     static var allOptions: Set<String>? { get }
-    /// Which domains complete the first word.
+    /// The domains that completion offers for the first word.
     static func completedDomains(with options: Set<String>) -> CompletedDomains
 }
 
@@ -42,7 +42,9 @@ extension Defaultsctl {
         uniqueKeysWithValues: configuration.subcommands.compactMap { $0 as? any MacVerb.Type }
             .map { ($0.verb, $0) })
 
-    /// The command of a verb, which macOS takes in any case, and `remove` for `delete`.
+    /// The command of a verb.
+    ///
+    /// Like on macOS, case does not matter, and `remove` means `delete`.
     static func macVerb(_ word: String) -> (any MacVerb.Type)? {
         let name = word.lowercased()
         return macVerbs[name == "remove" ? Delete.verb : name]

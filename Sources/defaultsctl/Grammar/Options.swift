@@ -5,22 +5,25 @@ import DefaultsTerms
 import KeyedArchive
 import ValuePaths
 
-/// For which host a verb is; macOS's spelling stands before the verb.
+/// The host that a verb is for.
 ///
-/// Where the verb names a domain, the grammar has made the host a part of that, and nothing is left
-/// here: see ``CommandWords``.
+/// The spelling of macOS comes before the verb.
+///
+/// If the verb has a domain, the host has become a part of the domain, and this option is empty:
+/// see ``CommandWords``.
 struct HostOption: ParsableArguments {
-    @Flag(help: "Of this host only, as -currentHost before the verb.")
+    @Flag(help: "Only for this host, like -currentHost before the verb.")
     var currentHost = false
 
-    @Option(help: ArgumentHelp("Of another host, as -host before the verb.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only for another host, like -host before the verb.", valueName: "name"))
     var host: String?
 
-    /// Whether a host was named apart from a domain.
+    /// Whether a host was given without a domain.
     var isGiven: Bool { currentHost || host != nil }
 
-    /// The names of the domains that have keys for the host, or for any host where none was named,
-    /// without suffix; and with it, as calls take them.
+    /// The domains that have keys for the host, or for all machines if no host was given: each
+    /// without its suffix, and as calls spell it.
     func domains(
         of defaults: RemoteDefaults
     ) async throws -> [(name: String, layer: String)] {
@@ -32,15 +35,17 @@ struct HostOption: ParsableArguments {
         }
     }
 
-    /// How the layers in question may be spelled: the service names a host by its name, and by its ID
-    /// where the name would not do, whichever of them was typed.
+    /// The possible spellings of the layer's suffix.
+    ///
+    /// The service spells a host by its name, or by its ID if the name is not unique, whichever of
+    /// them the user has typed.
     private func suffixes(of defaults: RemoteDefaults) async throws -> [String] {
         guard let host else { return [currentHost ? LayerName.host.suffix : ""] }
-        // An older daemon knows no names, nor does any tell one in a sandbox.
+        // An older daemon does not list hosts, and no daemon does so for a sandbox.
         let hosts = (try? await defaults.hosts()) ?? []
         let machines = hosts.named(host)
         if machines.count > 1 {
-            // The service has the words for that.
+            // The service has an error message for this.
             let suffix = LayerName.suffix(ofHost: host)
             _ = try await defaults.keys(in: GlobalDomain.name + suffix)
         }
@@ -50,19 +55,19 @@ struct HostOption: ParsableArguments {
     }
 }
 
-/// Whether a verb is for what holds for an application, in the place of what one layer has.
+/// Whether a verb is about the values that apply to an application, instead of one layer.
 struct EffectiveOption: ParsableArguments {
-    @Flag(help: "What holds for the application, whichever layer it is from.")
+    @Flag(help: "Use the values that apply to the application, from all layers.")
     var effective = false
 
-    /// Refuses the domain of one layer where all are looked into.
+    /// Refuses a domain with a layer, because all layers are searched.
     func check(_ domain: String?) throws(ToolError) {
         if effective { try SearchedDomain.check(domain) }
     }
 
     /// The value of a key.
     ///
-    /// - Throws: `ToolError` with what was perhaps meant, where there is none.
+    /// - Throws: `ToolError` with a suggestion if there is no such key.
     func archive(
         forKey key: String, in domain: String, of defaults: RemoteDefaults
     ) async throws -> KeyedArchive {
@@ -89,15 +94,15 @@ struct EffectiveOption: ParsableArguments {
     }
 }
 
-/// A domain that is looked up in all its layers.
+/// A domain whose layers are all searched.
 enum SearchedDomain {
-    /// Refuses one that names a layer.
+    /// Refuses a domain with a layer.
     static func check(_ domain: String?) throws(ToolError) {
         if let domain, domain.contains("@") { throw .oneLayer(domain) }
     }
 }
 
-/// The way to a part of a key's value.
+/// The path to a part of a key's value.
 struct PathOption: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -117,35 +122,35 @@ struct PathOption: ParsableArguments {
 }
 
 extension ValuePath {
-    /// A path to a part.
+    /// Parses a path to a part.
     ///
-    /// - Throws: Where it is empty: that would be the whole value, which a script whose variable is
-    ///   empty does not mean.
+    /// - Throws: If it is empty. An empty path would mean the whole value, which a script with an
+    ///   empty variable does not intend.
     init(ofPart spelling: String) throws {
         try self.init(spelling)
         guard !steps.isEmpty else { throw EmptyPath() }
     }
 
     private struct EmptyPath: Error, CustomStringConvertible {
-        let description = "A path is not empty; for the whole value, leave it out."
+        let description = "A path must not be empty. For the whole value, omit --path."
     }
 }
 
-/// How dates are spelled in values that are printed as JSON.
+/// The spelling of dates in values that are printed as JSON.
 struct DatesOption: ParsableArguments {
     @Flag(
         help: """
-            Print the dates in JSON in ISO 8601, in UTC, such as "2024-02-29T12:00:01Z", and not as \
-            seconds since 2001; 'write --json', 'apply' and 'import' take both.
+            Print the dates in JSON in ISO 8601 and UTC, such as "2024-02-29T12:00:01Z", instead of \
+            seconds since 2001. 'write --json', 'apply' and 'import' accept both.
             """)
     var isoDates = false
 
     /// Refuses the option if no JSON is printed.
     ///
-    /// - Parameter option: What prints JSON.
+    /// - Parameter option: The option that prints JSON.
     func validate(isJSON: Bool, by option: String = "--json") throws {
         guard !isoDates || isJSON else {
-            throw ValidationError("--iso-dates is for dates in JSON; give \(option) too.")
+            throw ValidationError("--iso-dates is for dates in JSON. Also give \(option).")
         }
     }
 }

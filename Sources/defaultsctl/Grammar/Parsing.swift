@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// From the words of a command line to the command that they ask for.
+/// Finds the command for the words of a command line.
 extension Defaultsctl {
-    /// The command that these words, which stand behind the program's name, ask for.
+    /// The command for the words after the program's name.
     static func command(_ words: [String]) throws -> any ParsableCommand {
         if let word = words.first, !word.hasPrefix("-"), macVerb(word) == nil,
             !verbs.contains(word)
@@ -24,8 +24,10 @@ extension Defaultsctl {
         return command
     }
 
-    /// The words of a value apart from all others: the library takes a time for them that grows with
-    /// the square of their number, and they are none of its own.
+    /// Separates the words of a value from the others.
+    ///
+    /// ArgumentParser needs time for them that grows with the square of their number, and does not
+    /// have to see them.
     private static func parted(_ words: [String]) -> (head: [String], values: [String]) {
         guard words.first == Write.verb, let end = words.firstIndex(of: "--"),
             words.count > end + 3
@@ -34,8 +36,8 @@ extension Defaultsctl {
     }
 
     private static func parsed(_ words: [String]) throws -> any ParsableCommand {
-        // The verb alone is parsed in a part of the time that all of them take; what it does not take
-        // is left to all, for their words.
+        // Parsing only the verb is much faster than parsing with all of them. If the verb does not
+        // accept the words, all of them are tried for the error message.
         let verb = configuration.subcommands.first { $0._commandName == words.first }
         let asksForHelp = words.contains { ["help", "-h", "--help"].contains($0) }
         if !asksForHelp, let command = try? verb?.parseAsRoot(Array(words.dropFirst())) {
@@ -47,7 +49,9 @@ extension Defaultsctl {
     private static let verbs: [String] =
         configuration.subcommands.map { $0._commandName } + ["help"]
 
-    /// Refuses a mistyped option before the verb, in which the library may see several of one letter.
+    /// Refuses a mistyped option before the verb.
+    ///
+    /// ArgumentParser might take it for several options of one letter.
     private static func refuseOtherHyphens(_ words: [String]) throws {
         guard let word = words.first, word.hasPrefix("-"), !word.hasPrefix("--"), word != "-h",
             !HostWords.spellings.contains(word)
@@ -58,11 +62,11 @@ extension Defaultsctl {
                 + (meant.map { " Did you mean '\($0)'?" } ?? ""))
     }
 
-    /// Refuses words that the library answers with a page of help, as if nothing were wrong.
+    /// Refuses words for which ArgumentParser would print a page of help, as if nothing were wrong.
     private static func refuseVerbAlone(_ words: [String]) throws {
         let backupVerbs = BackupCommands.configuration.subcommands.map { $0._commandName }
         if words == ["backup"] {
-            throw ValidationError("backup needs a verb of its own: list, now or restore.")
+            throw ValidationError("backup needs a second verb: list, now or restore.")
         }
         if words.first == "backup", let verb = words.dropFirst().first, !verb.hasPrefix("-"),
             !backupVerbs.contains(verb)
@@ -79,7 +83,8 @@ extension Defaultsctl {
         }
     }
 
-    /// Whether a word is the library's own option for a script, which would know no domains and keys.
+    /// Whether a word is ArgumentParser's own option for a completion script, which would not
+    /// complete domains and keys.
     private static func asksForScript(_ word: String) -> Bool {
         word == "--generate-completion-script" || word.hasPrefix("--generate-completion-script=")
     }
@@ -94,7 +99,7 @@ extension Defaultsctl {
     }
 }
 
-/// The verbs that other tools have for what this one does: gsettings, dconf, xfconf-query, git.
+/// Verbs of other tools for what this tool does: gsettings, dconf, xfconf-query, git.
 enum ForeignVerb {
     private static let lines: [String: String] = [
         "get": "read DOMAIN KEY", "show": "read DOMAIN KEY", "print": "read DOMAIN KEY",
@@ -113,7 +118,7 @@ enum ForeignVerb {
         "edit": "write DOMAIN KEY VALUE", "wipe": "factory-reset", "reset-all": "factory-reset",
     ]
 
-    /// The sentence for a word that is a verb elsewhere, with the line that does the same here.
+    /// The message for such a verb, with the command line that does the same here.
     static func answer(to word: String) -> String? {
         guard let line = lines[word.lowercased()] else { return nil }
         let verb = line.prefix { $0 != " " }
@@ -123,14 +128,14 @@ enum ForeignVerb {
 
 /// The usage of a verb, which follows an error in its command line.
 enum Usage {
-    /// The lines; none where the words name no verb.
+    /// The lines; empty if the words have no verb.
     static func lines(of words: [String]) -> [String] {
         guard let command = command(of: words) else { return [] }
         let text = Defaultsctl.usageString(for: command)
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// The command of the verb, and of a verb of its own after that.
+    /// The command of the verb, and of its second verb.
     private static func command(of words: [String]) -> (any ParsableCommand.Type)? {
         var rest = words[...]
         _ = try? HostWords(&rest)

@@ -5,23 +5,23 @@ import PropertyList
 import SystemCalls
 import XMLPropertyList
 
-/// An archive that is inspected, and where its bytes come from, for what is wrong with them.
+/// An archive that is inspected, with the origin of its bytes for error messages.
 struct InspectedArchive {
     let archive: KeyedArchive
     private let name: String
-    /// The document that the archive was read from, where that was XML.
+    /// The XML document that the archive was read from, if any.
     private let document: XMLPropertyList?
 
-    /// Takes an archive of the database.
+    /// Makes it from an archive of the database.
     init(_ archive: KeyedArchive, name: String) {
         self.archive = archive
         self.name = name
         document = nil
     }
 
-    /// Reads a file, or standard input where the path is `-`.
+    /// Reads a file; `-` means standard input.
     ///
-    /// - Throws: `ToolError` with a sentence that says what is wrong, and where.
+    /// - Throws: `ToolError` that says what is wrong, and where.
     init(contentsOf path: String) throws {
         let name = path == "-" ? "standard input" : path
         let bytes: [UInt8]
@@ -35,7 +35,7 @@ struct InspectedArchive {
 
     /// Reads the bytes of a file.
     ///
-    /// - Parameter name: The file's, for errors.
+    /// - Parameter name: The name of the file, for errors.
     init(_ bytes: [UInt8], name: String) throws {
         self.name = name
         guard XMLPropertyList.isXML(bytes) else {
@@ -61,16 +61,20 @@ struct InspectedArchive {
         }
     }
 
-    /// The limits held for the document; in binary, strings can be larger than there.
+    /// The document was within these limits.
+    ///
+    /// In binary, strings can be larger.
     private static let limitsOfXML = KeyedArchive.Limits(
         byteCount: .max, objectCount: .max, depth: KeyedArchive.Limits.standard.depth)
 
-    /// What the tool says where the archive cannot be shown.
+    /// The error if the archive cannot be shown.
     func failure(of error: any Error) -> ToolError {
         Self.failure(of: error, name: name, document: document)
     }
 
-    /// An offset is one in what was read: for XML in that, with line and column.
+    /// Converts an offset to a place in the original.
+    ///
+    /// For XML, this is the line and column.
     private static func failure(
         of error: any Error, name: String, document: XMLPropertyList?
     ) -> ToolError {
@@ -93,13 +97,13 @@ extension KeyedArchive {
     }
 }
 
-/// Reads files, no more of them than is asked for.
+/// Reads files up to a limit.
 enum InputFile {
     struct Failure: Error {
         let message: String
     }
 
-    /// The bytes of a file, or those on standard input where the path is `-`.
+    /// The bytes of a file; `-` means standard input.
     static func contents(of path: String, limit: Int) throws(Failure) -> [UInt8] {
         let bytes: [UInt8]?
         do throws(SystemError) {
@@ -112,7 +116,7 @@ enum InputFile {
             throw Failure(message: "It cannot be read: \(error.reason).")
         }
         guard let bytes else {
-            throw Failure(message: "It has more than \(limit) bytes, the most that are read.")
+            throw Failure(message: "It has more than \(limit) bytes, which is the limit.")
         }
         return bytes
     }

@@ -10,7 +10,7 @@ struct DomainExplanation {
 
         var holder: LayerEntry? { layers.first(where: \.hasValue) }
         var lock: LayerEntry? { layers.first(where: \.isLocked) }
-        /// The layers whose values do not hold.
+        /// The layers whose values are overridden.
         var overridden: [LayerEntry] { Array(layers.filter(\.hasValue).dropFirst()) }
         var isRemarkable: Bool { lock != nil || !overridden.isEmpty }
 
@@ -22,12 +22,12 @@ struct DomainExplanation {
 
     let domain: String
     private var rows: [Row] = []
-    /// The locks that cover more than a key.
+    /// The locks of prefixes.
     private let prefixes: [RemoteLock]
 
-    /// Asks the service.
+    /// Gets the information from the service.
     ///
-    /// - Throws: `ToolError` where the domain has no key of its own, and nothing is to be told of it.
+    /// - Throws: `ToolError` if the domain has no key of its own, and there is nothing to report.
     init(of domain: String, asking defaults: RemoteDefaults) async throws {
         self.domain = domain
         let locks = try await defaults.locks(of: domain)
@@ -59,7 +59,7 @@ struct DomainExplanation {
         do {
             return try await defaults.explain(key, in: domain)
         } catch let error as DefaultsError where error.code == .notFound {
-            // It went away since it was named.
+            // The key was removed meanwhile.
             return nil
         }
     }

@@ -3,17 +3,17 @@ import DefaultsProtocol
 @preconcurrency import Glibc
 import KeyedArchive
 
-/// Which layers have a key, and with what.
+/// The layers that have a key, and their values.
 struct Explanation {
     let domain: String
     let key: String
     /// The layers that have the key or lock it, the strongest first.
     private var layers: [(entry: LayerEntry, value: KeyedArchive?)] = []
 
-    /// Asks the service.
+    /// Gets the information from the service.
     ///
     /// - Parameter largest: The largest value to read, in bytes.
-    /// - Throws: `ToolError` where no layer has the key or locks it.
+    /// - Throws: `ToolError` if no layer has the key or locks it.
     init(
         of key: String, in domain: String, largest: UInt64 = .max,
         asking defaults: RemoteDefaults
@@ -32,7 +32,7 @@ struct Explanation {
         }
     }
 
-    /// The value of a layer; nil where it cannot be read, or has gone meanwhile.
+    /// The value of a layer; nil if it cannot be read, or was removed meanwhile.
     private func value(
         of entry: LayerEntry, from defaults: RemoteDefaults
     ) async throws -> KeyedArchive? {
@@ -40,12 +40,12 @@ struct Explanation {
         do {
             return try await defaults.archiveIfThere(forKey: key, in: layer).archive
         } catch let error where error is DefaultsError || error is ArchiveError {
-            // One damaged value is no reason to tell nothing of the other layers.
+            // If one value is damaged, the other layers are still shown.
             return nil
         }
     }
 
-    /// The place of the layer whose value holds; nil where none has a value.
+    /// The index of the layer whose value applies; nil if no layer has a value.
     private var holder: Int? { layers.firstIndex { $0.entry.hasValue } }
     private var isLocked: Bool { layers.contains(where: \.entry.isLocked) }
 }
@@ -58,7 +58,7 @@ extension Explanation {
     private static let narrowestValue = 16
     private static let widestValueInPipe = 60
 
-    /// A line for each layer, with a mark at the one that holds, for people.
+    /// A line for each layer, with a mark at the one that applies, for people.
     func text(hasISODates: Bool) -> String {
         var columns = Columns(areNumbers: [false, false, false, false, false])
         columns.rows = layers.indices.map { place in
@@ -80,21 +80,22 @@ extension Explanation {
         return (lines + [remark].compactMap(\.self)).joined(separator: "\n")
     }
 
-    /// What a lock without a value means, where one holds.
+    /// The meaning of a lock without a value, if there is one.
     private var remark: String? {
         guard let lock = layers.first(where: \.entry.isLocked), !lock.entry.hasValue else {
             return nil
         }
         return holder == nil
-            ? "It is locked without a value: there is none, and none can be set."
-            : "It is locked without a value: what holds stays, and cannot be changed."
+            ? "It is locked without a value: there is no value, and none can be set."
+            : "It is locked without a value: the current value stays and cannot be changed."
     }
 
-    /// How wide a value may be for a line to fit the terminal.
+    /// The room for a value, so that a line fits the terminal.
     private func widestValue(in columns: Columns) -> Int {
         guard isatty(STDOUT_FILENO) == 1 else { return Self.widestValueInPipe }
         let others = [0, 1, 3, 4].map { column in columns.rows.map { $0[column].count }.max() ?? 0 }
-        // Two spaces stand before each column but the first, and a mark behind a value that is cut.
+        // Each column but the first has two spaces before it, and a value that is cut has a mark
+        // after it.
         let room = TerminalWidth.columns(of: STDOUT_FILENO) - others.reduce(4 * 2 + 1, +)
         return max(Self.narrowestValue, room)
     }

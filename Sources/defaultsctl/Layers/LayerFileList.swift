@@ -1,13 +1,13 @@
 import DefaultsClient
 
 extension RemoteLayerFile {
-    /// What is wrong with it, behind its path; nil where it is good.
+    /// What is wrong with the file, after its path; nil if it is valid.
     var complaint: String? {
         problem.map { $0.hasPrefix(path) ? $0 : "\(path): \($0)" }
     }
 }
 
-/// The files of the layers, as `status` tells of them.
+/// The files of the layers for `status`.
 struct LayerFileList {
     private let files: [RemoteLayerFile]
 
@@ -15,18 +15,18 @@ struct LayerFileList {
         self.files = files
     }
 
-    /// How many there are, and how many of them are bad.
+    /// How many there are, and how many of them are invalid.
     var summary: String {
         let bad = files.count { $0.problem != nil }
         if files.isEmpty { return "none" }
-        return bad == 0 ? "\(files.count)" : "\(files.count), \(bad) of them bad"
+        return bad == 0 ? "\(files.count)" : "\(files.count), \(bad) of them invalid"
     }
 
-    /// A line for each file, and one more for what is wrong with it.
+    /// A line for each file, and another line for what is wrong with it.
     var lines: [String] {
         var columns = Columns(areNumbers: [false, false, false])
         columns.rows = files.map {
-            // A name that is that of no domain belongs to no layer.
+            // A file whose name is not a domain belongs to no layer.
             [$0.layer.rawValue, $0.domain].map { $0.isEmpty ? "-" : $0.onOneLine }
                 + [$0.path.onOneLine]
         }

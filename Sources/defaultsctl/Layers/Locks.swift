@@ -2,9 +2,9 @@ import DBus
 import DefaultsClient
 import DefaultsProtocol
 
-/// Locks, before a change that is made in parts.
+/// Checks of locks, before a change that is made in parts.
 extension RemoteDefaults {
-    /// The layer that locks a key, with its file; nil where none does any more.
+    /// The layer that locks a key, with its file; nil if there is none any more.
     func lock(of key: String, in domain: String) async throws -> LayerEntry? {
         do {
             return try await explain(key, in: domain).first(where: \.isLocked)
@@ -13,19 +13,20 @@ extension RemoteDefaults {
         }
     }
 
-    /// Refuses a change of keys of which one is locked, as the service does: of what is changed in
-    /// several parts, none is to be made then.
+    /// Refuses a change of keys if one of them is locked, as the service does.
     ///
-    /// Where the tool is not told of locks, the service refuses what it must.
+    /// If the change is made in several parts, none of them may be made then.
     ///
-    /// - Throws: ``LockedKey`` with the first that is.
+    /// If the tool cannot list locks, the service refuses locked keys.
+    ///
+    /// - Throws: ``LockedKey`` with the first locked key.
     func checkLocks(of keys: some Sequence<String>, in domain: String) async throws {
         if let locked = try await lockedKeys(of: keys, in: domain, atMost: 1).first { throw locked }
     }
 
-    /// Those of some keys that are locked; none where the tool is not told of locks.
+    /// Selects the locked keys; none if the tool cannot list locks.
     ///
-    /// - Parameter limit: How many are enough.
+    /// - Parameter limit: The most keys to return.
     func lockedKeys(
         of keys: some Sequence<String>, in domain: String, atMost limit: Int = .max
     ) async throws -> [LockedKey] {
@@ -51,7 +52,7 @@ extension RemoteDefaults {
     }
 }
 
-/// Locks by what they lock, so that many keys are compared with many of them in little time.
+/// Locks in an index, so that many keys can be compared with many locks quickly.
 struct LockIndex {
     private var keys: Set<String> = []
     private var prefixes: Set<ArraySlice<UInt8>> = []
@@ -59,7 +60,8 @@ struct LockIndex {
 
     init(_ locks: [RemoteLock]) {
         for lock in locks {
-            // A managed key may end with an asterisk, too; the service knows which of them it is.
+            // The name of a managed key may end with an asterisk, too. Only the service can tell
+            // the difference.
             keys.insert(lock.pattern)
             guard lock.pattern.hasSuffix("*") else { continue }
             let prefix = Array(lock.pattern.utf8.dropLast())[...]
@@ -68,7 +70,7 @@ struct LockIndex {
         }
     }
 
-    /// Whether one of them covers a key, or seems to.
+    /// Whether a lock covers a key, or may cover it.
     func seemsToCover(_ key: String) -> Bool {
         if keys.contains(key) { return true }
         let bytes = Array(key.utf8)
@@ -76,12 +78,12 @@ struct LockIndex {
     }
 }
 
-/// A change is refused, as the administrator has locked a key that it is of.
+/// A change is refused because the administrator has locked one of its keys.
 struct LockedKey: Error {
     let key: String
     let domain: String
-    /// The file that locks it.
+    /// The file with the lock.
     let file: String
-    /// Whether that is one of NSGlobalDomain, which locks the key in every other domain, too.
+    /// Whether the lock is one of NSGlobalDomain, which applies to every other domain, too.
     let isForAllApplications: Bool
 }

@@ -11,9 +11,9 @@ struct LintReport {
 
     var errorCount: Int { findings.count { $0.severity == .error } }
 
-    /// Checks files and directories, or without any all files of the standard places.
+    /// Checks files and directories, or all files of the standard directories.
     ///
-    /// - Parameter place: What they are for; nil where that is to be told by where they are.
+    /// - Parameter place: What the files are for; nil if their directory decides.
     init(of paths: [String], as place: LayerPlace?) {
         guard !paths.isEmpty else {
             for place in LayerPlace.allCases {
@@ -34,16 +34,16 @@ struct LintReport {
         }
     }
 
-    /// The path of a directory as names are put behind it.
+    /// The path of a directory, without slashes at its end.
     private static func withoutSlashes(_ path: String) -> String {
         let end = path.lastIndex { $0 != "/" }
         return end.map { String(path[...$0]) } ?? "/"
     }
 
-    /// A line for each.
+    /// A line for each finding.
     var text: String { findings.map(\.text).joined(separator: "\n") }
 
-    /// All as one JSON object, with their numbers.
+    /// All findings as one JSON object, with their numbers.
     func json() throws -> String {
         try ShownJSON.object([
             ("errors", "\(errorCount)"), ("warnings", "\(findings.count - errorCount)"),
@@ -68,14 +68,14 @@ struct LintReport {
         do throws(LayerProblem) {
             return findings(in: try LayerFile(path: path, in: place))
         } catch {
-            // It is read all the same: it may be a copy that is to get its name yet.
+            // It is checked all the same, because it may be a copy that gets its final name later.
             let findings = findings(in: LayerFile(path: path, domain: globalDomain(place.layer)))
             let isGone = findings.contains { $0.problem.code == .notFound }
             return (isGone ? [] : [LintFinding(.warning, error)]) + findings
         }
     }
 
-    /// Reads standard input: there is no name to be checked.
+    /// Checks standard input, which has no name to check.
     private static func findingsInInput(as place: LayerPlace) -> [LintFinding] {
         let input = LayerFile(path: "standard input", domain: globalDomain(place.layer))
         do throws(InputFile.Failure) {
@@ -88,7 +88,7 @@ struct LintReport {
 
     private static func globalDomain(_ layer: Layer) -> Domain {
         guard let domain = try? Domain(name: GlobalDomain.name, layer: layer) else {
-            preconditionFailure("The global domain's name is that of no domain.")
+            preconditionFailure("The global domain's name is invalid.")
         }
         return domain
     }
@@ -119,12 +119,12 @@ struct LintReport {
     }
 }
 
-/// What `lint` has to say of a file.
+/// A finding about a file.
 struct LintFinding {
     enum Severity: String {
-        /// The file, or a part of it, is not taken.
+        /// The file, or a part of it, is invalid.
         case error
-        /// Something is ignored, or is perhaps not meant.
+        /// Something is ignored, or is probably a mistake.
         case warning
     }
 
@@ -136,12 +136,14 @@ struct LintFinding {
         self.problem = problem
     }
 
-    /// Takes what a listing tells: names that are ignored are no error.
+    /// Makes a finding from a problem in a directory.
+    ///
+    /// Names that are ignored are not errors.
     init(listed problem: LayerProblem) {
         self.init(problem.code == .badName ? .warning : .error, problem)
     }
 
-    /// One line, as compilers have it.
+    /// One line in the form of compilers' messages.
     var text: String {
         let place = [problem.line, problem.column].compactMap { $0 }.map { ":\($0)" }.joined()
         return "\(problem.path)\(place): \(severity.rawValue): \(problem.reason)".onOneLine
@@ -170,7 +172,7 @@ extension LintFinding: Comparable {
 extension LayerPlace: ExpressibleByArgument {}
 
 extension LayerPlace {
-    /// The place that a file or a directory is in, or is; nil where that is none.
+    /// The standard directory that a file or a directory is in, or is; nil if there is none.
     init?(holding path: String) {
         let path = Self.real(path)
         for place in Self.allCases {
@@ -183,7 +185,7 @@ extension LayerPlace {
         return nil
     }
 
-    /// The path without links, where the system finds it.
+    /// The path without links, if it exists.
     private static func real(_ path: String) -> String {
         (try? Path.real(path)) ?? path
     }

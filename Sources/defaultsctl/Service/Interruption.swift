@@ -3,32 +3,33 @@ import DefaultsClient
 import Synchronization
 import SystemCalls
 
-/// The daemon that is to be ended before this program; 0 where there is none, or somebody ends it.
+/// The daemon that must end before this program; 0 if there is none, or if its end is already
+/// awaited.
 private let daemon = Atomic<pid_t>(0)
-/// The signal that came while the daemon's end was waited for; 0 for none.
+/// The signal that came while the daemon was ending; 0 for none.
 private let received = Atomic<Int32>(0)
-/// Whether the daemon's end is waited for in the ordinary way.
+/// Whether the program is waiting for the daemon's end without a signal.
 private let isEnding = Atomic(false)
 
-/// What ends this program from outside while a daemon of its own runs.
+/// Handles the signals that end this program while its own daemon runs.
 ///
-/// The daemon keeps what it has acknowledged in any case. This waits until it is on disk, so that who
-/// interrupts this program and pulls the plug finds it there, too.
+/// The daemon never loses what it has acknowledged. The program waits until everything is on disk,
+/// so that it also survives a power cut directly after an interruption.
 ///
 /// Invariants:
-/// 1. The daemon's end is waited for by one: a handler, or the ordinary end.
-/// 2. After a signal this program ends by that signal, as it would without a daemon.
+/// 1. Only one waits for the daemon's end: a handler, or the normal end of the program.
+/// 2. After a signal, this program ends by that signal, as it would without a daemon.
 enum Interruption {
-    /// From now on a signal ends the daemon first, and is obeyed when that has ended.
+    /// From now on, a signal first ends the daemon, and then this program.
     static func follow(_ identifier: pid_t) {
         daemon.store(identifier, ordering: .sequentiallyConsistent)
         SignalHandling.handle([SIGINT, SIGTERM, SIGHUP]) { number in
-            // Nothing but calls that signal-safety(7) allows.
+            // Only calls that signal-safety(7) allows.
             if isEnding.load(ordering: .sequentiallyConsistent) {
                 return received.store(number, ordering: .sequentiallyConsistent)
             }
             let identifier = daemon.exchange(0, ordering: .sequentiallyConsistent)
-            // Another handler is at it.
+            // Another handler is already waiting.
             guard identifier > 0 else { return }
             kill(identifier, SIGTERM)
             _ = SpawnedProcess.reap(identifier)
@@ -36,13 +37,15 @@ enum Interruption {
         }
     }
 
-    /// Waits for the daemon's end, once.
+    /// Waits for the daemon's end.
     ///
-    /// - Returns: Its exit status; for one that a signal ended, the signal's number plus 128.
+    /// Call this once.
+    ///
+    /// - Returns: Its exit status, or 128 plus the number of the signal that ended it.
     static func waitForEnd(of identifier: pid_t) -> Int32 {
         isEnding.store(true, ordering: .sequentiallyConsistent)
         guard daemon.exchange(0, ordering: .sequentiallyConsistent) > 0 else {
-            // A handler waits for it, and ends this program then.
+            // A handler waits for the daemon, and then ends this program.
             while true { pause() }
         }
         let status = SpawnedProcess.reap(identifier)
@@ -58,10 +61,10 @@ private func obey(_ number: Int32) {
     raise(number)
 }
 
-/// Signals that this program handles by itself.
+/// Installs handlers for signals.
 enum SignalHandling {
-    /// Has signals handled, but for those that this program was started to ignore, as by nohup(1) or
-    /// in the background of a script.
+    /// Installs a handler for signals, except for those that this program was started to ignore,
+    /// for example by nohup(1) or in the background of a script.
     static func handle(_ numbers: [Int32], by handler: @escaping @convention(c) (Int32) -> Void) {
         for number in numbers where !isIgnored(number) { signal(number, handler) }
     }
@@ -69,7 +72,8 @@ enum SignalHandling {
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
-        // Of C's functions only the addresses can be compared; this one is a number that is none.
+        // Of C functions only the addresses can be compared, and SIG_IGN is a number that is not an
+        // address.
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }

@@ -2,16 +2,18 @@ import DBus
 import DefaultsClient
 import SystemCalls
 
-/// A `defaultsd --peer` that this program runs for itself, and that ends with it.
+/// A `defaultsd --peer` that this program runs for itself.
 ///
-/// However this program ends, its end of the socket is closed, so the daemon writes everything to disk and
-/// ends.
+/// It ends together with the program.
+///
+/// However this program ends, its end of the socket is closed. Then the daemon writes everything to
+/// disk and ends.
 struct OwnDaemon {
     private let daemon: PrivateDaemon
 
     /// Starts the daemon.
     ///
-    /// - Parameter reason: Why there is no other, for the error.
+    /// - Parameter reason: Why no other service can be used, for the error.
     /// - Returns: The daemon, and our end of its socket.
     /// - Throws: ``ToolError`` if no daemon can be run.
     static func start(
@@ -32,10 +34,10 @@ struct OwnDaemon {
     /// Waits until the daemon has written everything and ended, and prints its warnings.
     ///
     /// - Parameter outcome: The outcome of the command.
-    /// - Throws: ``ToolError`` with the daemon's own words if it could not serve or not write.
+    /// - Throws: ``ToolError`` with the daemon's message if it could not serve or could not write.
     func end<Outcome>(after outcome: Result<Outcome, any Error>) throws {
         let status = Interruption.waitForEnd(of: daemon.process)
-        // Damage is reported here: no journal of the system has this daemon's log.
+        // Damage is reported here, because the log of this daemon goes nowhere else.
         for warning in daemon.warnings { Complaint.say(warning) }
         guard status != 0 else { return }
         let words = daemon.complaint ?? "defaultsd has ended with status \(status)."

@@ -2,9 +2,9 @@ import ArgumentParser
 import DBus
 import DefaultsClient
 
-/// A subcommand that talks to the service.
+/// A command that uses the service.
 protocol ServiceCommand: AsyncParsableCommand {
-    /// Refuses what cannot be done whatever the service says.
+    /// Refuses what cannot be done, before the service is called.
     func check() throws
 
     func run(with defaults: RemoteDefaults) async throws
@@ -13,7 +13,9 @@ protocol ServiceCommand: AsyncParsableCommand {
 extension ServiceCommand {
     func check() throws {}
 
-    /// Connects, runs, and turns each error into one sentence and an exit status.
+    /// Connects and runs.
+    ///
+    /// Each error becomes one sentence and an exit status.
     func run() async throws {
         try await reportingFailure {
             try check()
@@ -22,7 +24,9 @@ extension ServiceCommand {
     }
 }
 
-/// Runs a part of a command, and turns each error into one sentence and an exit status.
+/// Runs a part of a command.
+///
+/// Each error becomes one sentence and an exit status.
 func reportingFailure(_ work: () async throws -> Void) async throws {
     do {
         try await work()
@@ -35,20 +39,21 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
     }
 }
 
-/// The way to the service for one command: over the bus or, where that leads to none, to a daemon of
-/// the command's own.
+/// The connection of one command to the service: over a bus, or to its own daemon if there is no
+/// service on a bus.
 ///
 /// Invariants:
-/// 1. A daemon of its own is run only if nobody could answer over a bus of the user: see `ServiceSearch`.
-/// 2. The daemon of one's own has ended, and everything is on disk, before the command ends.
+/// 1. The command runs its own daemon only if no service could answer on a bus of the user: see
+///    `ServiceSearch`.
+/// 2. Before the command ends, its own daemon has ended, and everything is on disk.
 struct ServiceSession {
     let defaults: RemoteDefaults
     private let daemon: OwnDaemon?
 
-    /// Gives a command its connection, and closes that in the end.
+    /// Opens the connection for a command, and closes it at the end.
     ///
-    /// - Throws: What the command throws; ``ToolError`` where there is no service and none can be run,
-    ///   or the daemon of one's own has failed.
+    /// - Throws: The errors of the command, or ``ToolError`` if there is no service and no daemon
+    ///   can be run, or if the command's own daemon has failed.
     @discardableResult
     static func run<Outcome>(
         _ command: (RemoteDefaults) async throws -> Outcome
@@ -74,7 +79,7 @@ struct ServiceSession {
         case .nobody(let reason):
             let daemon = try OwnDaemon.start(because: reason)
             Complaint.say(
-                "No service can be reached (\(reason)); defaultsd runs for this command alone.")
+                "No service can be reached (\(reason)). defaultsd runs for this command only.")
             defaults = try await RemoteDefaults.connect(toPeerAt: daemon.socket, on: loop)
             self.daemon = daemon.process
         }
@@ -82,17 +87,19 @@ struct ServiceSession {
 }
 
 extension RemoteDefaults {
-    /// Whether others have the same service, as on a bus.
+    /// Whether other programs use the same service, as on a bus.
     var isShared: Bool { connection.uniqueName != nil }
 }
 
-/// The one thread of the tool: its commands run where its connections are, so that a call wakes no
-/// other thread, and the tool has begun before threads could have.
+/// The only thread of the tool.
+///
+/// Commands run on the thread of their connections, so that a call does not have to wake another
+/// thread. This begins before other threads could exist.
 enum MainThread {
-    /// The loop of the thread, which a command's connections are to use.
+    /// The loop of the thread, for the connections of commands.
     @TaskLocal static var loop: EventLoop?
 
-    /// Runs the program, which ends the process.
+    /// Runs the program, which must end the process.
     static func run(_ program: @escaping @Sendable () async -> Never) throws {
         let loop = try EventLoop()
         $loop.withValue(loop) {

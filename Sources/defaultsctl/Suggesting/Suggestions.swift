@@ -1,13 +1,13 @@
 import DefaultsClient
 
-/// What was perhaps meant by the name of something that is not there.
+/// Suggestions for names that do not exist.
 extension RemoteDefaults {
-    /// The most names that are compared with the one that was typed.
+    /// The most names that are compared with the typed one.
     private static var mostNames: Int { 10_000 }
 
-    /// The error for a key that is not there, with the key or the domain that was perhaps meant.
+    /// The error for a missing key, with the most similar key or domain.
     ///
-    /// - Parameter isEffective: Whether it was looked up in all layers.
+    /// - Parameter isEffective: Whether all layers were searched.
     func noPair(
         _ domain: String, _ key: String, amongEffective isEffective: Bool = false
     ) async -> ToolError {
@@ -21,21 +21,21 @@ extension RemoteDefaults {
         return .noPair(domain, key, meant: await domainNear(domain))
     }
 
-    /// The error for a domain that has no keys, with the one that was perhaps meant.
+    /// The error for a domain without keys, with the most similar domain.
     func noDomain(_ domain: String) async -> ToolError {
         .noDomain(domain, meant: await domainNear(domain))
     }
 
-    /// The domain that was perhaps meant by one that is not there.
+    /// The domain that is most similar to a missing one.
     func domainNear(_ domain: String) async -> String? {
         let domains = (try? await domains()) ?? []
         return Spelling.nearest(to: domain, among: domains.prefix(Self.mostNames))
     }
 }
 
-/// How near two spellings are.
+/// The similarity of two spellings.
 enum Spelling {
-    /// The word that a mistyped one was meant to be; nil where none is near.
+    /// The word that was probably meant by a mistyped one; nil if none is similar.
     static func nearest(to word: String, among words: some Sequence<String>) -> String? {
         let most = max(1, word.count / 3)
         let near = words.lazy.map { ($0, distance(word.lowercased(), $0.lowercased())) }
@@ -43,7 +43,7 @@ enum Spelling {
         return near.min { $0.1 < $1.1 }?.0
     }
 
-    /// How many letters must be added, left out, replaced or exchanged with the next.
+    /// How many letters must be added, removed, replaced or swapped with the next one.
     ///
     /// The restricted Damerau-Levenshtein distance; the time grows with the product of the lengths.
     static func distance(_ left: String, _ right: String) -> Int {

@@ -1,6 +1,6 @@
 /// Rows of words in columns, each as wide as its widest word.
 struct Columns {
-    /// Whether a column's words end at the same place, as numbers do.
+    /// For each column, whether its words are aligned to the right, as numbers are.
     let areNumbers: [Bool]
     var rows: [[String]] = []
 
@@ -19,9 +19,9 @@ struct Columns {
     }
 }
 
-/// Amounts for people.
+/// Amounts as text for people.
 enum Amount {
-    /// So many bytes, in the unit that leaves up to three digits before the point.
+    /// A number of bytes, in the unit that leaves up to three digits before the point.
     static func bytes(_ count: UInt64) -> String {
         guard count >= 1024 else { return "\(count) B" }
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
@@ -33,12 +33,12 @@ enum Amount {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
-    /// So many of what a word names, such as `1 key` and `2 keys`.
+    /// A number of things, such as `1 key` and `2 keys`.
     static func of(_ count: some BinaryInteger, _ word: String) -> String {
         "\(count) \(word)\(count == 1 ? "" : "s")"
     }
 
-    /// So many seconds, in the two largest units.
+    /// A number of seconds, in the two largest units.
     static func time(_ seconds: UInt64) -> String {
         switch seconds {
         case ..<60: "\(seconds) s"

@@ -1,7 +1,7 @@
 @preconcurrency import Glibc
 import PropertyList
 
-/// A moment by the clock on the wall.
+/// A moment in local time.
 struct LocalTime {
     private let seconds: UInt64
 
@@ -10,7 +10,7 @@ struct LocalTime {
         self.seconds = seconds
     }
 
-    /// The moment as people of every country read it: `2026-11-21 19:40:00`.
+    /// A form that people of every country can read: `2026-11-21 19:40:00`.
     var text: String {
         var (seconds, parts) = (time_t(clamping: seconds), tm())
         localtime_r(&seconds, &parts)
@@ -20,7 +20,7 @@ struct LocalTime {
     }
 }
 
-/// A moment as programs read it.
+/// A moment in a form for programs.
 struct UniversalTime {
     private let seconds: UInt64
 
@@ -29,7 +29,9 @@ struct UniversalTime {
         self.seconds = seconds
     }
 
-    /// In ISO 8601: `2026-11-21T19:40:00Z`; the bare number for a moment that is in no calendar.
+    /// In ISO 8601: `2026-11-21T19:40:00Z`.
+    ///
+    /// If no calendar has the moment, only the number.
     var text: String {
         let reference = Double(CalendarDate.referenceSince1970)
         let date = CalendarDate(secondsSince2001: Double(seconds) - reference)

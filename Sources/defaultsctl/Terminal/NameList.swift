@@ -8,17 +8,19 @@ struct NameList: ParsableArguments {
 
     @Flag(
         name: [.customShort("0"), .customLong("null")],
-        help: "End each name with a NUL in the place of a line break.")
+        help: "End each name with a NUL instead of a line break.")
     var null = false
 
-    /// Whether a form for programs is asked for.
+    /// Whether the output is for programs.
     var isForPrograms: Bool { json || null }
 
     func validate() throws {
         guard !json || !null else { throw ValidationError("Give --json or -0, not both.") }
     }
 
-    /// Prints the names as they are, and on a terminal without what that would obey.
+    /// Prints the names.
+    ///
+    /// On a terminal, control characters are escaped.
     func print(_ names: [String]) throws {
         if json {
             let quoted = try names.map { try $0.quoted }

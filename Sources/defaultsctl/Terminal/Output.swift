@@ -1,21 +1,22 @@
 @preconcurrency import Glibc
 import KeyedArchive
 
-/// Standard output for text that comes from outside: as it is into a pipe or a file, and on a
-/// terminal without anything that would steer it.
+/// Standard output for text from other sources.
+///
+/// In a pipe or a file it stays as it is. On a terminal, control characters are escaped.
 enum SafeOutput {
     /// Prints a text and ends the line.
     static func print(_ text: String) throws(ToolError) { try write("\(text)\n".utf8) }
 
-    /// Prints JSON, which stays JSON on a terminal, and ends the line.
+    /// Prints JSON, which stays valid JSON on a terminal, and ends the line.
     static func print(json: String) throws(ToolError) { try write(json: "\(json)\n".utf8) }
 
-    /// Writes bytes, which are text where the output is a terminal, and sends them on their way.
+    /// Writes bytes, which must be text if the output is a terminal, and flushes them.
     static func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
         try write(bytes) { $0.withoutControls }
     }
 
-    /// Writes the bytes of JSON, and sends them on their way.
+    /// Writes the bytes of JSON, and flushes them.
     static func write(json bytes: some Collection<UInt8>) throws(ToolError) {
         try write(bytes, shownAs: ShownJSON.text)
     }
@@ -33,7 +34,7 @@ enum SafeOutput {
 }
 
 extension String {
-    /// Escapes in the place of control characters; lines and tabs stay.
+    /// Escapes control characters, except for line breaks and tabs.
     var withoutControls: String {
         guard unicodeScalars.contains(where: Self.steers) else { return self }
         return unicodeScalars.map { Self.steers($0) ? $0.escape : String($0) }.joined()
@@ -44,11 +45,11 @@ extension String {
     }
 }
 
-/// The one way to standard output, by which nothing is lost in silence.
+/// All writes to standard output go through this, so that no error is missed.
 enum StandardOutput {
     /// Writes bytes as they are.
     ///
-    /// - Throws: ``ToolError`` where they cannot be written.
+    /// - Throws: ``ToolError`` if they cannot be written.
     static func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
         let bytes = Array(bytes)
         guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count else {
@@ -56,16 +57,20 @@ enum StandardOutput {
         }
     }
 
-    /// Sends what was written on its way; without that a full disk would go unnoticed.
+    /// Flushes what was written.
+    ///
+    /// Otherwise a full disk would go unnoticed.
     static func flush() throws(ToolError) {
         guard fflush(stdout) == 0 else { throw .output(errno) }
     }
 }
 
-/// JSON as it is printed.
+/// JSON for printing.
 enum ShownJSON {
-    /// On a terminal with escapes for what that would obey, which in JSON stands in strings alone,
-    /// but for line breaks, which stand between its elements alone; elsewhere as it is.
+    /// On a terminal, control characters are escaped.
+    ///
+    /// In JSON they can only be inside strings, except for line breaks, which are between elements.
+    /// Elsewhere the JSON stays as it is.
     static func text(_ json: String) -> String {
         guard isatty(STDOUT_FILENO) == 1, json.unicodeScalars.contains(where: isEscaped) else {
             return json
@@ -83,7 +88,7 @@ enum ShownJSON {
         scalar.isUnseen && scalar != "\n"
     }
 
-    /// An object of members whose values are JSON already.
+    /// A JSON object from members whose values are already JSON.
     static func object(_ members: [(String, String)]) throws -> String {
         "{\(try members.map { "\(try $0.0.quoted):\($0.1)" }.joined(separator: ","))}"
     }
@@ -98,6 +103,6 @@ extension Unicode.Scalar {
         }
     }
 
-    /// What stands for the character where it is not to be printed.
+    /// The escape for a character that must not be printed.
     var escape: String { "\\u{\(String(value, radix: 16))}" }
 }

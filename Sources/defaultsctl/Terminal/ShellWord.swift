@@ -1,17 +1,18 @@
 @preconcurrency import Glibc
 
-/// A word as a shell takes it.
+/// Words for a shell's command line.
 enum ShellWord {
-    /// The word bare where every shell takes it for itself, else in quotes.
+    /// The word without quotes if every shell accepts that, otherwise in quotes.
     ///
-    /// On a terminal, characters that are not shown, or that change how others are, stand as escapes
-    /// in the quotes `$'…'` of
+    /// On a terminal, characters that are invisible or change how others are shown become escapes
+    /// in `$'…'` quotes, as in
     /// [POSIX.1-2024](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html).
-    /// Elsewhere they stand for themselves, as not every shell has those quotes.
+    /// Elsewhere they stay as they are, because not every shell knows these quotes.
     static func quoted(_ word: String) -> String {
         if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
         if isatty(STDOUT_FILENO) == 0 || !word.unicodeScalars.contains(where: \.isUnseen) {
-            // By its scalars: a quotation mark under a combining character is one to a shell.
+            // Split by scalars: to a shell, a quotation mark before a combining character is still
+            // one.
             let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)
             return "'" + parts.map { String($0) }.joined(separator: "'\\''") + "'"
         }
@@ -25,7 +26,7 @@ enum ShellWord {
         case "\n": "\\n"
         case "\t": "\\t"
         case "\r": "\\r"
-        // By its bytes, which all shells with these quotes know.
+        // Escaped byte by byte, which all shells with these quotes support.
         case _ where scalar.isUnseen:
             String(scalar).utf8.map { byte in
                 let digits = String(byte, radix: 8)

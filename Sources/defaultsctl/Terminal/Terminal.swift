@@ -2,7 +2,7 @@ import ArchiveInspection
 @preconcurrency import Glibc
 import KeyedArchive
 
-/// Standard output, and what it can show.
+/// Standard output and its abilities.
 struct Terminal {
     private let hasColors: Bool
     private let isTerminal: Bool
@@ -15,14 +15,16 @@ struct Terminal {
             switch color {
             case .always: true
             case .never: false
-            // https://no-color.org: any value but an empty one.
+            // See https://no-color.org: any value except an empty one turns colours off.
             case .auto:
                 isTerminal && (Self.variable("NO_COLOR") ?? "").isEmpty
                     && !["", "dumb"].contains(Self.variable("TERM") ?? "")
             }
     }
 
-    /// Lines are drawn only where they are looked at; strings stay what they are in a pipe.
+    /// The tree is drawn with lines only on a terminal.
+    ///
+    /// Strings stay complete in a pipe.
     var options: InspectionOptions {
         var options = InspectionOptions()
         options.linesAreASCII = !isTerminal || !isUTF8
@@ -30,20 +32,20 @@ struct Terminal {
         return options
     }
 
-    /// A text in a colour, where there are colours.
+    /// A text in a colour, if the output has colours.
     ///
-    /// - Parameter parameters: Those of the sequence of ECMA-48 that selects it.
+    /// - Parameter parameters: The parameters of the ECMA-48 sequence for the colour.
     func painted(_ text: String, _ parameters: String) -> String {
         hasColors ? "\u{1B}[\(parameters)m\(text)\u{1B}[0m" : text
     }
 
-    /// Prints a text whose parts are safe already.
+    /// Prints a text whose parts are already safe.
     func print(_ text: String) throws {
         try StandardOutput.write("\(text)\n".utf8)
         try StandardOutput.flush()
     }
 
-    /// Prints each line as it comes.
+    /// Prints each line as soon as it is made.
     func print(_ listing: some InspectionListing) throws {
         var listing = listing
         while let line = try listing.next() {
@@ -60,7 +62,7 @@ struct Terminal {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// The first of these variables that is set and not empty decides, as setlocale(3) has it.
+    /// As in setlocale(3), the first of these variables that is set and not empty decides.
     private static var localeIsUTF8: Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]
         let locale = names.lazy.compactMap(Self.variable).first { !$0.isEmpty } ?? ""
@@ -69,7 +71,7 @@ struct Terminal {
 }
 
 extension InspectionLine.Role {
-    /// The parameters of the sequence that selects the colour, where there is one.
+    /// The parameters of the sequence for the colour, if there is one.
     fileprivate var color: String? {
         switch self {
         case .structure, .note: "2"
@@ -84,9 +86,9 @@ extension InspectionLine.Role {
     }
 }
 
-/// How much room a line has.
+/// The width of a line.
 enum TerminalWidth {
-    /// The columns of a terminal; 80 where it does not tell, or is none.
+    /// The columns of a terminal; 80 if they are unknown, or if it is not a terminal.
     static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -94,7 +96,7 @@ enum TerminalWidth {
     }
 }
 
-/// How far a long piece of work is, on standard error, where that is a terminal.
+/// The progress of a long piece of work, on standard error if that is a terminal.
 ///
 /// Work that is done within half a second shows nothing.
 final class ProgressBar {
@@ -108,7 +110,7 @@ final class ProgressBar {
     private var last: ContinuousClock.Instant?
     private var calls = 0
 
-    /// - Parameter title: What is done, as `Reading`.
+    /// - Parameter title: The name of the work, such as `Reading`.
     init(_ title: String) {
         self.title = title
         let type = getenv("TERM").map { String(cString: $0) } ?? ""
@@ -118,7 +120,7 @@ final class ProgressBar {
     /// Shows how much of the work is done, at most ten times a second.
     func show(_ done: Int, of total: Int) {
         calls &+= 1
-        // The clock is asked once for many small pieces.
+        // The clock is read only once for many small pieces.
         guard isShown, calls % 64 == 0, total > 0 else { return }
         let now = ContinuousClock.now
         guard now - began > Self.delay, last.map({ now - $0 > Self.step }) ?? true else { return }
@@ -126,7 +128,7 @@ final class ProgressBar {
         draw(min(done, total), of: total)
     }
 
-    /// Takes the bar away, so that the next line begins where it began.
+    /// Removes the bar.
     func end() {
         if last != nil { fputs("\r\u{1B}[K", stderr) }
         last = nil

@@ -1,12 +1,13 @@
 import Glibc
 import PropertyList
 
-/// A moment as people write it on a command line.
+/// A date and time as people write it on a command line.
 ///
-/// It is a date and, in either order of trust: a time and an offset from UTC. Dates are
+/// It has a date and optionally, in any order, a time and an offset from UTC. Dates are
 /// `2024-02-29`, `2/29/2024`, `29 Feb 2024` and `February 29, 2024`, or `today`, `yesterday` and
-/// `tomorrow`; times `14:30`, `14:30:59` and `2:30 pm`; offsets `+0100`, `+01:00`, `Z`, `UTC` and
-/// `GMT`. Without an offset it is local time, without a time noon, as on macOS. `now` is now.
+/// `tomorrow`. Times are `14:30`, `14:30:59` and `2:30 pm`. Offsets are `+0100`, `+01:00`, `Z`,
+/// `UTC` and `GMT`. As on macOS, it is local time without an offset, and noon without a time. `now`
+/// is the current time.
 struct DateWords {
     private static let months = [
         "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -19,7 +20,7 @@ struct DateWords {
 
     /// The moment in seconds since 2001-01-01 00:00:00 UTC; nil if the words are not a date.
     static func read(_ words: String) -> Double? {
-        // The library's own spelling keeps every digit of a fraction.
+        // This spelling keeps all digits of a fraction.
         if let seconds = ISODate.seconds(of: words) { return seconds }
         let text = words.lowercased()
         if text == "now" { return Double(Glibc.time(nil) - CalendarDate.referenceSince1970) }
@@ -35,7 +36,7 @@ struct DateWords {
         let spelling =
             "\(Self.digits(date.year, 4))-\(Self.digits(date.month))-\(Self.digits(date.day))T"
             + "\(Self.digits(hour)):\(Self.digits(minute)):\(Self.digits(whole))Z"
-        // It is a day of the calendar, whatever the zone.
+        // It must be a day of the calendar, whatever the zone.
         guard let calendar = CalendarDate(spelling) else { return nil }
         let fraction = second - Double(whole)
         if let offset { return calendar.secondsSince2001 - Double(offset) + fraction }
@@ -59,9 +60,9 @@ struct DateWords {
 // MARK: Words
 
 extension DateWords {
-    /// Takes all words; false if a word has no meaning, or if two words say the same.
+    /// Reads all words; false if a word has no meaning, or if two words say the same thing.
     private mutating func take(_ text: String) -> Bool {
-        // The T between date and time is no part of any other word that has digits.
+        // The T between date and time is the only one in words with digits.
         var words: [Substring] = []
         for word in text.split(whereSeparator: { $0 == " " || $0 == "," }) {
             let parts = word.split(separator: "t", maxSplits: 1, omittingEmptySubsequences: false)
@@ -99,7 +100,7 @@ extension DateWords {
         return takeNamedMonth(word, before: &rest)
     }
 
-    /// Takes a day and the name of a month, in either order, and the year.
+    /// Reads a day and the name of a month, in either order, and the year.
     private mutating func takeNamedMonth(
         _ word: Substring, before rest: inout ArraySlice<Substring>
     ) -> Bool {
@@ -133,7 +134,7 @@ extension DateWords {
         -> Bool
     {
         guard word.first?.isNumber == true, word.contains(":"), time == nil else { return false }
-        // An offset, or a half of the day, may follow without a space.
+        // An offset, or "am" or "pm", may follow without a space.
         let clock = word.prefix { $0.isNumber || $0 == ":" || $0 == "." }
         let parts = clock.split(separator: ":", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), var hour = Int(parts[0]), let minute = Int(parts[1]),

@@ -6,7 +6,7 @@ import XMLPropertyList
 
 /// How the tool prints a value.
 extension KeyedArchive {
-    /// The value form as JSON, in one line.
+    /// The value form as JSON, on one line.
     ///
     /// - Parameter hasISODates: Whether dates are spelled in ISO 8601.
     func jsonText(hasISODates: Bool = false) throws -> String {
@@ -16,10 +16,10 @@ extension KeyedArchive {
 
 /// How the tool prints the value of a key as JSON.
 extension DefaultsEntry {
-    /// The value form as JSON, in one line.
+    /// The value form as JSON, on one line.
     ///
     /// - Parameter hasISODates: Whether dates are spelled in ISO 8601.
-    /// - Throws: `ToolError` that names the key, where its value cannot be shown.
+    /// - Throws: `ToolError` with the key, if its value cannot be shown.
     func jsonText(hasISODates: Bool = false) throws(ToolError) -> String {
         do {
             return try archive.jsonText(hasISODates: hasISODates)
@@ -31,7 +31,7 @@ extension DefaultsEntry {
 
 /// How the tool prints a key.
 extension String {
-    /// As JSON writes it.
+    /// The JSON string.
     var quoted: String {
         get throws {
             var builder = ValueFormBuilder()
@@ -40,25 +40,27 @@ extension String {
         }
     }
 
-    /// Bare where it is printable, else with escapes.
+    /// The text itself if it is printable, otherwise with escapes.
     var onOneLine: String {
         unicodeScalars.map { $0.isUnseen ? $0.escape : String($0) }.joined()
     }
 }
 
-/// A value without a type, which macOS's `defaults` takes for a property list.
+/// A value without a type, which macOS's `defaults` parses as a property list.
 enum BareValue {
-    /// Words without any of these are strings, white space and all, and their backslashes escape.
+    /// A word without any of these characters is a string, including its spaces.
+    ///
+    /// A backslash escapes.
     private static let structure = Set("\"()[]{}<>")
 
     private static let elements: Set<Substring> = [
         "plist", "dict", "array", "string", "integer", "real", "true", "false", "date", "data",
     ]
 
-    /// Whether a word spells more than a string.
+    /// Whether a word is more than a string.
     static func isList(_ word: String) -> Bool { word.contains(where: structure.contains) }
 
-    /// Reads a property list in the old style or in XML, with or without its `<plist>`.
+    /// Parses a property list in the old style or in XML, with or without `<plist>`.
     static func read(_ word: String) throws(ToolError) -> PropertyList {
         do {
             guard isList(word) else {
@@ -71,8 +73,10 @@ enum BareValue {
         }
     }
 
-    /// Whether a word begins with an XML element of a property list, or with what may stand before
-    /// one; `<dada>` is data.
+    /// Whether a word begins with an XML element of a property list, or with what may come before
+    /// one.
+    ///
+    /// `<dada>` is data.
     private static func isXML(_ word: String) -> Bool {
         let text = word.drop(while: \.isWhitespace)
         guard text.first == "<" else { return false }
@@ -81,7 +85,7 @@ enum BareValue {
     }
 }
 
-/// A scalar as a program takes it: text without quotes, data as its bytes.
+/// A scalar for programs: text without quotes, and data as bytes.
 struct RawValue: ChoosySink {
     enum Content {
         case text(String)
@@ -90,9 +94,10 @@ struct RawValue: ChoosySink {
 
     private var content: Content?
 
-    /// What the scalar is.
+    /// The scalar's contents.
     ///
-    /// - Throws: `RefusedValue` where the value is no scalar, or a string that no text can hold.
+    /// - Throws: `RefusedValue` if the value is not a scalar, or is a string that UTF-8 cannot
+    ///   encode.
     static func content(of archive: KeyedArchive) throws -> Content {
         var sink = RawValue()
         try archive.render(into: &sink)
@@ -111,7 +116,7 @@ struct RawValue: ChoosySink {
     }
 }
 
-/// Takes a value that is one string, and refuses every other by throwing.
+/// Accepts a value that is one string, and refuses every other value by throwing.
 struct LoneString: ChoosySink {
     private(set) var text: Text?
 

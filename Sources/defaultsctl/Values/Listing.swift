@@ -3,18 +3,18 @@ import KeyedArchive
 import OpenStepPropertyList
 import PropertyList
 
-/// Values under their keys, as macOS's `defaults` shows a domain, or several of them.
+/// Values under their keys, as macOS's `defaults` prints one or several domains.
 struct Listing {
     private var writer: DateFolding<DescriptionWriter>
-    /// What failed first of that which cannot be shown.
+    /// The first error of a value that cannot be shown.
     private(set) var failure: ToolError?
 
-    /// - Parameter hasISODates: Whether dates are spelled in ISO 8601, and not as macOS does.
+    /// - Parameter hasISODates: Whether dates are in ISO 8601, and not as on macOS.
     init(hasISODates: Bool = false) {
         writer = DateFolding(into: DescriptionWriter(limit: .max, hasISODates: hasISODates))
     }
 
-    /// What is shown of one value alone.
+    /// The text for a single value.
     static func text(of archive: KeyedArchive, key: String) throws(ToolError) -> String {
         var writer = DateFolding(into: DescriptionWriter())
         do {
@@ -28,11 +28,13 @@ struct Listing {
     /// Everything that was added.
     var text: String { String(decoding: writer.sink.output, as: UTF8.self) }
 
-    /// Adds the dictionary of some entries; one that cannot be shown is left out.
+    /// Adds the dictionary of some entries.
+    ///
+    /// An entry that cannot be shown is left out.
     mutating func add(_ entries: [DefaultsEntry]) throws {
         try writer.beginDictionary()
         for entry in entries {
-            // What was held back comes out before the mark is made.
+            // Pending output must be written before the mark is made.
             try writer.release()
             let mark = writer.sink.mark
             do {
@@ -62,7 +64,7 @@ struct Listing {
 struct JSONListing {
     /// Whether dates are in ISO 8601.
     let hasISODates: Bool
-    /// What failed first of that which cannot be shown.
+    /// The first error of a value that cannot be shown.
     private(set) var failure: ToolError?
 
     init(hasISODates: Bool) {
@@ -90,10 +92,10 @@ struct JSONListing {
     }
 }
 
-/// Takes some kinds of values, and refuses all others by throwing ``RefusedValue``.
+/// Accepts some kinds of values, and refuses all others by throwing ``RefusedValue``.
 protocol ChoosySink: ValueFormSink {}
 
-/// The value is of none of the kinds that are taken.
+/// The value has a kind that is not accepted.
 struct RefusedValue: Error {}
 
 extension ChoosySink {
@@ -113,7 +115,7 @@ extension ChoosySink {
     func endDictionary() throws { throw RefusedValue() }
 }
 
-/// Looks at some kinds of values, and lets all others pass.
+/// Looks at some kinds of values, and ignores all others.
 protocol OnlookingSink: ValueFormSink {}
 
 extension OnlookingSink {
@@ -133,7 +135,7 @@ extension OnlookingSink {
     func endDictionary() {}
 }
 
-/// Counts the elements of the array that a value is, those inside others not counted.
+/// Counts the elements of an array, without nested ones.
 struct ElementCounter: ValueFormSink {
     private(set) var count = 0
     private var depth = 0

@@ -1,13 +1,13 @@
-/// Numbers as macOS's `defaults` reads them: what begins as a number is one, up to where it is none
-/// any more.
+/// Numbers as macOS's `defaults` parses them: a word may begin with a number, and the rest is
+/// ignored.
 enum NumberWords {
-    /// The integers that fit 64 bits, with a sign or without.
+    /// The integers that fit into 64 bits, with or without a sign.
     private static let integers = Int128(Int64.min)...Int128(UInt64.max)
 
-    /// An integer, and whether the whole word is one; nil where it does not fit 64 bits.
+    /// An integer, and whether the whole word is one; nil if it does not fit into 64 bits.
     ///
-    /// A real is cut at its point, and a word that begins with no digit is 0, as there. What is out of
-    /// range is another number there, and none here.
+    /// As on macOS, a real is cut at its point, and a word that does not begin with a digit is 0.
+    /// For a number out of range, macOS uses another number, but this returns nil.
     static func integer(_ word: String) -> (value: Int128, isWhole: Bool)? {
         let text = word.drop(while: \.isWhitespace)
         let sign = text.first.map { $0 == "-" || $0 == "+" } == true ? text.prefix(1) : ""
@@ -20,7 +20,7 @@ enum NumberWords {
 
     /// A real number, and whether the whole word is one.
     ///
-    /// A word that does not begin as a number is 0.
+    /// A word that does not begin with a number is 0.
     static func real(_ word: String) -> (value: Double, isWhole: Bool) {
         if let value = unusualReal(word) { return (value, true) }
         let text = word.drop(while: \.isWhitespace)
@@ -49,7 +49,7 @@ enum NumberWords {
         }
     }
 
-    /// Takes an exponent from the beginning of the text, where there is a whole one.
+    /// Reads an exponent at the beginning of the text, if it is complete.
     private static func exponent(_ text: inout Substring) -> String {
         guard text.first == "e" || text.first == "E" else { return "0" }
         let signed = text.dropFirst()

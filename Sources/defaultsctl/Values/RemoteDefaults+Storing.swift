@@ -2,21 +2,23 @@ import DefaultsClient
 import DefaultsTerms
 import KeyedArchive
 
-/// How the tool stores many keys.
+/// Stores many keys.
 extension RemoteDefaults {
-    /// The most bytes of archives and names in one call; the bus carries twice as much.
+    /// The most bytes of archives and names in one call.
+    ///
+    /// The bus can carry twice as much.
     private static var mostBytes: Int { 32 << 20 }
 
-    /// Sets keys of a domain: in one change where they are no more than 262 144 and 32 MiB, else in as
-    /// few as that allows.
+    /// Sets keys of a domain: with one change for up to 262 144 keys and 32 MiB, otherwise with as
+    /// few changes as possible.
     ///
     /// - Parameters:
-    ///   - removingOthers: Whether the other keys of the domain are removed; in the last change, so
-    ///     that no value is lost before its replacement is there.
+    ///   - removingOthers: Whether to remove the other keys of the domain. The last change does
+    ///     this, so that no value is lost before its replacement exists.
     ///   - kept: Keys that are neither set nor removed.
-    ///   - isCompared: Whether it is to be known if this changes anything; what is there is read first
-    ///     then, and a change that fits one call depends on it.
-    /// - Returns: Whether anything is another than before; true where that was not compared.
+    ///   - isCompared: Whether to find out if this changes anything. If so, the current values are
+    ///     read first, and a change that fits into one call depends on them.
+    /// - Returns: Whether anything has changed; true if this was not compared.
     @discardableResult
     func store(
         _ entries: [DefaultsEntry], in domain: String, removingOthers: Bool,
@@ -44,7 +46,7 @@ extension RemoteDefaults {
     }
 }
 
-/// Changes of one domain, parted into transactions that a call can carry.
+/// Changes of one domain, split into transactions that fit into a call.
 private struct Batches {
     let mostKeys: Int
     let mostBytes: Int
@@ -52,10 +54,10 @@ private struct Batches {
     private var count = 0
     private var bytes = 0
 
-    /// Those that are set or removed.
+    /// The keys that are set or removed.
     var keys: [String] { transactions.flatMap { $0.values.map(\.key) + $0.removals } }
 
-    /// Whether a domain with these entries is another one after the changes.
+    /// Whether the changes would alter a domain with these entries.
     func changeAnything(in entries: [DefaultsEntry]) -> Bool {
         let values = Dictionary(entries.map { ($0.key, $0.archive) }) { first, _ in first }
         return transactions.contains { transaction in

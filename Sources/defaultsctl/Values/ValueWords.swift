@@ -1,28 +1,28 @@
 import KeyedArchive
 import PropertyList
 
-/// The words of a value, behind the key of a `write`.
+/// The words of a value, after the key of a `write`.
 struct ValueWords {
-    /// What the words ask to store.
+    /// What the words say to store.
     enum Request {
         case value(WrittenValue)
-        /// What is to be added to the array that is there.
+        /// Elements to add to the existing array.
         case elements([WrittenValue])
-        /// What is to be added to the dictionary that is there.
+        /// Entries to add to the existing dictionary.
         case entries([(key: Text, value: WrittenValue)])
     }
 
     private var rest: ArraySlice<String>
-    /// Sentences on what was taken otherwise than it was perhaps meant.
+    /// Remarks about words that were probably meant differently.
     private(set) var remarks: [String] = []
 
     init(_ words: [String]) {
         rest = words[...]
     }
 
-    /// Reads all words.
+    /// Parses all words.
     ///
-    /// - Throws: `ToolError` where they are no value.
+    /// - Throws: `ToolError` if they are not a value.
     mutating func request() throws(ToolError) -> Request {
         guard let word = rest.popFirst() else { throw .noValue }
         let request: Request
@@ -32,7 +32,8 @@ struct ValueWords {
         case .dict: request = .value(.dictionary(try entries()))
         case .dictAdd: request = .entries(try entries())
         default:
-            // An element of an array may well look like this; the first word of a value is a flag.
+            // An element of an array may look like this, but the first word of a value must be a
+            // flag.
             if let flag = TypeFlag.meant(by: word) { throw .noTypeFlag(word, meant: flag) }
             request = .value(try value(word))
         }
@@ -46,7 +47,9 @@ struct ValueWords {
         return elements
     }
 
-    /// Reads keys and values in turn; of equal keys the last one counts.
+    /// Parses keys and values in turn.
+    ///
+    /// If a key is repeated, the last value counts.
     private mutating func entries() throws(ToolError) -> [(key: Text, value: WrittenValue)] {
         var entries: [(key: Text, value: WrittenValue)] = []
         var positions: [Text: Int] = [:]
@@ -64,7 +67,7 @@ struct ValueWords {
         return entries
     }
 
-    /// Reads one value that is no composite, from its first word on.
+    /// Parses one value that is not a collection, from its first word on.
     private mutating func value(_ word: String) throws(ToolError) -> WrittenValue {
         guard let flag = TypeFlag(rawValue: word) else {
             if let flag = TypeFlag.spelled(otherwise: word) {
@@ -98,7 +101,7 @@ extension ValueWords {
 
     private mutating func real(_ word: String) throws(ToolError) -> Double {
         let (value, isWhole) = NumberWords.real(word)
-        // Digits that are too large for a real are not taken for infinity.
+        // Digits that are too large for a real must not become infinity.
         guard value.isFinite || !word.contains(where: \.isNumber) else { throw .realTooLarge(word) }
         if !isWhole { remark(on: word, is: "real number", taken: "\(value)") }
         return value
@@ -106,8 +109,8 @@ extension ValueWords {
 
     private mutating func remark(on word: String, is type: String, taken value: String) {
         remarks.append(
-            "'\(word.onOneLine)' is not \(type == "integer" ? "an" : "a") \(type); taken as macOS "
-                + "takes it: \(value).")
+            "'\(word.onOneLine)' is not \(type == "integer" ? "an" : "a") \(type). Like on macOS, "
+                + "\(value) is stored.")
     }
 
     private static func boolean(_ word: String) throws(ToolError) -> Bool {
@@ -118,7 +121,9 @@ extension ValueWords {
         }
     }
 
-    /// Bytes of hexadecimal digits; of an odd number the first one is a byte by itself.
+    /// Bytes from hexadecimal digits.
+    ///
+    /// If the number of digits is odd, the first one is a byte of its own.
     private static func data(_ word: String) throws(ToolError) -> [UInt8] {
         let digits = word.map { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
         var bytes: [UInt8] = []
@@ -141,7 +146,7 @@ extension ValueWords {
     }
 }
 
-/// The words that name the type of the value behind them, as macOS's `defaults` has them.
+/// The flags for the type of the value after them, as in macOS's `defaults`.
 enum TypeFlag: String, CaseIterable {
     case string = "-string"
     case data = "-data"
@@ -156,7 +161,7 @@ enum TypeFlag: String, CaseIterable {
     case dict = "-dict"
     case dictAdd = "-dict-add"
 
-    /// Whether all words behind it are its elements.
+    /// Whether all words after it are its elements.
     var isComposite: Bool {
         switch self {
         case .array, .arrayAdd, .dict, .dictAdd: true
@@ -164,14 +169,15 @@ enum TypeFlag: String, CaseIterable {
         }
     }
 
-    /// The flag that a word is in other letters, or joined with its value: `-Int`, `-int=5`.
+    /// The flag for a word that spells it with other case, or joined with its value: `-Int`,
+    /// `-int=5`.
     static func spelled(otherwise word: String) -> TypeFlag? {
         TypeFlag(rawValue: name(in: word).lowercased())
     }
 
-    /// The flag that the first word of a value is mistyped for, such as `-strng`.
+    /// The flag that the first word of a value probably means, such as `-strng`.
     ///
-    /// What is as short as `-x` or `-inf` is a value.
+    /// A word as short as `-x` or `-inf` is a value.
     static func meant(by word: String) -> TypeFlag? {
         if TypeFlag(rawValue: word) != nil { return nil }
         if let flag = spelled(otherwise: word) { return flag }
@@ -183,16 +189,16 @@ enum TypeFlag: String, CaseIterable {
     private static func name(in word: String) -> String { String(word.prefix { $0 != "=" }) }
 }
 
-/// The type of a value in the words of macOS's `read-type`.
+/// The type of a value as macOS's `read-type` names it.
 struct ValueTypeName: ValueFormSink {
-    /// The type is known; no more of the value is needed.
+    /// The type is known, and the rest of the value is not needed.
     private struct Known: Error {
         let name: String
     }
 
     private init() {}
 
-    /// The word for the type of a value; `object` for what is none of macOS's types.
+    /// The name of a value's type; `object` if macOS has no such type.
     static func name(of archive: KeyedArchive) throws -> String {
         var sink = DateFolding(into: ValueTypeName())
         do {
@@ -200,7 +206,7 @@ struct ValueTypeName: ValueFormSink {
         } catch let known as Known {
             return known.name
         }
-        preconditionFailure("A value has no beginning.")
+        preconditionFailure("A value is incomplete.")
     }
 
     func null() throws { throw Known(name: "object") }

@@ -1,9 +1,9 @@
 import KeyedArchive
 import PropertyList
 
-/// Looks for a word in the strings, the keys and the dates of a value, whatever the case.
+/// Searches the strings, keys and dates of a value for a word, ignoring case.
 struct WordSearch: OnlookingSink {
-    /// The word is there; no more of the value is needed.
+    /// The word was found, and the rest of the value is not needed.
     private struct Found: Error {}
 
     private let word: String
@@ -12,14 +12,14 @@ struct WordSearch: OnlookingSink {
         self.word = word.lowercased()
     }
 
-    /// Whether a text has the word.
+    /// Whether a text contains the word.
     func matches(_ text: String) -> Bool {
-        // Nothing is in no text, as macOS's tool has it.
+        // As with macOS's tool, an empty word is found nowhere.
         !word.isEmpty && text.lowercased().contains(word)
     }
 
-    /// Whether a string, a key or a date of the value, however deep, has the word, as far as the value
-    /// can be shown.
+    /// Whether a string, a key or a date anywhere in the value contains the word, as far as the
+    /// value can be shown.
     func matches(_ archive: KeyedArchive) throws -> Bool {
         var sink = DateFolding(into: self)
         do {
@@ -37,7 +37,7 @@ struct WordSearch: OnlookingSink {
     }
 
     func date(_ secondsSince2001: Double) throws {
-        // The second by itself counts too, as people leave out a fraction.
+        // The date is also compared without its fraction, as people often omit it.
         let spellings = [
             ISODate.text(secondsSince2001: secondsSince2001),
             CalendarDate(secondsSince2001: secondsSince2001)?.description,
@@ -46,7 +46,7 @@ struct WordSearch: OnlookingSink {
     }
 
     func key(_ key: Text) throws {
-        // What only spells an object is no part of it.
+        // Keys that only spell an object are not part of the value.
         if !key.hasPrefix("$"), matches(key.description) { throw Found() }
     }
 }

@@ -3,7 +3,7 @@ import KeyedArchive
 import PropertyList
 import ValuePaths
 
-/// A value as the words of a command line spell it.
+/// A value from the words of a command line.
 enum WrittenValue {
     case string(String)
     case integer(Int128)
@@ -14,9 +14,13 @@ enum WrittenValue {
     case date(Double)
     /// A property list in the old style or in XML.
     case list(PropertyList)
-    /// An array; its elements are none of these.
+    /// An array.
+    ///
+    /// Its elements are not collections.
     case array([WrittenValue])
-    /// A dictionary; its values are neither that nor arrays, but for property lists.
+    /// A dictionary.
+    ///
+    /// Its values are not arrays or dictionaries, except for property lists.
     case dictionary([(key: Text, value: WrittenValue)])
 
     /// The archive of the value.
@@ -37,7 +41,7 @@ enum WrittenValue {
         case .list(let list): try PropertyListForm(of: list).render(list.root, into: &builder)
         case .array(let elements):
             try builder.beginArray()
-            // A composite holds none, so this goes one level down.
+            // A collection does not contain other collections, so this recurses only once.
             for element in elements { try element.render(into: &builder) }
             try builder.endArray()
         case .dictionary(let entries):
@@ -57,13 +61,15 @@ enum WrittenValue {
     }
 }
 
-/// What `-array-add` and `-dict-add` do to the value that is there.
+/// Applies `-array-add` and `-dict-add` to an existing value.
 extension KeyedArchive {
-    /// The value of a key, or a part of it, with what a request adds; all else of it stays.
+    /// The value of a key with an addition to it, or to a part of it.
+    ///
+    /// The rest stays unchanged.
     ///
     /// - Parameters:
-    ///   - archive: What the key has; nil where it is not there.
-    ///   - part: The part that is added to; the whole value where its steps are none.
+    ///   - archive: The current value of the key; nil if it does not exist.
+    ///   - part: The part to add to. Without steps, it is the whole value.
     static func changed(
         _ archive: KeyedArchive?, at part: ValuePath, by request: ValueWords.Request, key: String
     ) throws -> KeyedArchive {
@@ -75,7 +81,7 @@ extension KeyedArchive {
             guard let archive else { return try WrittenValue.array(elements).archive() }
             try archive.require(at: part, "array", toAppendTo: key)
             var changed = archive
-            // The element behind the last one is added; its number grows with each.
+            // Each element is added after the last one.
             var count = try archive.value(at: part).elementCount
             for element in elements {
                 changed = try changed.setting(
@@ -101,7 +107,9 @@ extension KeyedArchive {
         }
     }
 
-    /// How many elements the value, an array, has.
+    /// How many elements the value has.
+    ///
+    /// It must be an array.
     private var elementCount: Int {
         get throws {
             var counter = ElementCounter()

@@ -4,7 +4,7 @@ import KeyedArchive
 import PropertyList
 import ValuePaths
 
-/// How a change is printed.
+/// The form in which a change is printed.
 enum ChangeForm {
     case text, json, commands
 
@@ -21,8 +21,8 @@ enum ChangeForm {
 // MARK: Text
 
 extension WatchedChange {
-    /// The change in one line for people: what is there now, and in parentheses what was and whose
-    /// doing it is.
+    /// The change on one line for people: the new value and, in parentheses, the old value and the
+    /// writer.
     fileprivate func text(hasISODates: Bool) -> String {
         let name = [domain, shownKey, path?.description].compactMap(\.self)
             .joined(separator: " ")
@@ -42,7 +42,7 @@ extension WatchedChange {
 }
 
 extension WatchedChange {
-    /// The key bare, or as JSON has it where it could be taken for more than a key.
+    /// The key itself, or as JSON if it could be misread.
     private var shownKey: String {
         let isPlain = key.unicodeScalars.allSatisfy {
             !$0.properties.isWhitespace && !$0.isUnseen && $0 != "=" && $0 != "\""
@@ -87,7 +87,9 @@ extension WatchedChange {
 }
 
 extension WatchedChange.Content {
-    /// The value under a name; its size, where it was not kept; nothing where there is none.
+    /// The value as a member with this name.
+    ///
+    /// If it was not kept, its size. If there is none, nothing.
     fileprivate func members(
         as name: String, hasISODates: Bool
     ) throws -> [(String, String)] {
@@ -108,17 +110,17 @@ extension WatchedChange.Content {
 // MARK: Commands
 
 extension WatchedChange {
-    /// The command that makes the same change; a comment, where none can.
+    /// The command that makes the same change; a comment if there is no such command.
     fileprivate func command(hasISODates: Bool) -> String {
         if LayerName.isReadOnly(domain) {
-            return comment("it is from a file of the administrator or the vendor")
+            return comment("it comes from a file of the administrator or a vendor")
         }
-        // What was not there has no parts to be written, and what is gone none to be removed.
+        // A new key has no parts to write, and a removed one has none to remove.
         let hasParts = !whole.old.isAbsent && !whole.new.isAbsent
         let part = hasParts ? path.map { ["--path", $0.description] } ?? [] : []
         switch part.isEmpty ? whole.new : new {
         case .absent: return words("delete", part)
-        case .large, .unknown: return comment("its value is not known")
+        case .large, .unknown: return comment("its value is unknown")
         case .value(let archive):
             do {
                 let (options, value) = try ValueArguments.words(
@@ -131,10 +133,11 @@ extension WatchedChange {
     }
 
     /// - Parameters:
-    ///   - options: Those that are ours alone.
-    ///   - value: A value in the words of macOS, which stand behind the key.
+    ///   - options: Our own options.
+    ///   - value: The value in the words of macOS, which come after the key.
     private func words(_ verb: String, _ options: [String], _ value: [String] = []) -> String {
-        // After -- a key or a value that looks like an option is none; options come before it.
+        // After --, a key or a value that looks like an option is not one. So options come before
+        // it.
         let words =
             key.hasPrefix("-") || value.contains { $0.hasPrefix("--") }
             ? ["defaultsctl", verb] + options + ["--", domain, key] + value
@@ -147,9 +150,13 @@ extension WatchedChange {
     }
 }
 
-/// Who the writers of changes are, each connection asked for once.
+/// The names of the writers of changes.
+///
+/// Each connection is looked up once.
 struct WriterNames {
-    /// How many are remembered; a connection of a program that makes one change is not seen again.
+    /// How many are remembered.
+    ///
+    /// A program that makes a single change is not seen again.
     private static let capacity = 1024
 
     private let defaults: RemoteDefaults
@@ -159,9 +166,9 @@ struct WriterNames {
         self.defaults = defaults
     }
 
-    /// - Parameter origin: The name of its connection; nil where that is not known, empty where the
-    ///   change was nobody's call.
-    /// - Returns: Nil where the daemon does not know, or does not tell.
+    /// - Parameter origin: The bus name of the connection; nil if it is unknown, empty if no call
+    ///   has made the change.
+    /// - Returns: Nil if the daemon does not know or does not say.
     mutating func writer(of generation: UInt64, from origin: String?) async -> ChangeWriter? {
         if let origin, let writer = known[origin] { return writer }
         guard let writer = try? await defaults.writer(of: generation) else { return nil }

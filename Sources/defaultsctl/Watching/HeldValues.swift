@@ -1,18 +1,18 @@
 import KeyedArchive
 import PropertyList
 
-/// What the watched keys have held, for the old value of a change.
+/// The last known values of the watched keys, which become the old values of changes.
 ///
 /// Invariants:
-/// 1. Every watched key that has a value is here, by name; its value where there is room for it.
+/// 1. Every watched key with a value is here. The value itself is here if there is room for it.
 /// 2. The archives here have no more bytes than the bound.
 struct HeldValues {
-    /// The largest archive that is kept, and the most bytes of all.
+    /// The largest archive to keep, and the most bytes of all archives.
     private static let largest = 64 << 10
     private static let bound = 64 << 20
 
     struct Entry {
-        /// The archive, as bytes: most are never looked at.
+        /// The archive as bytes, because most are never used.
         fileprivate enum Stock {
             case archive([UInt8])
             case large(Int)
@@ -20,7 +20,7 @@ struct HeldValues {
         }
 
         fileprivate let stock: Stock
-        /// The change that it is of; nil where that is not known.
+        /// The change that has set it; nil if it is unknown.
         let generation: UInt64?
 
         var content: WatchedChange.Content {
@@ -46,7 +46,7 @@ struct HeldValues {
 
     subscript(key: String) -> Entry? { entries[key] }
 
-    /// Notes the archive that a key holds now.
+    /// Notes the new archive of a key.
     mutating func hold(_ archive: [UInt8], of generation: UInt64?, for key: String) {
         forget(key)
         let isKept = archive.count <= Self.largest && size + archive.count <= Self.bound
@@ -55,7 +55,7 @@ struct HeldValues {
             stock: isKept ? .archive(archive) : .large(archive.count), generation: generation)
     }
 
-    /// Notes that a key holds something.
+    /// Notes that a key has an unknown value.
     mutating func holdUnknown(for key: String) {
         forget(key)
         entries[key] = Entry(stock: .unknown, generation: nil)
@@ -67,14 +67,15 @@ struct HeldValues {
     }
 }
 
-/// The words of `write` that give a value: a scalar in those of macOS, any other value by `--json`.
+/// The words with which `write` stores a value: a scalar in the words of macOS, any other value
+/// with `--json`.
 struct ValueArguments: ChoosySink {
     private var words: [String] = []
 
     /// - Parameter hasISODates: Whether dates in JSON are spelled in ISO 8601.
-    /// - Returns: An option of ours, or the words behind the key; the other is empty.
-    /// - Throws: `ArchiveError` where JSON cannot say it, `JSONError` where that could not be read
-    ///   back, as of an object inside itself.
+    /// - Returns: An option of ours, or the words after the key. The other one is empty.
+    /// - Throws: `ArchiveError` if JSON cannot express the value, or `JSONError` if it could not be
+    ///   read back, such as an object that contains itself.
     static func words(
         for archive: KeyedArchive, hasISODates: Bool
     ) throws -> (options: [String], value: [String]) {
@@ -92,7 +93,7 @@ struct ValueArguments: ChoosySink {
     mutating func boolean(_ value: Bool) throws { words = ["-bool", "\(value)"] }
 
     mutating func integer(_ value: Int128) throws {
-        // Beyond the range of -int, JSON has it exact.
+        // JSON keeps numbers outside the range of -int exact.
         guard Int64(exactly: value) != nil else { throw RefusedValue() }
         words = ["-int", "\(value)"]
     }
@@ -103,7 +104,7 @@ struct ValueArguments: ChoosySink {
     }
 
     mutating func string(_ value: Text) throws {
-        // A command line carries neither a NUL nor half of a character.
+        // A command line can contain neither a NUL nor an unpaired surrogate.
         guard let string = value.string, !string.utf8.contains(0) else { throw RefusedValue() }
         words = ["-string", string]
     }

@@ -3,26 +3,26 @@ import DefaultsClient
 @preconcurrency import Glibc
 import Synchronization
 
-/// Whether a line is being written, and whether the program is to end after it.
+/// Whether a line is being written, and whether the program must end after it.
 private let isWriting = Atomic(false)
 private let isEnding = Atomic(false)
 
-/// Standard output of a program that prints line by line until it is told to end, or nobody reads.
+/// Standard output of a program that prints lines until it is interrupted, or its reader goes away.
 ///
-/// Either is its ordinary end, with status 0, and comes after a whole line. A second signal does not
-/// wait for a reader that has stopped to read.
+/// Both are normal ends, with status 0, and come after a complete line. A second signal does not
+/// wait for a reader that has stopped reading.
 enum LineOutput {
-    /// Has signals, and the end of who reads, end the program.
+    /// Makes signals, and the end of the reader, end the program.
     static func begin() {
         signal(SIGPIPE, SIG_IGN)
         SignalHandling.handle([SIGINT, SIGTERM]) { _ in
-            // Nothing but calls that signal-safety(7) allows.
+            // Only calls that signal-safety(7) allows.
             let isSecond = isEnding.exchange(true, ordering: .sequentiallyConsistent)
             if isSecond || !isWriting.load(ordering: .sequentiallyConsistent) { _exit(0) }
         }
     }
 
-    /// Ends the program when nobody is left to read, without waiting for the next line.
+    /// Ends the program when its reader has gone, without waiting for the next line.
     static func endWithReader(along defaults: RemoteDefaults) {
         let loop = defaults.connection.loop
         loop.perform {
@@ -32,7 +32,7 @@ enum LineOutput {
         }
     }
 
-    /// Prints a line, in one piece.
+    /// Prints a line with one call.
     static func print(_ line: String) throws {
         isWriting.store(true, ordering: .sequentiallyConsistent)
         defer {
@@ -54,7 +54,9 @@ enum LineOutput {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// Where it begins; the buffer outlives the slice.
+    /// The address of the first byte.
+    ///
+    /// The buffer outlives the slice.
     fileprivate var baseAddress: UnsafeRawPointer? {
         base.baseAddress.map { $0 + startIndex }
     }

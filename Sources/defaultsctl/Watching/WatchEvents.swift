@@ -3,14 +3,14 @@ import DefaultsClient
 import DefaultsProtocol
 import Synchronization
 
-/// What a watcher hears of.
+/// An event for a watcher.
 enum WatchEvent: Sendable {
     case notice(ChangeNotice)
     /// A daemon has begun to serve.
     case newDaemon
 }
 
-/// The changes and the comings of daemons in one stream, of bounded length.
+/// The changes and the starts of daemons in one stream of limited length.
 final class WatchEvents: Sendable {
     let stream: AsyncStream<WatchEvent>
     private let continuation: AsyncStream<WatchEvent>.Continuation
@@ -23,7 +23,9 @@ final class WatchEvents: Sendable {
             bufferingPolicy: .bufferingOldest(Self.capacity))
     }
 
-    /// Begins to follow; nothing that comes after this returns is missed, unless it is said.
+    /// Begins to follow.
+    ///
+    /// After this returns, an event that is missed is reported as missed.
     static func follow(_ defaults: RemoteDefaults, in domain: String?) async throws -> WatchEvents {
         let events = WatchEvents()
         let owners = try await defaults.connection.ownerChanges(of: Contract.busName, limit: 64)
@@ -36,7 +38,7 @@ final class WatchEvents: Sendable {
             do {
                 for try await notice in changes { events.add(.notice(notice)) }
             } catch {
-                // A signal of another form: what it was about is to be asked for.
+                // A signal with a different form. What it was about must be read again.
                 events.add(.notice(.missed))
             }
             events.continuation.finish()
@@ -44,7 +46,7 @@ final class WatchEvents: Sendable {
         return events
     }
 
-    /// Whether something was left out of the stream since this was asked last.
+    /// Whether events were left out of the stream since the last call.
     func takeMissed() -> Bool {
         isMissed.exchange(false, ordering: .sequentiallyConsistent)
     }
@@ -57,7 +59,7 @@ final class WatchEvents: Sendable {
 }
 
 extension SignalStream.Element {
-    /// Whether the signal tells of a new owner, or was lost and may have.
+    /// Whether the signal announces a new owner, or was lost and may have.
     fileprivate var isArrival: Bool {
         guard case .signal(let signal) = self else { return true }
         guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2] else {

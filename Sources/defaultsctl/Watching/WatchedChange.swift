@@ -2,29 +2,29 @@ import DefaultsClient
 import KeyedArchive
 import ValuePaths
 
-/// One key, or one part of its value, that is not as it was.
+/// A change of one key, or of a part of its value.
 struct WatchedChange {
-    /// What stood, or stands, in a place.
+    /// The old or the new content.
     enum Content {
         case absent
         case value(KeyedArchive)
-        /// A value that was too large to be kept, of so many bytes.
+        /// A value of this many bytes, which was too large to keep.
         case large(Int)
-        /// A value that was there, of which nothing is known.
+        /// A value that is unknown.
         case unknown
     }
 
-    /// With the suffix of its layer.
+    /// The domain with the suffix of its layer.
     let domain: String
     let key: String
     /// The part of the value that is watched; nil for all of it.
     let path: ValuePath?
     let old: Content
     let new: Content
-    /// What the whole key held, and holds now.
+    /// The old and the new value of the whole key.
     let whole: (old: Content, new: Content)
     let generation: UInt64
-    /// Nil where the daemon does not know.
+    /// The program that made the change; nil if the daemon does not know.
     let writer: ChangeWriter?
 
     /// A change of the whole value of a key.
@@ -46,7 +46,7 @@ struct WatchedChange {
         (self.generation, self.writer) = (generation, writer)
     }
 
-    /// The change of a part of the value; nil where that part is as it was.
+    /// The change of a part of the value; nil if that part has not changed.
     ///
     /// A part of a value that was not kept counts as unknown.
     func narrowed(to path: ValuePath) -> WatchedChange? {
@@ -80,7 +80,7 @@ extension ChangeWriter {
     /// The name of the program, as people call it.
     var name: String {
         let file = executable.split(separator: "/").last.map(String.init) ?? executable
-        // So the kernel marks the file of a program that was replaced while it runs.
+        // The kernel adds this mark to the path of a program that was replaced while it runs.
         let mark = " (deleted)"
         return file.hasSuffix(mark) ? String(file.dropLast(mark.count)) : file
     }

@@ -5,14 +5,14 @@ import DefaultsTerms
 import KeyedArchive
 import ValuePaths
 
-/// Follows what is watched, and finds what has become of it.
+/// Follows what is watched, and finds out how it has changed.
 ///
 /// Invariants:
-/// 1. Each change of a key is shown once, by the generation that its value has when it is read; what
-///    was changed again before that is shown as one change.
-/// 2. What the daemon remembers is asked for only from where all of it was taken last, never from a
-///    signal: a signal does not tell that there was none before.
-/// 3. Whatever is missed, a signal or the daemon, is caught up with before anything later is shown.
+/// 1. Each change of a key is shown once, identified by the generation that its value has when it
+///    is read. If the key changes again before that, both are shown as one change.
+/// 2. `GetChanges` is only called with the generation up to which everything is known, never with
+///    that of a signal: there may have been other changes before the signal.
+/// 3. Whatever was missed, signals or a daemon, is caught up with before anything later is shown.
 struct Watcher {
     private let defaults: RemoteDefaults
     private let scope: WatchScope
@@ -21,13 +21,13 @@ struct Watcher {
 
     private var domains: [String: WatchedDomain] = [:]
     private var writers: WriterNames
-    /// Whether something was missed that is not caught up with.
+    /// Whether something was missed that must be caught up with.
     private var isBehind = false
 
-    /// What is known of a domain.
+    /// What is known about a domain.
     private struct WatchedDomain {
         var held = HeldValues()
-        /// Up to where everything was taken (invariant 2).
+        /// The generation up to which everything is known (invariant 2).
         var generation: UInt64 = 0
     }
 
@@ -44,7 +44,7 @@ struct Watcher {
 
     /// Watches until the bus has gone.
     mutating func run() async throws {
-        // First, so that whatever is changed from when the bus knows the rule has an old value.
+        // This comes first, so that every change that is reported has an old value.
         for domain in try await watchedDomains() { try await takeStock(of: domain) }
         let events = try await WatchEvents.follow(defaults, in: scope.name)
         isBehind = true
@@ -89,16 +89,16 @@ extension Watcher {
         }
         for key in change.removed where scope.includes(key: key) {
             let held = domains[domain]?.held[key]
-            // It was read when it had been removed and set again.
+            // It was read after it had been removed and set again.
             if let generation = held?.generation, generation >= change.generation { continue }
             let writer = await writers.writer(of: change.generation, from: change.origin)
             try takeRemoval(of: key, in: domain, at: change.generation, by: writer)
         }
     }
 
-    /// Reads what a key has now, and shows it where that is not known yet.
+    /// Reads the current value of a key, and shows it if it is new.
     ///
-    /// - Parameter change: The signal that names the key; nil where that was missed.
+    /// - Parameter change: The signal that names the key; nil if it was missed.
     private mutating func takeValue(
         of key: String, in domain: String, told change: DefaultsChange?
     ) async throws {
@@ -108,11 +108,11 @@ extension Watcher {
         do {
             (archive, generation) = try await defaults.archive(forKey: key, in: domain)
         } catch let error as DefaultsError where error.code == .notFound {
-            // Its removal is told next; then it is known that there was something.
+            // Its removal is reported next, and is then known to be a removal.
             if held == nil { domains[domain, default: .init()].held.holdUnknown(for: key) }
             return
         } catch let error where error is DefaultsError || error is ArchiveError {
-            // It cannot be read, which is no reason to be silent about it, or about all others.
+            // A value that cannot be read must not prevent reporting it or the others.
             domains[domain, default: .init()].held.holdUnknown(for: key)
             return try tell(
                 WatchedChange(
@@ -148,8 +148,9 @@ extension Watcher {
 // MARK: Hosts
 
 extension Watcher {
-    /// Shows what has changed in the layers of hosts of a domain: the signal is the same for those of
-    /// all hosts.
+    /// Shows what has changed in the host layers of a domain.
+    ///
+    /// The signal is the same for all hosts.
     private mutating func catchUpWithHosts(told change: DefaultsChange) async throws {
         let own = LayerName.host.spelling(of: change.domain)
         let others = change.domain + LayerName.suffix(ofHost: "")
@@ -165,9 +166,9 @@ extension Watcher {
 
 extension Watcher {
     private func watchedDomains() async throws -> [String] {
-        // A layer of one domain may be empty, or no domain at all, which is to be told.
+        // A layer of a domain may be empty, or the domain may be invalid, which must be reported.
         if let domain = scope.domain, domain.contains("@") { return [domain] }
-        // Where the daemon does not tell of files, what one of them changes first looks new.
+        // If the daemon does not list files, the first change by a file looks like a new value.
         let files = (try? await defaults.layerFiles()) ?? []
         let fromFiles = Set(files.compactMap(\.domainWithLayer)).sorted()
         let listed = (try await defaults.domains() + fromFiles).filter(scope.includes(domain:))
@@ -175,7 +176,7 @@ extension Watcher {
         return listed + [domain]
     }
 
-    /// Notes what a domain has, and shows nothing.
+    /// Notes the current contents of a domain, and shows nothing.
     private mutating func takeStock(of domain: String) async throws {
         let difference = try await defaults.wholeDifference(of: domain)
         var stock = WatchedDomain(generation: difference.generation)
@@ -186,10 +187,10 @@ extension Watcher {
         for (number, key) in difference.large.enumerated() where scope.includes(key: key) {
             stock.held.holdUnknown(for: key)
             guard room > 0, scope.key != nil || number < Self.mostReadOneByOne else { continue }
-            // Gone again, or damaged: what is known of it is that it was there.
+            // It was removed or is damaged. It is only known that there was a value.
             guard let (archive, generation) = try? await defaults.archive(forKey: key, in: domain)
             else { continue }
-            // One that was changed meanwhile is to be shown.
+            // If it was changed meanwhile, the change must be shown.
             guard generation <= difference.generation else { continue }
             room -= archive.bytes.count
             stock.held.hold(archive.bytes, of: generation, for: key)
@@ -197,17 +198,19 @@ extension Watcher {
         domains[domain] = stock
     }
 
-    /// Of a domain that is too large for one reply, how many values are read one by one.
+    /// How many values of a domain that is too large for one reply are read one by one.
     private static let mostReadOneByOne = 1000
-    /// How many bytes these may have.
+    /// The most bytes that these values may have.
     private static let mostReadAtFirst = 64 << 20
 
-    /// Catches up with everything; where the daemon goes away meanwhile, once more with the next one.
+    /// Catches up with everything.
+    ///
+    /// If the daemon goes away meanwhile, this repeats once with the next daemon.
     private mutating func catchUpAfterLoss() async throws {
         do {
             try await catchUp()
         } catch let error where error.isLossOfDaemon {
-            // Nobody serves now. When somebody does, that is an event.
+            // No daemon is running. When one starts, there is an event.
         }
     }
 
@@ -220,10 +223,10 @@ extension Watcher {
         isBehind = false
     }
 
-    /// Shows what has changed in a domain since everything was taken last.
+    /// Shows what has changed in a domain since everything was last known.
     ///
-    /// - Parameter change: The signal that tells of a change without names, or of hosts, if it is for
-    ///   that.
+    /// - Parameter change: The signal without names, or about hosts, that is the reason for this,
+    ///   if any.
     private mutating func catchUp(with domain: String, told change: DefaultsChange?) async throws {
         let since = domains[domain]?.generation ?? 0
         let difference = try await defaults.difference(of: domain, since: since)
@@ -236,7 +239,7 @@ extension Watcher {
         let gone = difference.isComplete ? Set(difference.removed) : held.keys.subtracting(changed)
         let teller = change.flatMap { $0.generation == difference.generation ? $0 : nil }
         for key in gone.filter(scope.includes(key:)).sorted() {
-            // It was set again since, or the one who removed it is known by the signal alone.
+            // It was set again since, or only the signal knows who has removed it.
             if let generation = domains[domain]?.held[key]?.generation,
                 generation > difference.generation
             {
@@ -253,26 +256,26 @@ extension Watcher {
 }
 
 extension Error {
-    /// Whether the daemon was not there to answer, though the next one may be.
+    /// Whether the daemon has gone, though the next one may answer.
     fileprivate var isLossOfDaemon: Bool {
         guard let error = self as? DBusError else { return false }
         return error.name != .disconnected && error.name != .invalidArguments
     }
 }
 
-/// What is watched.
+/// The scope of the watch.
 struct WatchScope {
-    /// The domain as it was given; nil for all.
+    /// The domain as it was given; nil for all domains.
     let domain: String?
-    /// The key; nil for all of the domain.
+    /// The key; nil for all keys of the domain.
     let key: String?
 
-    /// The domain without the suffix of a layer, as the signal has it; nil for all.
+    /// The domain without a suffix, as in the signal; nil for all domains.
     var name: String? { domain.map { String($0.prefix { $0 != "@" }) } }
 
-    /// A name alone stands for all layers of the domain.
+    /// A name without a suffix means all layers of the domain.
     ///
-    /// - Parameter spelling: A domain, with the suffix of its layer.
+    /// - Parameter spelling: A domain with the suffix of its layer.
     func includes(domain spelling: String) -> Bool {
         guard let domain else { return true }
         return domain == spelling

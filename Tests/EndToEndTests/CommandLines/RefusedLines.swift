@@ -57,7 +57,7 @@ enum RefusedLines {
         write com.example.there "" | 64 | Give a value
         write com.example.there '{ a = 1' | 1 | Could not parse: { a = 1.  Try single-quoting it.
         write com.example.there '<dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict>' | 1 | a reference (CF$UID) outside a keyed archive
-        write /Library/Managed/com.example.x k -int 1 | 1 | Only a path that ends as '/Preferences/NAME.plist' names a domain, NAME.
+        write /Library/Managed/com.example.x k -int 1 | 1 | Only a path that ends with '/Preferences/NAME.plist' means a domain, NAME.
         write ~/Library/com.example.x k -int 1 | 1 | defaultsctl import DOMAIN FILE
         write ~/Library/Preferences/folder/com.example.x k -int 1 | 1 | is the path of a file
         write ~/Library/Preferences/ k -int 1 | 1 | is the path of a file
@@ -108,7 +108,7 @@ enum RefusedLines {
         write com.example.there k -array --jsno a | 64 | A key or a value that begins with two hyphens comes after '--'.
         write com.example.there k -dict a --wiat | 64 | Did you mean '--wait'?
         write com.example.there k -array-add --verbose | 64 | comes after '--'
-        write com.example.there k -string --wait | 64 | -string needs a value; one that begins with two hyphens comes after '--'
+        write com.example.there k -string --wait | 64 | -string needs a value; a value that begins with two hyphens comes after '--'
         write com.example.there k -int --wait | 64 | -int needs a value
         write com.example.there k -string --unknown | 64 | comes after '--'
         write com.example.there k -int=5 | 64 | '-int=5' is not a type. Did you mean '-int'?
@@ -146,38 +146,38 @@ enum RefusedLines {
         import com.example.there | 64 | <file>
         import com.example.there - --format pdf | 64 | pdf
         export com.example.there | 64 | <file>
-        -host "$(printf 'a\033[1m')" read | 64 | 'a\u{1b}[1m' is no name of a host
+        -host "$(printf 'a\033[1m')" read | 64 | 'a\u{1b}[1m' is not a host name
         read --host | 64 | -host needs the name of a host
         -host a read com.example.there --current-host | 64 | Give one host
         read --host a --current-host | 64 | Give one host
-        -currentHost watch | 64 | Name the domain whose layer of a host is meant
-        -currentHost inspect /dev/null | 64 | A host is of a domain and its key
+        -currentHost watch | 64 | Give the domain for which the host is meant
+        -currentHost inspect /dev/null | 64 | A host is only for a domain and a key
         read com.example.there k --path | 64 | --path needs a value; see defaultsctl read --help
         write com.example.there k --path | 64 | --path needs a value
         write com.example.there k --json | 64 | --json needs a value
         write com.example.there k --if-generation -1 -int 2 | 64 | The value '-1' is invalid for '--if-generation
-        write com.example.there k --path "" -int 2 | 64 | A path is not empty
-        write com.example.there k --path= -int 2 | 64 | A path is not empty
-        delete com.example.there k --path "" | 64 | A path is not empty
-        read com.example.there k --path "" | 64 | A path is not empty
-        stats --limit -1 | 64 | --limit is a number from 1 to 1000
+        write com.example.there k --path "" -int 2 | 64 | A path must not be empty
+        write com.example.there k --path= -int 2 | 64 | A path must not be empty
+        delete com.example.there k --path "" | 64 | A path must not be empty
+        read com.example.there k --path "" | 64 | A path must not be empty
+        stats --limit -1 | 64 | --limit must be a number from 1 to 1000
         help nonsense | 64 | There is no verb 'nonsense'
         help raed | 64 | Did you mean 'read'?
         help backup lst | 64 | Did you mean 'list'?
-        backup | 64 | backup needs a verb of its own: list, now or restore
+        backup | 64 | backup needs a second verb: list, now or restore
         backup nonsense | 64 | backup has no verb 'nonsense'. Its verbs are list, now and restore
         backup lst | 64 | Did you mean 'list'? Its verbs are list, now and restore
         backup restore "" | 1 | There is no backup ''
-        --generate-completion-script bash | 64 | are installed with the program
-        read --generate-completion-script=zsh | 64 | are installed with the program
-        write com.example.there k "$(printf '\377')" | 64 | Word 4 of the command line is no text in UTF-8
-        export com.example.there "$(printf 'f\377')" | 64 | Word 3 of the command line is no text in UTF-8
-        -currentHost | 64 | stand before a verb
+        --generate-completion-script bash | 64 | 'make install' installs them
+        read --generate-completion-script=zsh | 64 | 'make install' installs them
+        write com.example.there k "$(printf '\377')" | 64 | Word 4 of the command line is not UTF-8
+        export com.example.there "$(printf 'f\377')" | 64 | Word 3 of the command line is not UTF-8
+        -currentHost | 64 | come before a verb
         -host | 64 | -host needs the name of a host
-        -host elsewhere | 64 | stand before a verb
-        -currentHost status | 64 | stand before a verb
-        -currentHost write com.example.there@host k -int 1 | 64 | names its layer already
-        -currentHost raed com.example.there | 64 | stand before a verb
+        -host elsewhere | 64 | come before a verb
+        -currentHost status | 64 | come before a verb
+        -currentHost write com.example.there@host k -int 1 | 64 | already names its layer
+        -currentHost raed com.example.there | 64 | come before a verb
         raed | 64 | raed
         -currenthost write com.example.there k 1 | 64 | Did you mean '-currentHost'?
         -x write com.example.there k 1 | 64 | There is no option '-x'

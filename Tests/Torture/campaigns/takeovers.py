@@ -148,6 +148,6 @@ def race(desktops: list[Desktop]) -> tuple[Desktop, Daemon]:
         if daemon is winner:
             continue
         log = daemon.log()
-        if daemon.wait() != UNAVAILABLE or "in use by" not in log and "runs already" not in log:
+        if daemon.wait() != UNAVAILABLE or "in use by" not in log and "is already running" not in log:
             raise Found(f"expected 69 and why, got {daemon.wait()}: {log}")
     return desktop, winner
