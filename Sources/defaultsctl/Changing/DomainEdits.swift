@@ -79,7 +79,7 @@ extension DomainEdits {
         }
         do {
             try await checkExpectations(of: keys, with: defaults)
-        } catch let error as DefaultsError where error.code == .conflict {
+        } catch let error as ClientError where error.code == .conflict {
             throw await failedExpectation(with: defaults) ?? error
         }
         _ = try await transaction(on: defaults, against: nil)
@@ -118,7 +118,7 @@ extension DomainEdits {
     ///
     /// - Parameter isCompared: Whether it is to be known what was changed; what is there is read
     ///   first then, and the change depends on it.
-    /// - Throws: `DefaultsError` with `conflict` where a key has not the generation that is expected.
+    /// - Throws: `ClientError` with `conflict` if a key has not the generation that is expected.
     @discardableResult
     func apply(
         to defaults: RemoteDefaults, comparing isCompared: Bool = false
@@ -133,11 +133,11 @@ extension DomainEdits {
                     domain: domain, line: line, generation: generation,
                     removals: Set(transaction.removals),
                     replaced: snapshot?.valuesReplaced(by: transaction) ?? [:])
-            } catch let error as DefaultsError where error.code == .conflict {
+            } catch let error as ClientError where error.code == .conflict {
                 // A conflict with what the user expects is no matter of trying again.
                 do {
                     try await checkExpectations(of: keys, with: defaults)
-                } catch let error as DefaultsError where error.code == .conflict {
+                } catch let error as ClientError where error.code == .conflict {
                     throw Unexpected(conflict: error)
                 }
                 throw error
@@ -183,7 +183,7 @@ extension DomainEdits {
 
 /// A conflict with a generation that the user has named.
 struct Unexpected: Error {
-    let conflict: DefaultsError
+    let conflict: ClientError
 }
 
 /// Keys of a domain as they were at one moment.

@@ -58,7 +58,7 @@ struct DomainExplanation {
     ) async throws -> [LayerEntry]? {
         do {
             return try await defaults.explain(key, in: domain)
-        } catch let error as DefaultsError where error.code == .notFound {
+        } catch let error as ClientError where error.code == .notFound {
             // It went away since it was named.
             return nil
         }
