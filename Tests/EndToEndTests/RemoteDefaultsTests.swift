@@ -34,12 +34,12 @@ import Testing
             #expect(try await defaults.remove("User", in: "org.example.App") == 3)
             #expect(try await defaults.remove("User", in: "org.example.App") == 3)
             #expect(try await defaults.keys(in: "org.example.App") == [])
-            let error = try await #require(throws: DefaultsError.self) {
+            let error = try await #require(throws: ClientError.self) {
                 _ = try await defaults.archive(forKey: "User", in: "org.example.App")
             }
             #expect(error.code == .notFound)
-            #expect(ClientError(error).code == .notFound)
-            #expect(ClientError(error).message == error.message)
+            let refusal = try #require(error.ofContract as? DefaultsError)
+            #expect(refusal.code == .notFound && refusal.message == error.message)
         }
     }
 
@@ -76,12 +76,21 @@ import Testing
         }
     }
 
-    @Test func `Where there is no service the bus's error comes through`() async throws {
+    @Test func `Without a bus there is an error that an app can name`() async throws {
+        let error = try await #require(throws: ClientError.self) {
+            _ = try await RemoteDefaults.connect(to: .address("unix:path=/nowhere"))
+        }
+        #expect(error.code == .unreachable)
+    }
+
+    @Test func `Without a service the bus's error comes through`() async throws {
         let bus = try PrivateBus()
         let defaults = try await RemoteDefaults.connect(to: .address(bus.address))
-        let error = try await #require(throws: DBusError.self) { _ = try await defaults.domains() }
-        #expect(error.name == .serviceUnknown)
-        #expect(ClientError(error).code == .unreachable)
+        let error = try await #require(throws: ClientError.self) {
+            _ = try await defaults.domains()
+        }
+        #expect((error.ofContract as? DBusError)?.name == .serviceUnknown)
+        #expect(error.code == .unreachable)
         await defaults.close()
     }
 }

@@ -2,11 +2,11 @@ import DefaultsProtocol
 
 /// A backup as the daemon lists it.
 public struct RemoteBackup: Sendable, Hashable {
-    /// By what it is restored.
+    /// The name by which it is restored.
     public let name: String
     /// When it was made, in seconds since 1970.
     public let date: UInt64
-    /// The last change that is in it.
+    /// The generation of the last change that it contains.
     public let generation: UInt64
     /// `daily`, `manual`, or `undo` for one that was made before a restoration.
     public let kind: String
@@ -23,11 +23,13 @@ public struct RestorationOutcome: Sendable, Hashable {
     public let set: UInt64
     /// How many keys were removed.
     public let removed: UInt64
-    /// How many values of the backup were damaged; their keys are as they were, and none was removed.
+    /// How many values of the backup were damaged.
+    ///
+    /// Their keys were neither changed nor removed.
     public let damaged: UInt64
-    /// How many keys differ and were left as they are, as the administrator locks them.
+    /// How many keys differ and were not changed, because the administrator has locked them.
     public let locked: UInt64
-    /// What would be changed, by domain; empty where it was changed.
+    /// What would be changed, by domain; empty if it was changed.
     public let changes: [DomainRestoration]
 }
 
@@ -39,11 +41,11 @@ public struct DomainRestoration: Sendable, Hashable {
     public let set: [String]
     /// The keys that would be removed.
     public let removed: [String]
-    /// How many keys differ and would be left as they are.
+    /// How many keys differ and would not be changed, because the administrator has locked them.
     public let locked: UInt64
 }
 
-/// Backups, by the interface that is for the project's own tool.
+/// Backups; the interface is for the project's own tool.
 extension RemoteDefaults {
     /// The whole database is read and written, which takes as long as the disk.
     private static let backupPatience = Duration.seconds(3600)
@@ -57,24 +59,24 @@ extension RemoteDefaults {
         }
     }
 
-    /// Makes a backup of everything that was acknowledged so far, and gives its name.
+    /// Makes a backup of everything that was acknowledged so far, and returns its name.
     public func backUp() async throws -> String {
         try await call(Contract.BackUp.self, (), timeout: Self.backupPatience)
     }
 
-    /// Gives every key the value that it has in a backup, and removes those that it does not have.
+    /// Gives every key the value that it has in a backup, and removes the keys that the backup does not have.
     public func restoreBackup(_ name: String) async throws -> RestorationOutcome {
         RestorationOutcome(
             try await call(Contract.RestoreBackup.self, name, timeout: Self.backupPatience))
     }
 
-    /// Restores some domains, or the file of a backup, or tells what a restoration would change.
+    /// Restores some domains or the file of a backup, or finds out what that would change.
     ///
     /// - Parameters:
-    ///   - name: The backup; empty where there is a path.
-    ///   - path: The absolute path of a backup's file; empty where there is a name.
-    ///   - domains: Those that are restored, without a suffix in all their layers; empty for all.
-    ///   - isDry: Whether nothing is changed.
+    ///   - name: The backup; empty if there is a path.
+    ///   - path: The absolute path of a backup's file; empty if there is a name.
+    ///   - domains: The domains to restore; empty for all. A name without a suffix means all its layers.
+    ///   - isDry: Whether to change nothing.
     public func restore(
         _ name: String, at path: String, domains: [String], isDry: Bool
     ) async throws -> RestorationOutcome {
@@ -99,21 +101,24 @@ extension RestorationOutcome {
 
 /// What has changed in a domain after a generation.
 public struct DomainDifference: Sendable {
-    /// The archives that were set since and are small enough to be sent at once, as bytes that have
-    /// not been validated.
+    /// The archives that were set since then, by key, as bytes that have not been validated.
+    ///
+    /// Large ones are not included.
     public let changed: [String: [UInt8]]
-    /// The keys that were set since, too, and whose archives are to be read one by one.
+    /// The keys of large archives that were set since then, too; each has to be read by a call.
     public let large: [String]
-    /// The keys that were removed since.
+    /// The keys that were removed since then.
     public let removed: [String]
-    /// The generation up to which this tells everything.
+    /// The generation up to which this is complete.
     public let generation: UInt64
-    /// Whether that is the difference; otherwise `changed` and `large` are the whole domain.
+    /// Whether this is the difference.
+    ///
+    /// Otherwise `changed` and `large` are the whole domain.
     public let isComplete: Bool
 }
 
 extension RemoteDefaults {
-    /// What has changed in a domain after a generation; after 0 it is the whole domain.
+    /// What has changed in a domain after a generation; the whole domain if that is 0.
     public func difference(
         of domain: String, since generation: UInt64
     ) async throws -> DomainDifference {
@@ -124,9 +129,9 @@ extension RemoteDefaults {
             removed: reply.removed, generation: reply.generation, isComplete: reply.isComplete)
     }
 
-    /// The whole domain as the difference from nothing, in one reply where it fits.
+    /// The whole domain as the difference from nothing, in one reply if it fits.
     ///
-    /// Values that are damaged are left out then.
+    /// Such a reply leaves out damaged values.
     public func wholeDifference(of domain: String) async throws -> DomainDifference {
         do {
             let (entries, generation) = try await call(
@@ -134,7 +139,7 @@ extension RemoteDefaults {
             return DomainDifference(
                 changed: Dictionary(entries) { first, _ in first }, large: [], removed: [],
                 generation: generation, isComplete: false)
-        } catch let error as DefaultsError where error.code == .tooLarge {
+        } catch let error as ClientError where error.code == .tooLarge {
             return try await difference(of: domain, since: 0)
         }
     }

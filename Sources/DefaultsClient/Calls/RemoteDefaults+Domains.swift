@@ -8,10 +8,14 @@ extension RemoteDefaults {
     /// A large transaction is validated archive by archive, and may have to wait for the disk.
     private static let patience = Duration.seconds(300)
 
-    /// Makes all changes of a transaction, or none, and gives the generation of the change.
+    /// Makes all changes of a transaction, or none.
     ///
-    /// - Throws: An error of the code ``ClientError/Code/conflict`` if an expected generation does not
-    ///   hold, and ``ClientError/Code/refused`` if a key is named twice.
+    /// - Parameters:
+    ///   - transaction: The changes.
+    ///   - domain: The domain, with the suffix of a layer.
+    /// - Returns: The generation of the change.
+    /// - Throws: ``ClientError`` with `conflict` if a key has not the expected generation, and with `refused`
+    ///   if a key is named twice.
     @discardableResult
     public func apply(
         _ transaction: DefaultsTransaction, in domain: String
@@ -24,10 +28,11 @@ extension RemoteDefaults {
         return try await call(Contract.Apply.self, arguments, timeout: Self.patience)
     }
 
-    /// Gives a key another name, and gives the generation of the change.
+    /// Renames a key.
     ///
-    /// - Throws: An error of the code ``ClientError/Code/notFound`` if there is no such key, and
-    ///   ``ClientError/Code/conflict`` if the new name is taken.
+    /// - Returns: The generation of the change.
+    /// - Throws: ``ClientError`` with `notFound` if there is no such key, and with `conflict` if there is a key
+    ///   with the new name.
     @discardableResult
     public func rename(
         _ key: String, to newKey: String, in domain: String
@@ -35,22 +40,24 @@ extension RemoteDefaults {
         try await call(Contract.Rename.self, (domain, key, newKey))
     }
 
-    /// Removes every key of a domain in one change, and gives its generation.
+    /// Removes all keys of a domain in one change.
     ///
-    /// A domain that is not there is no error, and its removal no change.
+    /// If there is no such domain, nothing happens.
+    ///
+    /// - Returns: The generation of the change.
     @discardableResult
     public func removeDomain(_ domain: String) async throws -> UInt64 {
         try await call(Contract.RemoveDomain.self, domain, timeout: Self.patience)
     }
 
-    /// All keys of a domain with their archives, by key; none for a domain that is not there.
+    /// All keys of a domain with their archives; empty if there is no such domain.
     ///
-    /// A domain that one reply can hold, 32 MiB, is read at one moment. Of a larger one the values
-    /// that the service only names are read one after the other, and what changes meanwhile is as it
-    /// is then.
+    /// A domain of up to 32 MiB, which fits one reply, is read at one moment. The large values of a larger
+    /// domain are read one after the other, each as it is then.
     ///
-    /// - Returns: The entries in the order of their keys, by code point, and the generation of the
-    ///   domain when the reading began.
+    /// - Parameter domain: The domain, with the suffix of a layer.
+    /// - Returns: The entries, sorted by the code points of their keys, and the generation of the domain when
+    ///   the reading began.
     public func entries(
         in domain: String
     ) async throws -> (entries: [DefaultsEntry], generation: UInt64) {
@@ -58,8 +65,8 @@ extension RemoteDefaults {
         for key in large {
             do {
                 bytes.append((key, try await archive(forKey: key, in: domain).archive.bytes))
-            } catch let error as DefaultsError where error.code == .notFound {
-                // It went away since it was named, so it is not of the domain any more.
+            } catch let error as ClientError where error.code == .notFound {
+                // It was removed after the service had named it.
                 continue
             }
         }
@@ -73,13 +80,13 @@ extension RemoteDefaults {
         entries: [(String, [UInt8])], large: [String], generation: UInt64
     )
 
-    /// The whole domain in one reply where it fits, else what is sent of it, and the other keys.
+    /// The whole domain in one reply if it fits; otherwise the archives that are sent, and the other keys.
     private func sentEntries(in domain: String) async throws -> SentEntries {
         do {
             let (entries, generation) = try await call(
                 Contract.GetAll.self, domain, timeout: Self.patience)
             return (entries, [], generation)
-        } catch let error as DefaultsError where error.code == .tooLarge {
+        } catch let error as ClientError where error.code == .tooLarge {
             let changes = try await call(
                 Contract.GetChanges.self, (domain, 0), timeout: Self.patience)
             return (changes.changed, changes.large, changes.generation)
@@ -105,11 +112,11 @@ public struct DefaultsEntry: Sendable {
 public enum ChangeNotice: Sendable, Hashable {
     /// One change was made.
     case change(DefaultsChange)
-    /// More changes came than were taken: read again what you hold.
+    /// Changes were dropped because too many waited. Read everything again.
     case missed
 }
 
-/// One change as the signal `Changed` reports it: names, never values.
+/// One change as the signal `Changed` reports it: names without values.
 public struct DefaultsChange: Sendable, Hashable {
     /// The domain, without a suffix.
     public let domain: String
@@ -117,7 +124,7 @@ public struct DefaultsChange: Sendable, Hashable {
     public let layer: String
     /// The keys that have another value now.
     public let changed: [String]
-    /// The keys that are gone.
+    /// The keys that were removed.
     public let removed: [String]
     /// The generation of the change.
     public let generation: UInt64
@@ -136,18 +143,22 @@ extension RemoteDefaults {
 
     /// Follows the changes of one domain, in all its layers, or of all domains.
     ///
-    /// The watch has begun when this returns. A watcher that does not keep up gets
-    /// ``ChangeNotice/missed``.
+    /// The watch has begun when this returns. A watcher that is too slow gets ``ChangeNotice/missed``.
     ///
     /// - Parameter domain: The name of a domain, without a suffix; nil for all.
     public func changes(
         in domain: String? = nil
     ) async throws -> some AsyncSequence<ChangeNotice, any Error> & Sendable {
         let rule = ChangedSignal.rule(from: Contract.busName, of: domain)
-        let signals = try await connection.signals(rule, limit: Self.bufferedChanges)
+        let signals: SignalStream
+        do {
+            signals = try await connection.signals(rule, limit: Self.bufferedChanges)
+        } catch {
+            throw ClientError.ofCall(error)
+        }
         return signals.map { element in
             switch element {
-            case .signal(let signal): .change(DefaultsChange(try ChangedSignal(signal)))
+            case .signal(let signal): .change(try DefaultsChange(reading: signal))
             case .overflow: .missed
             }
         }
@@ -155,14 +166,19 @@ extension RemoteDefaults {
 }
 
 extension DefaultsChange {
-    init(_ signal: ChangedSignal) {
-        self.init(
-            domain: signal.domain, layer: signal.layer, changed: signal.changed,
-            removed: signal.removed, generation: signal.generation, origin: signal.origin)
+    fileprivate init(reading signal: Signal) throws {
+        do {
+            let change = try ChangedSignal(signal)
+            self.init(
+                domain: change.domain, layer: change.layer, changed: change.changed,
+                removed: change.removed, generation: change.generation, origin: change.origin)
+        } catch {
+            throw ClientError.ofCall(error)
+        }
     }
 }
 
-/// Changes of several keys of one domain, made all or not at all, as one change.
+/// Changes of several keys of one domain that are made as one change, all or none.
 ///
 /// ```swift
 /// var transaction = DefaultsTransaction()
@@ -173,14 +189,19 @@ extension DefaultsChange {
 public struct DefaultsTransaction: Sendable {
     /// The keys that get a value.
     public private(set) var values: [(key: String, archive: KeyedArchive)] = []
-    /// The keys that are removed; one that is not there is no error.
+    /// The keys that are removed.
+    ///
+    /// A key that does not exist is no error.
     public private(set) var removals: [String] = []
-    /// The generation that a key must still have, 0 where it must be absent; the key "" stands for
-    /// the whole domain.
+    /// The generation that a key must still have; 0 if it must not exist.
+    ///
+    /// The key "" stands for the whole domain.
     public var expected: [String: UInt64] = [:]
-    /// Whether the reply waits until the change is on disk.
+    /// Whether the call waits until the change is on disk.
     public var isDurable = false
-    /// A name for the transaction: a second one with the same name replies what the first did.
+    /// A name for the transaction.
+    ///
+    /// A second transaction with the same name has no effect and returns the same result.
     public var token: String?
 
     /// Makes a transaction that changes nothing yet.
@@ -189,12 +210,16 @@ public struct DefaultsTransaction: Sendable {
     /// Whether it changes nothing.
     public var isEmpty: Bool { values.isEmpty && removals.isEmpty }
 
-    /// Sets a key, which no other part of the transaction names.
+    /// Sets a key.
+    ///
+    /// A transaction names each key once.
     public mutating func set(_ key: String, to archive: KeyedArchive) {
         values.append((key, archive))
     }
 
-    /// Removes a key, which no other part of the transaction names.
+    /// Removes a key.
+    ///
+    /// A transaction names each key once.
     public mutating func remove(_ key: String) {
         removals.append(key)
     }

@@ -1,58 +1,61 @@
 import DBus
 import DefaultsProtocol
 
-/// What the daemon says of itself to the project's own tool.
+/// Statistics of the daemon, for the project's own tool.
 public struct ServiceFacts: Sendable, Hashable {
     /// The file system that the database is on.
     public struct FileSystem: Sendable, Hashable {
-        /// Its name, as mount(8) has it.
+        /// Its type, as mount(8) names it.
         public let name: String
         /// Whether other machines reach the same files.
         public let isNetwork: Bool
     }
 
-    /// A database that was damaged, and was made anew.
+    /// The replacement of a damaged database by a new one.
     public struct Rescue: Sendable, Hashable {
         /// When that was, in seconds since 1970.
         public let time: UInt64
-        /// What was kept and what was lost, in sentences.
+        /// What was recovered and what was lost, in sentences.
         public let report: String
     }
 
     /// What the daemon has done since its start.
     public struct Activity: Sendable, Hashable {
-        /// For how many seconds it has run.
+        /// How long it has run, in seconds.
         public let uptime: UInt64
-        /// The calls that it has answered.
+        /// How many calls it has answered.
         public let calls: UInt64
-        /// The changes that it has made.
+        /// How many changes it has made.
         public let changes: UInt64
         /// How often it has written them to disk.
         public let flushes: UInt64
     }
 
-    /// What the daemon has done since its start; nil where it does not say.
+    /// What the daemon has done since its start; nil if it does not report that.
     public let activity: Activity?
-    /// The size of the database's file in bytes; nil where the daemon does not say.
+    /// The size of the database's file in bytes; nil if the daemon does not report it.
     public let databaseSize: UInt64?
-    /// The file system that the database is on; nil where the daemon does not say.
+    /// The file system that the database is on; nil if the daemon does not report it.
     public let fileSystem: FileSystem?
-    /// The last rescue; nil where there was none.
+    /// The last rescue; nil if there was none.
     public let lastRescue: Rescue?
 }
 
 extension RemoteDefaults {
-    /// Asks for what is no part of the contract; nil where the daemon does not say: it is an older
-    /// one, or this program is in a sandbox.
+    /// Asks for statistics, which are not part of the contract.
+    ///
+    /// - Returns: Nil if the daemon does not give them: it is an older one, or this program is in a sandbox.
     public func facts() async throws -> ServiceFacts? {
         do {
             return ServiceFacts(try await call(Contract.GetStatistics.self, ()))
-        } catch let error as DBusError
-            where error.name == .unknownMethod || error.name == .unknownInterface
-        {
-            return nil
-        } catch let error as DefaultsError where error.code == .accessDenied {
-            return nil
+        } catch {
+            switch error.ofContract {
+            case let error as DBusError
+            where error.name == .unknownMethod || error.name == .unknownInterface:
+                return nil
+            case let error as DefaultsError where error.code == .accessDenied: return nil
+            default: throw error
+            }
         }
     }
 }
@@ -87,7 +90,7 @@ extension ServiceFacts {
     }
 }
 
-/// What the daemon says of itself.
+/// The state of the daemon.
 public struct ServiceStatus: Sendable, Hashable {
     /// The version of the daemon.
     public let version: String
@@ -99,7 +102,7 @@ public struct ServiceStatus: Sendable, Hashable {
     public let durableGeneration: UInt64
     /// How many acknowledged changes are not on disk yet.
     public let pendingChanges: UInt32
-    /// Why the disk refuses; empty while it does not.
+    /// Why the disk fails; empty if it does not.
     public let storageError: String
     /// The largest value, in bytes.
     public let maximumValueSize: UInt64
@@ -126,11 +129,11 @@ extension ServiceStatus {
     }
 }
 
-/// Who has made a change.
+/// The program that has made a change.
 public struct ChangeWriter: Sendable, Hashable {
-    /// The file of the program.
+    /// The path of the program.
     public let executable: String
-    /// The process, which may have ended since.
+    /// The number of the process, which may have ended since.
     public let process: UInt32
 }
 
@@ -138,7 +141,7 @@ public struct ChangeWriter: Sendable, Hashable {
 public struct DomainMeasure: Sendable, Hashable {
     /// How many keys have values.
     public let keys: UInt64
-    /// The bytes of the keys themselves.
+    /// The bytes of the keys' names.
     public let nameBytes: UInt64
     /// The bytes of all archives.
     public let archiveBytes: UInt64
@@ -154,23 +157,24 @@ public struct DomainMeasure: Sendable, Hashable {
     }
 }
 
-/// Who writes and how much there is, by the interface that is for the project's own tool.
+/// Writers and sizes; the interface is for the project's own tool.
 extension RemoteDefaults {
-    /// Who has made the change of a generation; nil where the daemon does not know.
+    /// The program that has made the change of a generation; nil if the daemon does not know it.
     public func writer(of generation: UInt64) async throws -> ChangeWriter? {
         let (executable, process) = try await call(Contract.FindWriter.self, generation)
         return executable.isEmpty ? nil : ChangeWriter(executable: executable, process: process)
     }
 
-    /// How many changes each program has made since the daemon's start, the most first; the empty
-    /// name stands for those that are not known.
+    /// How many changes each program has made since the daemon's start, sorted from most to fewest.
+    ///
+    /// The empty name stands for unknown programs.
     public func writers() async throws -> [(executable: String, changes: UInt64)] {
         try await call(Contract.ListWriters.self, ()).sorted {
             ($1.changes, $0.executable) < ($0.changes, $1.executable)
         }
     }
 
-    /// The size of a domain, with its largest values.
+    /// Measures a domain.
     ///
     /// - Parameters:
     ///   - domain: The domain, with the suffix of a layer.
@@ -183,11 +187,11 @@ extension RemoteDefaults {
     }
 }
 
-/// A machine of which the database knows.
+/// A machine that the database knows.
 public struct RemoteHost: Sendable, Hashable {
     /// Its machine ID.
     public let id: String
-    /// Its host name; empty where it is not known.
+    /// Its host name; empty if that is not known.
     public let name: String
 
     /// The name up to its first dot, as people often say it.
@@ -195,8 +199,10 @@ public struct RemoteHost: Sendable, Hashable {
 }
 
 extension [RemoteHost] {
-    /// The machines that the service takes a name or an ID for; it refuses a name that stands for
-    /// several, and where it stands for none keeps values under the name itself.
+    /// The machines that a name or an ID means to the service.
+    ///
+    /// The service refuses a name that means several machines. If a name means none, the service stores
+    /// values under the name itself.
     public func named(_ name: String) -> [RemoteHost] {
         if let own = first, own.id == name || own.name == name { return [own] }
         if let machine = first(where: { $0.id == name && !$0.name.isEmpty }) { return [machine] }
@@ -206,9 +212,9 @@ extension [RemoteHost] {
     }
 }
 
-/// The machines that share the database, by the interface that is for the project's own tool.
+/// The machines that share the database; the interface is for the project's own tool.
 extension RemoteDefaults {
-    /// The machines of which the database knows, the service's own first.
+    /// The machines that the database knows, the service's own first.
     public func hosts() async throws -> [RemoteHost] {
         try await call(Contract.ListHosts.self, ()).map { RemoteHost(id: $0.id, name: $0.name) }
     }
@@ -218,26 +224,26 @@ extension RemoteDefaults {
 public struct RemoteLayerFile: Sendable, Hashable {
     /// ``DefaultsLayer/managed`` or ``DefaultsLayer/system``.
     public let layer: DefaultsLayer
-    /// The domain that it is for, without a suffix; empty where its name is that of none.
+    /// The domain that it is for, without a suffix; empty if the file's name is not that of a domain.
     public let domain: String
-    /// Where it is.
+    /// Its path.
     public let path: String
-    /// What is wrong with it; nil where it is good.
+    /// What is wrong with it; nil if it is valid.
     public let problem: String?
 
-    /// The domain with the suffix of the layer, as calls take it; nil where it is for none.
+    /// The domain with the suffix of the layer, as calls take it; nil if it is for no domain.
     public var domainWithLayer: String? { domain.isEmpty ? nil : layer.domain(of: domain) }
 }
 
 /// What an administrator has locked.
 public struct RemoteLock: Sendable, Hashable {
-    /// A key; or the beginning of keys, and `*`.
+    /// A key, or the beginning of keys with a `*` after it.
     public let pattern: String
     /// The file that locks it.
     public let file: String
 }
 
-/// Files of layers, by the interface that is for the project's own tool.
+/// The files of layers; the interface is for the project's own tool.
 extension RemoteDefaults {
     /// The files of the layers `managed` and `system`, the weakest first within a domain's layer.
     public func layerFiles() async throws -> [RemoteLayerFile] {
@@ -248,7 +254,7 @@ extension RemoteDefaults {
         }
     }
 
-    /// What is locked in a domain: by its own files first, then by those of NSGlobalDomain.
+    /// What is locked in a domain: first by its own files, then by those of NSGlobalDomain.
     ///
     /// - Parameter domain: A domain, without a suffix.
     public func locks(of domain: String) async throws -> [RemoteLock] {

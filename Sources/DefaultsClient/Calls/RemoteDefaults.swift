@@ -3,35 +3,43 @@ import DefaultsProtocol
 public import KeyedArchive
 package import SystemCalls
 
-/// The calls of the D-Bus contract, typed, as a client makes them.
+/// The calls of the D-Bus contract, for programs that manage other programs' defaults.
 ///
-/// Each call is one round trip to the daemon, which the bus starts where it is not running.
+/// Applications use ``Defaults`` instead, which reads from memory. Here each call is one round trip to the
+/// daemon, and the bus starts the daemon if it is not running.
 ///
 /// ```swift
 /// let defaults = try await RemoteDefaults.connect()
 /// try await defaults.set(archive, forKey: "PlaySound", in: "org.example.Game")
 /// ```
 ///
-/// The message of every error says what is wrong. ``ClientError/init(_:)`` gives the error of a call
-/// its ``ClientError/Code``.
+/// Every call throws ``ClientError``: with the code `unreachable` if there is no answer, and otherwise with
+/// the refusal of the daemon. A call that returns archives throws `ArchiveError` if one is damaged.
 public struct RemoteDefaults: Sendable {
     /// The connection to the bus that the calls go over.
     package let connection: Connection
 
-    /// The loop that ends with the connection; nil where it is the caller's.
+    /// The loop that ends with the connection; nil if it is the caller's.
     private let ownLoop: EventLoop?
 
-    /// Connects to a bus, the user's session bus unless told otherwise.
+    /// Connects to a bus.
     ///
-    /// - Parameter bus: Where the bus is.
+    /// - Parameter bus: The bus. The default is the user's session bus.
+    /// - Throws: ``ClientError`` with `unreachable` if there is no bus, or if the process cannot start a
+    ///   thread for the connection.
     public static func connect(to bus: BusAddress = .session) async throws -> RemoteDefaults {
-        let loop = try EventLoop.startThread(named: "defaults-bus")
+        let loop: EventLoop
+        do {
+            loop = try EventLoop.startThread(named: "defaults-bus")
+        } catch {
+            throw ClientError.ofCall(error)
+        }
         do {
             let connection = try await Connection.open(bus.address, on: loop)
             return RemoteDefaults(connection: connection, ownLoop: loop)
         } catch {
             loop.stop()
-            throw error
+            throw ClientError.ofCall(error)
         }
     }
 
@@ -46,7 +54,7 @@ public struct RemoteDefaults: Sendable {
         RemoteDefaults(over: try await Connection.open(calling: socket, on: loop))
     }
 
-    /// Makes calls over a connection that there is already, and that stays its maker's to close.
+    /// Makes calls over an existing connection, which its owner closes.
     package init(over connection: Connection) {
         self.init(connection: connection, ownLoop: nil)
     }
@@ -56,13 +64,18 @@ public struct RemoteDefaults: Sendable {
         self.ownLoop = ownLoop
     }
 
-    /// Closes the connection, and ends its thread where it has one of its own.
+    /// Closes the connection, and ends its thread if it has one of its own.
     public func close() async {
         await connection.close()
         ownLoop?.stop()
     }
 
-    /// The archive of a key, and the generation of its last change.
+    /// Reads the archive of a key, and the generation of its last change.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - domain: The domain, with the suffix of a layer.
+    /// - Throws: ``ClientError`` with `notFound` if there is no such key.
     public func archive(
         forKey key: String, in domain: String
     ) async throws -> (archive: KeyedArchive, generation: UInt64) {
@@ -70,7 +83,14 @@ public struct RemoteDefaults: Sendable {
         return (try KeyedArchive(validating: bytes), generation)
     }
 
-    /// Stores an archive, and gives the generation of the change.
+    /// Stores an archive.
+    ///
+    /// - Parameters:
+    ///   - archive: What to store.
+    ///   - key: The key.
+    ///   - domain: The domain, with the suffix of a layer.
+    /// - Returns: The generation of the change.
+    /// - Throws: ``ClientError``, for example with `locked` or `tooLarge`.
     @discardableResult
     public func set(
         _ archive: KeyedArchive, forKey key: String, in domain: String
@@ -78,15 +98,15 @@ public struct RemoteDefaults: Sendable {
         try await call(Contract.Set.self, (domain, key, archive.bytes))
     }
 
-    /// Stores an archive where the key has not changed since a generation, and gives the generation
-    /// of the change.
+    /// Stores an archive if the key has not changed since a generation.
     ///
     /// - Parameters:
     ///   - archive: What to store.
     ///   - key: The key.
     ///   - domain: The domain, with the suffix of a layer.
-    ///   - generation: The one that the key's archive was read with; 0 where the key must not be there.
-    /// - Throws: An error of the code ``ClientError/Code/conflict`` if the key has changed or has gone.
+    ///   - generation: The generation that ``archive(forKey:in:)`` returned; 0 if the key must not exist.
+    /// - Returns: The generation of the change.
+    /// - Throws: ``ClientError`` with `conflict` if the key has changed or was removed.
     @discardableResult
     public func set(
         _ archive: KeyedArchive, forKey key: String, in domain: String, ifStillAt generation: UInt64
@@ -97,56 +117,66 @@ public struct RemoteDefaults: Sendable {
         return try await apply(transaction, in: domain)
     }
 
-    /// Removes a key, and gives the generation of the change.
+    /// Removes a key.
     ///
-    /// A key that is not there is no error, and its removal no change.
+    /// If there is no such key, nothing happens.
+    ///
+    /// - Returns: The generation of the change; that of the last change if there was nothing to remove.
+    /// - Throws: ``ClientError``, for example with `locked`.
     @discardableResult
     public func remove(_ key: String, in domain: String) async throws -> UInt64 {
         try await call(Contract.Remove.self, (domain, key))
     }
 
-    /// The domains that have keys.
+    /// The domains that have keys, with the suffixes of their layers.
     public func domains() async throws -> [String] {
         try await call(Contract.ListDomains.self, ())
     }
 
-    /// The keys of a domain; none for a domain that is not there.
+    /// The keys of a domain; empty if there is no such domain.
     public func keys(in domain: String) async throws -> [String] {
         try await call(Contract.ListKeys.self, domain)
     }
 
-    /// Waits until every change acknowledged so far is on disk, and gives the durable generation.
+    /// Waits until every change that was acknowledged so far is on disk.
+    ///
+    /// - Returns: The generation that is on disk.
+    /// - Throws: ``ClientError`` with `notDurable` if the disk fails.
     @discardableResult
     public func synchronize() async throws -> UInt64 {
-        // No shorter bound than the service's own: a slow disk is not a lost reply.
+        // As long as the service waits: a slow disk is not a lost reply.
         try await call(Contract.Synchronize.self, (), timeout: .seconds(300))
     }
 
     func call<C: Call>(
         _ call: C.Type, _ arguments: C.Arguments, timeout: Duration = .seconds(25)
     ) async throws -> C.Reply {
-        try await connection.call(call, arguments, timeout: timeout)
+        do {
+            return try await connection.call(call, arguments, timeout: timeout)
+        } catch {
+            throw ClientError.ofCall(error)
+        }
     }
 }
 
-/// What one layer says of a key.
+/// What one layer has for a key.
 public struct LayerEntry: Sendable, Hashable {
     /// The layer.
     public let layer: DefaultsLayer
-    /// The file that it is from; empty where it is the user's own.
+    /// The path of the file that it comes from; empty for the user's own values.
     public let source: String
-    /// Whether the layer has the key locked.
+    /// Whether the layer locks the key.
     public let isLocked: Bool
-    /// The size of the archive in bytes; 0 where the layer locks the key and has no value.
+    /// The size of the archive in bytes; 0 if the layer locks the key without a value.
     public let size: UInt64
 
     /// Whether the layer has a value.
     public var hasValue: Bool { size > 0 }
 }
 
-/// What holds for an application, by the search list of layers.
+/// The values that are in effect for an application, by the search list of layers.
 extension RemoteDefaults {
-    /// The archive that holds for a key, and the layer that has it.
+    /// Looks a key up in the search list: the archive that is in effect, and the layer that has it.
     ///
     /// ```swift
     /// let (archive, layer) = try await defaults.lookUp("Theme", in: "org.example.App")
@@ -156,7 +186,7 @@ extension RemoteDefaults {
     /// - Parameters:
     ///   - key: The key.
     ///   - domain: A domain, without a suffix.
-    /// - Throws: An error of the code ``ClientError/Code/notFound`` if no layer has the key.
+    /// - Throws: ``ClientError`` with `notFound` if no layer has the key.
     public func lookUp(
         _ key: String, in domain: String
     ) async throws -> (archive: KeyedArchive, layer: DefaultsLayer) {
@@ -175,8 +205,8 @@ extension RemoteDefaults {
 
     /// Every layer that has a key or locks it, the strongest first.
     ///
-    /// The value that holds is that of the first that has one. A layer's value is had by
-    /// ``archive(forKey:in:)`` of ``DefaultsLayer/domain(of:)``.
+    /// The first value in the list is in effect. To read the value of a layer, call ``archive(forKey:in:)``
+    /// with the domain that ``DefaultsLayer/domain(of:)`` returns.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -189,10 +219,11 @@ extension RemoteDefaults {
         }
     }
 
-    /// All that holds for an application: each key of its search list, with the value of the strongest
-    /// layer that has it.
+    /// All values that are in effect for an application: each key of its search list, with the value of the
+    /// strongest layer that has it.
     ///
-    /// The layers are read one after the other; what changes meanwhile is as it was, or as it is then.
+    /// The layers are read one after the other. The result may contain the old or the new value of a key that
+    /// changes meanwhile.
     ///
     /// - Parameter domain: A domain, without a suffix.
     /// - Returns: The entries in the order of their keys, by code point.

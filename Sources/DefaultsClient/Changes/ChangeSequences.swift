@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The changes of what holds for a key, as they come, for one consumer.
 ///
 /// It never holds more than one change: a consumer that is slow is given the newest value, together
@@ -84,7 +82,7 @@ final class ChangeFeed: Sendable {
     private let observer: Observer
 
     /// - Parameter name: The key; nil for all.
-    init(of name: KeyName?, in store: Store, onChange: (() -> Void)? = nil) {
+    init(of name: KeyName?, in store: Store, onChange: (@Sendable () -> Void)? = nil) {
         self.store = store
         observer = Observer(of: name, onChange: onChange)
         store.begin(observer)
@@ -93,7 +91,7 @@ final class ChangeFeed: Sendable {
     /// Forgets the changes that were not fetched.
     func discard() {
         guard !Fork.isChild else { return }
-        store.lock.reading { observer.discard() }
+        store.lock.change { access in observer.discard(access) }
     }
 
     func next() async -> SeenChange? {
@@ -116,7 +114,7 @@ final class ChangeFeed: Sendable {
 
     deinit {
         guard !Fork.isChild else { return }
-        store.lock.reading { store.remove(observer) }
+        store.remove(observer)
     }
 }
 
@@ -156,49 +154,11 @@ extension Defaults {
     public var state: DefaultsState {
         Fork.isChild
             ? .unreachable(ClientError.forked.message)
-            : store.lock.reading { store.service.state }
+            : store.lock.read { store.service.state($0) }
     }
 
     /// How it is with the service, now and after each change of that.
     public var states: AsyncStream<DefaultsState> {
         store.service.states.stream { state }
-    }
-}
-
-/// Sends elements to all listeners, each of which keeps the newest ones that it has not fetched.
-final class Broadcast<Element: Sendable>: Sendable {
-    private struct State {
-        var listeners: [UInt64: AsyncStream<Element>.Continuation] = [:]
-        var lastNumber: UInt64 = 0
-    }
-
-    private let state = Mutex(State())
-    /// How many elements are kept for a slow listener; older ones are dropped.
-    private static var limit: Int { 256 }
-
-    /// The elements that are sent from now on.
-    ///
-    /// - Parameter first: Gives the first element. It is called after the listener is known, so no change
-    ///   is missed between the two.
-    func stream(startingWith first: () -> Element? = { nil }) -> AsyncStream<Element> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(Self.limit)) { continuation in
-            let number = state.withLock { state in
-                state.lastNumber += 1
-                state.listeners[state.lastNumber] = continuation
-                return state.lastNumber
-            }
-            if let first = first() { continuation.yield(first) }
-            continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
-            }
-        }
-    }
-
-    /// - Returns: Whether anybody listens.
-    @discardableResult
-    func tell(_ element: Element) -> Bool {
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners { listener.yield(element) }
-        return !listeners.isEmpty
     }
 }

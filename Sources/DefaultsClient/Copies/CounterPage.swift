@@ -6,11 +6,11 @@ import SystemCalls
 
 /// The counters by which a process sees that its copies are current, mapped as the contract says at
 /// `Attach`.
-final class CounterPage: @unchecked Sendable {
+final class CounterPage: Sendable {
     private typealias Layout = CounterPageLayout
 
     // Only read here, and only as atomic words.
-    private let base: UnsafeRawPointer
+    private nonisolated(unsafe) let base: UnsafeRawPointer
     private let size: Int
 
     /// Maps a page; nil where it is none that this version knows.
@@ -47,12 +47,12 @@ final class CounterPage: @unchecked Sendable {
 }
 
 /// A word of a page, and the page that it is on.
-struct Counter {
+struct Counter: Sendable {
     /// Where the word is, as long as the page lives.
     typealias Word = UnsafePointer<Atomic<UInt64>>
 
     private let page: CounterPage
-    let word: Word
+    nonisolated(unsafe) let word: Word
 
     fileprivate init(page: CounterPage, word: UnsafeRawPointer) {
         self.page = page

@@ -1,128 +1,204 @@
+import DefaultsProtocol
 import DefaultsTerms
 
 // Invariants, which hold whenever the lock is free
 //
-// 1. While `isCurrent`, the layers are what the service has, and `outbox` what this process adds to
+// 1. While `isCurrent`, the layers are what the service has, and `outbox` is what this process adds to
 //    them: no read is older than a change that was acknowledged before it.
 // 2. A change of this process is in exactly one place: in `outbox` from the moment when it is made
-//    until its answer, in the layers from then on, if the service took it.
+//    until its answer, and in the layers from then on, if the service accepted it.
 // 3. Batches are sent in their order, one at a time.
-// 4. Whatever a store has found is found again after a change of its key, and its observers are told
-//    of each key whose value is another than before.
+// 4. After a change of a key, each user of the copy forgets what it has found for the key, and tells its
+//    observers if the value is another than before.
 
 /// What a process knows of one domain: its four layers, and what it has changed in them.
-///
-/// Everything is used under the lock of the service (`@unchecked Sendable`).
-final class DomainCopy: @unchecked Sendable {
+final class DomainCopy: Sendable {
     /// The name of the domain, without a suffix.
     let name: String
-    /// Whether it holds large values, too, for there is nobody to fetch them from.
-    let holdsLarge: Bool
-    /// What the application has registered for the case that no layer has a key.
-    var registered: [KeyName: Entry] = [:]
-    /// What the service has, by layer and key.
-    var layers = [[KeyName: Entry]](repeating: [:], count: LayerName.allCases.count)
-    /// What the administrator has locked; nil where it is not known.
-    var locks: LockedNames?
-    /// What this process has changed, and the service has not taken.
-    var outbox = Outbox()
-    /// The stores that look into this copy, which live as long as it does: to count weak references
-    /// would cost each write and read more than all else of it.
-    private(set) var stores: [Store] = []
-
-    /// The generation of the database at which the layers were read, or that of a later change of
-    /// ours that nobody else's came before; 0 before the first time.
-    var generation: UInt64 = 0
-    /// The generation of the database at which the layers were read.
-    var readGeneration: UInt64 = 0
-    /// What signals have told of changes by others, by layer.
-    var foreign: [LayerName: ForeignChanges] = [:]
-    /// The word of the page that tells of this domain; nil where there is no page.
-    var counter: Counter?
-    /// Why it is no domain of an application: calls would take its name for that of a layer.
+    /// Why it is not a domain of an application: calls would take its name for that of a layer.
     let fault: ClientError?
-    /// Whether the service does not let it be read: it is no name of a domain, for one.
-    var isRefused = false
+    let state: Guarded<State>
 
-    /// Whether it waits for its turn to send; for the thread of the loop alone.
-    var isQueued = false
-    /// Who waits for the service to answer.
-    var questions = Questions()
-
-    /// - Parameter holdsLarge: Whether it holds large values, too.
+    /// - Parameter holdsLarge: Whether it keeps large values, too, because no service has them.
     init(name: String, holdsLarge: Bool) {
         self.name = name
-        self.holdsLarge = holdsLarge
         fault = name.utf8.contains(UInt8(ascii: "@")) ? .layerAsDomain(name) : nil
+        state = Guarded(State(holdsLarge: holdsLarge))
     }
 
-    /// Whether it has been read at all.
-    var isLoaded: Bool { generation > 0 }
+    // MARK: Users
 
-    /// Whether a read may rely on the layers (1).
-    var isCurrent: Bool {
-        if isRefused { return true }
-        guard let counter else { return isLoaded && newestForeign <= generation }
-        return counter.value <= generation
+    /// Adds a user.
+    ///
+    /// It is never removed, because counting weak references would cost each read and
+    /// write more than everything else.
+    func add(_ user: any DomainCopyUser, _ access: borrowing WriteAccess) {
+        access[state].users.append(user)
     }
 
-    /// Whether the page tells of a change that is not here: somebody reaches the service.
-    var isOutdated: Bool { counter.map { $0.value > generation } ?? false }
-
-    private var newestForeign: UInt64 {
-        foreign.values.reduce(0) { max($0, $1.generation) }
+    func isObserved(_ access: borrowing ReadAccess) -> Bool {
+        let users = access[state].users
+        return users.contains { $0.isObserved(access) }
     }
 
-    /// What a layer has for a key, as this process has left it.
-    func entry(_ name: KeyName, in layer: LayerName) -> Entry? {
-        outbox.change(of: name, in: layer) ?? layers[layer.index][name]
+    /// Reports a failure to all users.
+    func report(_ failure: DefaultsFailure, _ access: borrowing WriteAccess) {
+        for user in access[state].users { access.whenFree { user.failures.tell(failure) } }
     }
 
-    /// Whether the administrator has locked a key here; nil where it is not known.
-    func isLocked(_ name: KeyName) -> Bool? {
-        locks?.contains(name)
-    }
-
-    /// The keys that a layer has, as this process has left them.
-    func names(in layer: LayerName) -> Set<KeyName> {
-        var names = Set(layers[layer.index].keys)
-        for (name, entry) in outbox.changes(in: layer) {
-            if entry == nil { names.remove(name) } else { names.insert(name) }
-        }
-        return names
-    }
-
-    // MARK: Who looks into it
-
-    /// Notes a store.
-    func add(_ store: Store) {
-        stores.append(store)
-    }
-
-    var isObserved: Bool { stores.contains(where: \.isObserved) }
-
-    /// Tells all stores of a failure.
-    func tell(_ failure: DefaultsFailure, _ lock: Guard) {
-        for store in stores { lock.whenFree { store.failures.tell(failure) } }
-    }
-
-    /// Makes a change of what stores find for some keys, and tells them (4).
-    func change(_ names: some Collection<KeyName>, isOwn: Bool, _ body: () -> Void) {
-        guard isObserved else {
-            body()
-            for store in stores { store.forget(names) }
+    /// Changes what users find for some keys, and tells them (4).
+    private func change(
+        _ names: some Collection<KeyName>, isOwn: Bool, _ access: borrowing WriteAccess,
+        _ body: (inout State) -> Void
+    ) {
+        let users = access[state].users
+        guard users.contains(where: { $0.isObserved(access.read) }) else {
+            body(&access[state])
+            for user in users { user.forget(names, access) }
             return
         }
-        let before = stores.map { $0.held(names) }
-        body()
-        for (store, before) in zip(stores, before) { store.note(names, before, isOwn: isOwn) }
+        let before = users.map { $0.observed(names, access) }
+        body(&access[state])
+        for (user, before) in zip(users, before) {
+            user.note(names, before, isOwn: isOwn, access)
+        }
+    }
+}
+
+/// What looks into a copy: it remembers what it has found, and has observers.
+protocol DomainCopyUser: AnyObject, Sendable {
+    var failures: Failures { get }
+
+    func isObserved(_ access: borrowing ReadAccess) -> Bool
+    /// Forgets what was found for keys that have changed.
+    func forget(_ names: some Collection<KeyName>, _ access: borrowing WriteAccess)
+    /// What observers have seen of some keys, before a change of them.
+    func observed(
+        _ names: some Collection<KeyName>, _ access: borrowing WriteAccess
+    ) -> [KeyName: Found]
+    /// Forgets what was found for keys that have changed, and tells the observers.
+    func note(
+        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isOwn: Bool,
+        _ access: borrowing WriteAccess)
+}
+
+/// The value of a key, by the search list.
+struct Found: Sendable {
+    /// The value; nil if no layer has one.
+    var entry: Entry?
+    /// The layer that has it.
+    var layer: DefaultsLayer?
+    /// The domain, with its suffix, in which the service has it.
+    var spelling: String?
+}
+
+extension DomainCopy {
+    /// What a copy holds.
+    struct State: Sendable {
+        /// Whether it keeps large values, too.
+        fileprivate let holdsLarge: Bool
+        /// The values that the application has registered, which hold if no layer has the key.
+        fileprivate(set) var registered: [KeyName: Entry] = [:]
+        /// What the service has, by layer and key.
+        fileprivate var layers = [[KeyName: Entry]](
+            repeating: [:], count: LayerName.allCases.count)
+        /// What the administrator has locked; nil if that is not known.
+        fileprivate var locks: LockedNames?
+        /// What this process has changed, and the service has not accepted yet.
+        var outbox = Outbox()
+        fileprivate var users: [any DomainCopyUser] = []
+        /// The generation of the database at which the layers were read, or that of a later change of
+        /// ours if nobody else's came before it; 0 before the first time.
+        fileprivate(set) var generation: UInt64 = 0
+        /// The generation of the database at which the layers were read.
+        fileprivate var readGeneration: UInt64 = 0
+        /// The changes by others that signals have announced, by layer.
+        fileprivate var foreign: [LayerName: ForeignChanges] = [:]
+        /// The word of the page that counts this domain's changes; nil if there is no page.
+        fileprivate(set) var counter: Counter?
+        /// Whether the service refuses to let it be read, for example because the name is invalid.
+        private var isRefused = false
+        /// The requests for it, and who waits for their answers.
+        var requests = Requests()
+
+        fileprivate init(holdsLarge: Bool) {
+            self.holdsLarge = holdsLarge
+        }
+
+        /// Whether it has been read at all.
+        var isLoaded: Bool { generation > 0 }
+
+        /// Whether a read may rely on the layers (1).
+        var isCurrent: Bool {
+            if isRefused { return true }
+            guard let counter else { return isLoaded && newestForeign <= generation }
+            return counter.value <= generation
+        }
+
+        /// Whether the page shows a change that is not here: some process reaches the service.
+        var isOutdated: Bool { counter.map { $0.value > generation } ?? false }
+
+        fileprivate var newestForeign: UInt64 {
+            foreign.values.reduce(0) { max($0, $1.generation) }
+        }
+
+        /// The value of a key in a layer, with the changes of this process.
+        func entry(_ name: KeyName, in layer: LayerName) -> Entry? {
+            outbox.change(of: name, in: layer) ?? layers[layer.index][name]
+        }
+
+        /// Whether the administrator has locked a key here; nil if that is not known.
+        func isLocked(_ name: KeyName) -> Bool? {
+            locks?.contains(name)
+        }
+
+        /// The keys of a layer, with the changes of this process.
+        func names(in layer: LayerName) -> Set<KeyName> {
+            var names = Set(layers[layer.index].keys)
+            for (name, entry) in outbox.changes(in: layer) {
+                if entry == nil { names.remove(name) } else { names.insert(name) }
+            }
+            return names
+        }
+
+        /// Whether a change would leave everything as it is.
+        func isNoChange(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) -> Bool {
+            isCurrent && self.entry(name, in: layer).isSame(as: entry)
+        }
+
+        fileprivate func isKept(_ entry: Entry?) -> Bool {
+            holdsLarge || entry?.isLarge != true
+        }
+
+        /// Marks the copy as not readable from this service.
+        mutating func refuseReading(_ access: borrowing WriteAccess) {
+            isRefused = true
+            requests.answerAll(access)
+        }
+
+        /// Forgets how current the copy is: the service has gone, or another one has come.
+        ///
+        /// The counter stays until there is another one: it shows that there was something to read.
+        mutating func detach() {
+            isRefused = false
+            generation = 0
+            readGeneration = 0
+            foreign = [:]
+        }
+
+        /// Forgets the calls in flight.
+        mutating func forgetCalls() {
+            requests.end()
+            outbox.sendFirstAgain()
+        }
     }
 }
 
 /// Asking the service.
-extension DomainCopy {
-    /// Whether it is enough to ask for what has changed, or all has to be read: at first, and where the
-    /// administrator may have locked something.
+extension DomainCopy.State {
+    /// Whether it is enough to ask for what has changed.
+    ///
+    /// Otherwise everything has to be read: at first, and if the administrator may have locked something.
     var canCatchUp: Bool { isLoaded && foreign[.managed] == nil }
 
     /// The layers in which others may have changed something.
@@ -130,148 +206,233 @@ extension DomainCopy {
         LayerName.allCases.filter { $0 == .domain || foreign[$0] != nil }
     }
 
-    /// Ends a question, and lets those go on who waited for its answer.
-    ///
-    /// - Parameter isRead: Whether the layers are as new as the question.
-    /// - Returns: Whether to ask again: somebody came later, or wants to be told of every change.
-    func endAsking(isRead: Bool, _ lock: Guard) -> Bool {
-        questions.end()
-        guard isRead else { return true }
-        if isCurrent {
-            questions.answerAll(lock)
-            return false
-        }
-        questions.answer(lock)
-        return questions.isAwaited || isObserved
-    }
-
-    /// Lets all go on who wait, if it is current by now.
-    func endWaitsIfCurrent(_ lock: Guard) -> Bool {
+    /// Lets all waiters go on, if the copy is current by now.
+    mutating func endWaitsIfCurrent(_ access: borrowing WriteAccess) -> Bool {
         guard isCurrent else { return false }
-        questions.answerAll(lock)
+        requests.answerAll(access)
         return true
     }
 
-    /// Notes that it cannot be read from this service.
-    func refuseReading(_ lock: Guard) {
-        isRefused = true
-        questions.answerAll(lock)
+    /// Notes a change by others that a signal announces.
+    mutating func noteForeignChange(_ change: ChangedSignal) {
+        guard let layer = LayerName(rawValue: change.layer) else { return }
+        // The signal of a change that waited for the disk comes after later ones of ours.
+        if change.generation > readGeneration && change.generation <= generation {
+            generation = readGeneration
+        }
+        foreign[layer, default: ForeignChanges()].add(change)
     }
 
-    /// Notes that nothing is on its way any more.
-    func forgetCalls() {
-        questions.end()
-        outbox.batches.first?.isOnItsWay = false
+    fileprivate mutating func isRead(at generation: UInt64) {
+        self.generation = max(self.generation, generation)
+        readGeneration = max(readGeneration, generation)
+        foreign = foreign.filter { $0.value.generation > generation }
+    }
+}
+
+extension DomainCopy {
+    /// Notes that a layer has changed, if the page already shows that the copy is outdated.
+    ///
+    /// The service will be asked which keys have changed.
+    /// A process that was stopped for a while finds many signals. To read each would keep it from the
+    /// answer to its request, which comes after them.
+    ///
+    /// - Returns: Whether nothing else has to be done. If there are observers, the service has to be asked
+    ///   first.
+    func noteUnread(layer name: String, _ access: borrowing WriteAccess) -> Bool {
+        let (isOutdated, isInFlight) = (
+            access[state].isOutdated, access[state].requests.isInFlight
+        )
+        guard isOutdated, let counter = access[state].counter,
+            isInFlight || !isObserved(access.read), let layer = LayerName(rawValue: name)
+        else { return false }
+        access[state].foreign[layer, default: ForeignChanges()].addUnread(by: counter.value)
+        return true
+    }
+
+    /// Ends a request, and lets those go on who waited for its answer.
+    ///
+    /// - Parameter isRead: Whether the layers are as new as the request.
+    /// - Returns: Whether to ask again: a waiter came later, or observers want every change.
+    func endRequest(isRead: Bool, _ access: borrowing WriteAccess) -> Bool {
+        access[state].requests.end()
+        guard isRead else { return true }
+        if access[state].endWaitsIfCurrent(access) { return false }
+        access[state].requests.answer(access)
+        return access[state].requests.isAwaited || isObserved(access.read)
+    }
+
+    /// Takes whole layers.
+    ///
+    /// - Returns: Whether the copy is as new as the request; false if a change of ours has overtaken the
+    ///   answer.
+    func take(
+        _ reading: LayerReading, counter: Counter?, _ access: borrowing WriteAccess
+    ) -> Bool {
+        guard reading.generation >= access[state].generation else { return false }
+        var update = access[state].update
+        for (layer, entries) in reading.layers { update.replace(layer, with: entries) }
+        install(update, access) { state in
+            state.locks = reading.locks ?? state.locks
+            state.counter = counter
+            state.isRead(at: reading.generation)
+        }
+        return true
+    }
+
+    /// Takes what has changed in some layers after a generation.
+    ///
+    /// - Returns: Whether all layers are now as new as the request; false if a signal has announced
+    ///   meanwhile that another layer has changed, or a change of ours has overtaken the answers.
+    func take(
+        _ changes: [LayerChanges], since: UInt64, _ access: borrowing WriteAccess
+    ) -> Bool {
+        guard let end = changes.map(\.generation).min(), end >= access[state].generation else {
+            return false
+        }
+        var update = access[state].update
+        for changes in changes { update.add(changes) }
+        let requested = Set(changes.map(\.layer))
+        let others = access[state].foreign.contains {
+            !requested.contains($0.key) && $0.value.generation > since
+        }
+        install(update, access) { state in
+            if !others { state.isRead(at: end) }
+        }
+        return !others
+    }
+
+    private func install(
+        _ update: LayerUpdate, _ access: borrowing WriteAccess, _ body: (inout State) -> Void
+    ) {
+        change(update.names, isOwn: false, access) { $0.layers = update.layers }
+        body(&access[state])
+    }
+}
+
+extension DomainCopy.State {
+    fileprivate var update: LayerUpdate {
+        LayerUpdate(of: layers, foreign: foreign, isLoaded: isLoaded)
     }
 }
 
 /// What this process changes.
 extension DomainCopy {
+    /// Registers values that hold if no layer has the key.
+    func register(_ entries: [KeyName: Entry?], _ access: borrowing WriteAccess) {
+        change(entries.keys, isOwn: true, access) { state in
+            for (name, entry) in entries { state.registered[name] = entry }
+        }
+    }
+
     /// Takes a change of one key, to be sent with others that wait.
-    func enqueue(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) {
-        change(CollectionOfOne(name), isOwn: true) { outbox.add(entry, forKey: name, in: layer) }
+    func enqueue(
+        _ entry: Entry?, forKey name: KeyName, in layer: LayerName,
+        _ access: borrowing WriteAccess
+    ) {
+        change(CollectionOfOne(name), isOwn: true, access) {
+            $0.outbox.add(entry, forKey: name, in: layer)
+        }
     }
 
     /// Takes changes that are to be sent as they are.
-    func enqueue(_ batch: Batch) {
-        change(batch.changes.keys, isOwn: true) { outbox.append(batch) }
+    func enqueue(_ batch: Batch, _ access: borrowing WriteAccess) {
+        change(batch.changes.keys, isOwn: true, access) { $0.outbox.append(batch) }
     }
 
-    /// Whether a change would leave everything as it is.
-    func isNoChange(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) -> Bool {
-        isCurrent && self.entry(name, in: layer).isSame(as: entry)
-    }
-
-    /// The batch that is to be sent, now sent; nil where there is none, or one is on its way.
-    func takeNextToSend() -> Batch? {
-        guard let first = outbox.batches.first, !first.isOnItsWay else { return nil }
-        first.send()
-        return first
-    }
-
-    /// The first batch is the service's.
+    /// Moves the first batch into the layers: the service has accepted it.
     ///
-    /// - Parameter generation: The one that its answer tells. It is an old one where the batch was sent
-    ///   again because an answer was lost; what was read since is newer.
-    func acknowledge(_ generation: UInt64) {
-        guard let batch = outbox.batches.first else { return }
-        guard generation > readGeneration else {
-            return change(batch.changes.keys, isOwn: false) { _ = outbox.removeFirst() }
+    /// - Parameter generation: The generation in the answer. It is an old one if the batch was sent again
+    ///   because an answer was lost; what was read since is newer.
+    func acknowledge(_ generation: UInt64, _ access: borrowing WriteAccess) {
+        guard let batch = access[state].outbox.first else { return }
+        guard generation > access[state].readGeneration else {
+            change(batch.changes.keys, isOwn: false, access) { $0.outbox.removeFirst() }
+            return end(batch, .success(generation), access)
         }
-        _ = outbox.removeFirst()
-        // The values stay the same for all who look, so nobody is told.
+        // The values stay the same for all readers, so no observer is told.
+        access[state].acknowledge(batch, generation)
+        let large = batch.changes.filter { !access[state].isKept($0.value) }
+        if !large.isEmpty {
+            for user in access[state].users { user.forget(large.keys, access) }
+        }
+        end(batch, .success(generation), access)
+    }
+
+    /// Undoes the first batch: the service has refused it.
+    func refuse(_ error: any Error, _ access: borrowing WriteAccess) {
+        guard let batch = access[state].outbox.first else { return }
+        change(batch.changes.keys, isOwn: false, access) { $0.outbox.removeFirst() }
+        if !batch.isAwaited {
+            let failure = DefaultsFailure(
+                action: .write, keys: Array(batch.changes.keys),
+                domain: batch.layer.spelling(of: name), error: error)
+            report(failure, access)
+        }
+        end(batch, .failure(error), access)
+    }
+
+    private func end(
+        _ batch: Batch, _ outcome: Batch.Outcome, _ access: borrowing WriteAccess
+    ) {
+        for waiter in batch.waiters { access.whenFree { waiter(outcome) } }
+    }
+}
+
+extension DomainCopy.State {
+    fileprivate mutating func acknowledge(_ batch: Batch, _ generation: UInt64) {
+        outbox.removeFirst()
         for (name, entry) in batch.changes {
             layers[batch.layer.index][name] = isKept(entry) ? entry : Entry(.large)
         }
-        let large = batch.changes.filter { !isKept($0.value) }
-        if !large.isEmpty { for store in stores { store.forget(large.keys) } }
-        // Nobody changed anything in between, so that the layers are as new as the change. Where there
-        // is a gap somebody may have, of whom the signal waits for the disk: it is asked for then.
+        // If nobody changed anything in between, the layers are as new as the change. A gap means that
+        // another process may have made a change whose signal still waits for the disk, so the service
+        // is asked.
         if isLoaded && generation == self.generation + 1 && newestForeign <= self.generation {
             self.generation = generation
         }
     }
-
-    private func isKept(_ entry: Entry?) -> Bool {
-        holdsLarge || entry?.isLarge != true
-    }
-
-    /// The service has refused the first batch: what it changed is as before.
-    func refuse() {
-        guard let batch = outbox.batches.first else { return }
-        change(batch.changes.keys, isOwn: false) { _ = outbox.removeFirst() }
-    }
-
-    /// What became of the first batch is not known, or it did not get there: it is sent once more.
-    func sendAgain() {
-        outbox.batches.first?.isOnItsWay = false
-    }
 }
 
-/// Whether the service was asked for a copy, and who waits for the answer.
-///
-/// Used under the lock of the service.
-struct Questions {
-    /// How often it was asked.
+/// The requests for a copy, and who waits for their answers.
+struct Requests: Sendable {
+    /// How often the service was asked.
     private var count: UInt64 = 0
-    /// Whether it has been asked, and has not answered.
-    private var isAsked = false
-    /// Those who wait, each for the answer to a question after the one that was the last when they came.
-    private var waiting: [(last: UInt64, resume: () -> Void)] = []
-
-    /// Whether the service is being asked.
-    var isUnderWay: Bool { isAsked }
+    /// Whether a request is in flight.
+    private(set) var isInFlight = false
+    /// The waiters, each for the answer to a request after the one that was the last when it came.
+    private var waiting: [(last: UInt64, resume: @Sendable () -> Void)] = []
 
     /// Whether anybody waits.
     var isAwaited: Bool { !waiting.isEmpty }
 
-    /// Has a closure called when a question is answered that is still to be asked.
-    mutating func wait(_ resume: @escaping () -> Void) {
+    /// Has a closure called when a request is answered that is still to be made.
+    mutating func wait(_ resume: @escaping @Sendable () -> Void) {
         waiting.append((count, resume))
     }
 
-    /// Begins to ask; false where that is under way.
+    /// Begins a request; false if one is in flight.
     mutating func begin() -> Bool {
-        guard !isAsked else { return false }
-        isAsked = true
+        guard !isInFlight else { return false }
+        isInFlight = true
         count += 1
         return true
     }
 
-    /// Ends the question, answered or not.
+    /// Ends the request, answered or not.
     mutating func end() {
-        isAsked = false
+        isInFlight = false
     }
 
-    /// Lets those go on who came before the last question.
-    mutating func answer(_ lock: Guard) {
-        for waiter in waiting where waiter.last < count { lock.whenFree(waiter.resume) }
+    /// Lets those go on who came before the last request.
+    mutating func answer(_ access: borrowing WriteAccess) {
+        for waiter in waiting where waiter.last < count { access.whenFree(waiter.resume) }
         waiting.removeAll { $0.last < count }
     }
 
     /// Lets all go on.
-    mutating func answerAll(_ lock: Guard) {
-        for waiter in waiting { lock.whenFree(waiter.resume) }
+    mutating func answerAll(_ access: borrowing WriteAccess) {
+        for waiter in waiting { access.whenFree(waiter.resume) }
         waiting = []
     }
 }

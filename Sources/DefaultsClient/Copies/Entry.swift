@@ -1,33 +1,28 @@
 import DefaultsProtocol
 import DefaultsTerms
+import Synchronization
 
-/// A value that a process has a copy of, or knows to be there.
-///
-/// Used under the lock of its service (`@unchecked Sendable`): what is known of its reading changes, the
-/// content never does.
-final class Entry: @unchecked Sendable {
+/// A value that a process has a copy of, or of which it knows that the service has it.
+final class Entry: Sendable {
     /// Where the value is.
-    enum Content {
+    enum Content: Sendable {
         /// Here: the bytes of the archive.
         case archive([UInt8])
-        /// At the service, as it is large: it is fetched each time when it is read.
+        /// At the service, because it is large. It is fetched at each read.
         case large
         /// On the command line, whose words have no types.
         case argument(String)
     }
 
-    let content: Content
-    /// The value as the key that was last asked for has it: a ``Decoded`` of its type.
-    var decoded: AnyDecoded?
-    /// Whether the application has been told that this is no value of its key.
-    var isReported = false
-    /// The key type that set this value in this process; nil if the value was read.
-    var writer: ObjectIdentifier?
-    /// The last key that could not read the value, which has given its default instead.
-    var unread: Unread?
+    /// What this process has found when it read the value.
+    private struct Findings {
+        var decoded: AnyDecoded?
+        var isReported = false
+        var unread: Unread?
+    }
 
-    /// A value that the application has asked for and was not given.
-    struct Unread {
+    /// A value that the application has read and did not get.
+    struct Unread: Sendable {
         /// The class of values of the key.
         let reader: ObjectIdentifier
         /// The archive, which is not one of the key's type; nil for a large value, if the service could
@@ -35,13 +30,51 @@ final class Entry: @unchecked Sendable {
         let bytes: [UInt8]?
     }
 
-    /// What a new value replaces though its key could not read it.
-    func unread(replacedBy entry: Entry) -> Unread? {
-        unread?.reader == entry.writer ? unread : nil
+    let content: Content
+    /// The key type that set this value in this process; nil if the value was read.
+    private let writer: ObjectIdentifier?
+    /// A lock of its own, which is taken after the service's if both are: each finding is about this
+    /// value alone.
+    private let findings: Mutex<Findings>
+
+    /// - Parameters:
+    ///   - content: Where the value is.
+    ///   - writer: The key type that sets the value; nil if the value was read.
+    ///   - decoded: The value, if all readers may have the same.
+    init(_ content: Content, writer: ObjectIdentifier? = nil, decoded: AnyDecoded? = nil) {
+        self.content = content
+        self.writer = writer
+        findings = Mutex(Findings(decoded: decoded))
     }
 
-    init(_ content: Content) {
-        self.content = content
+    /// The value as the last key that read it has it: a ``Decoded`` of its type.
+    var decoded: AnyDecoded? { findings.withLock { $0.decoded } }
+
+    func keep(_ decoded: AnyDecoded) {
+        findings.withLock { $0.decoded = decoded }
+    }
+
+    /// Whether the application has not been told yet that its key cannot read this value; true once.
+    func takeReport() -> Bool {
+        findings.withLock { findings in
+            defer { findings.isReported = true }
+            return !findings.isReported
+        }
+    }
+
+    /// Notes that a key could not read the value and has given its default instead.
+    func noteUnread(_ unread: Unread) {
+        findings.withLock { $0.unread = unread }
+    }
+
+    /// Notes that a key has read the value after all.
+    func noteRead(by reader: ObjectIdentifier) {
+        findings.withLock { if $0.unread?.reader == reader { $0.unread = nil } }
+    }
+
+    /// What a new value replaces although its key could not read it.
+    func unread(replacedBy entry: Entry) -> Unread? {
+        findings.withLock { $0.unread?.reader == entry.writer ? $0.unread : nil }
     }
 
     /// The bytes that are held here.
@@ -74,24 +107,8 @@ extension Entry? {
     }
 }
 
-/// A decoded value without its type.
-///
-/// It never changes, and is kept only where the value may be given to all threads.
-@usableFromInline
-class AnyDecoded: @unchecked Sendable {}
-
-/// A decoded value.
-@usableFromInline
-final class Decoded<Value>: AnyDecoded, @unchecked Sendable {
-    @usableFromInline let value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
-}
-
 /// The changes that others have made to one layer since it was read, as far as signals report them.
-struct ForeignChanges {
+struct ForeignChanges: Sendable {
     private(set) var generation: UInt64 = 0
     /// The keys; nil if they are too many, or unknown.
     private var names: Set<KeyName>? = []

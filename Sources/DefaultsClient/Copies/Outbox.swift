@@ -1,43 +1,52 @@
 import DefaultsTerms
 import Synchronization
 
-/// What one process has changed in a domain and the service has not taken, in the order of sending.
-///
-/// Used under the lock of the service.
-struct Outbox {
-    /// What the newest batch that names a key makes of it.
+/// What one process has changed in a domain and the service has not accepted yet, in the order of sending.
+struct Outbox: Sendable {
+    /// The change of a key in the newest batch that names it.
     private struct Newest {
         var entry: Entry?
         /// How many batches name the key.
         var batches = 0
     }
 
-    /// What is to be sent, the oldest first, of which the first may have been sent.
-    private(set) var batches: [Batch] = []
+    /// What is to be sent, the oldest first.
+    ///
+    /// The first may have been sent.
+    private var batches: [Batch] = []
     /// The bytes that the batches keep in memory.
     private(set) var size = 0
-    /// What becomes of each key, by layer: however many batches wait, a key is found at once.
+    /// The newest change of each key, by layer: a key is found at once, however many batches wait.
     private var newest = [[KeyName: Newest]](repeating: [:], count: LayerName.allCases.count)
 
-    /// The change of a key; nil where none waits.
+    var isEmpty: Bool { batches.isEmpty }
+    var first: Batch? { batches.first }
+    /// Whether there is a batch to be sent, and none in flight.
+    var hasNextToSend: Bool { batches.first?.isInFlight == false }
+    /// All keys that are changed.
+    var keys: Set<KeyName> { Set(batches.flatMap(\.changes.keys)) }
+
+    /// The change of a key; nil if none waits.
     func change(of name: KeyName, in layer: LayerName) -> Entry?? {
         newest[layer.index][name].map(\.entry)
     }
 
-    /// The keys of a layer that are changed, with what becomes of them.
+    /// The keys of a layer that are changed, with their new values.
     func changes(in layer: LayerName) -> some Sequence<(name: KeyName, entry: Entry?)> {
         newest[layer.index].lazy.map { ($0.key, $0.value.entry) }
     }
 
+    // MARK: Adding
+
     /// Takes a change of one key, to be sent with others that wait.
     mutating func add(_ entry: Entry?, forKey name: KeyName, in layer: LayerName) {
-        guard let last = batches.last, last.takes(changeOf: layer) else {
+        guard let last = batches.indices.last, batches[last].takes(changeOf: layer) else {
             return append(Batch(layer, [name: entry], isTransaction: false))
         }
-        size -= last.size
-        let isNew = last.changes[name] == nil
-        last.add(entry, forKey: name)
-        size += last.size
+        size -= batches[last].size
+        let isNew = batches[last].changes[name] == nil
+        batches[last].add(entry, forKey: name)
+        size += batches[last].size
         newest[layer.index][name, default: Newest()].entry = entry
         if isNew { newest[layer.index][name]?.batches += 1 }
     }
@@ -52,7 +61,35 @@ struct Outbox {
         }
     }
 
-    mutating func removeFirst() -> Batch {
+    /// Has a closure called with the outcome of the last batch.
+    ///
+    /// - Returns: False if there is no batch.
+    mutating func whenLastIsDone(_ body: @escaping @Sendable (Batch.Outcome) -> Void) -> Bool {
+        guard let last = batches.indices.last else { return false }
+        batches[last].whenDone(body)
+        return true
+    }
+
+    // MARK: Sending
+
+    /// Marks the first batch as sent and gives it; nil if there is none, or if one is in flight.
+    mutating func takeNextToSend() -> Batch? {
+        guard hasNextToSend else { return nil }
+        batches[0].send()
+        return batches[0]
+    }
+
+    /// Whether a batch that was sent still waits for its answer.
+    func awaitsAnswer(to batch: Batch) -> Bool {
+        batches.first.map { $0.isInFlight && $0.token == batch.token } ?? false
+    }
+
+    /// Has the first batch sent once more: its answer was lost, or it did not arrive.
+    mutating func sendFirstAgain() {
+        if !batches.isEmpty { batches[0].isInFlight = false }
+    }
+
+    mutating func removeFirst() {
         let batch = batches.removeFirst()
         size -= batch.size
         for name in batch.changes.keys {
@@ -60,12 +97,12 @@ struct Outbox {
             change.batches -= 1
             newest[batch.layer.index][name] = change.batches > 0 ? change : nil
         }
-        return batch
     }
 
-    /// Puts two halves in the place of the first batch.
+    /// Replaces the first batch by two halves.
     mutating func splitFirst() {
-        let parts = removeFirst().split()
+        guard let parts = batches.first?.split() else { return }
+        removeFirst()
         batches.insert(contentsOf: parts, at: 0)
         for part in parts {
             size += part.size
@@ -78,34 +115,35 @@ struct Outbox {
 }
 
 /// Changes of one layer of a domain that are sent as one, all or nothing.
-///
-/// Used under the lock of the service (`@unchecked Sendable`).
-final class Batch: @unchecked Sendable {
-    /// What a batch is to become at the end.
+struct Batch: Sendable {
+    /// What came of a batch: the generation of the change, or why it was refused.
     typealias Outcome = Result<UInt64, any Error>
 
     let layer: LayerName
-    /// The keys that get a value, and those that are removed.
+    /// The keys with their new values; nil for a key that is removed.
     private(set) var changes: [KeyName: Entry?]
-    /// The generation that a key must still have; 0 where it must be absent.
+    /// The generation that a key must still have; 0 if it must be absent.
     let expected: [KeyName: UInt64]
     /// Whether its changes belong together.
     ///
     /// Others are sent together, and refused one by one.
     let isTransaction: Bool
-    /// Whether the one who made it waits for its outcome, and is told of it in this way only.
+    /// Whether the caller waits for the outcome.
+    ///
+    /// Then nobody else is told.
     var isAwaited = false
-    /// The name by which the service knows the batch again when it is sent a second time.
-    let token: String
+    /// The name by which the service recognises the batch when it is sent a second time.
+    let token = Token.next()
     /// The bytes that it keeps in memory.
-    private(set) var size = 0
+    private(set) var size: Int
     /// Whether it has been sent, and was not answered yet.
-    var isOnItsWay = false
-    /// Whether it was ever sent: then its token stands for what it has, and it takes nothing more.
-    private(set) var isSent = false
-    private var waiting: [(Outcome) -> Void] = []
+    fileprivate(set) var isInFlight = false
+    /// Whether it was ever sent: then its token stands for its changes, and it takes no more.
+    private var isSent = false
+    /// What to call with the outcome.
+    private(set) var waiters: [@Sendable (Outcome) -> Void] = []
 
-    /// More changes than these are sent as another batch: what is merged is to be answered soon.
+    /// A batch that has more than this takes no more changes, so that its answer comes soon.
     private static let largestMerge = (size: 1 << 20, changes: 4096)
 
     init(
@@ -116,52 +154,45 @@ final class Batch: @unchecked Sendable {
         self.changes = changes
         self.expected = expected
         self.isTransaction = isTransaction
-        token = Token.next()
         size = changes.reduce(0) { $0 + Self.size(of: $1.value, $1.key) }
     }
 
     /// Whether a change can be sent along with those that are here.
-    func takes(changeOf layer: LayerName) -> Bool {
+    fileprivate func takes(changeOf layer: LayerName) -> Bool {
         !isSent && !isTransaction && self.layer == layer && size < Self.largestMerge.size
             && changes.count < Self.largestMerge.changes
     }
 
-    /// Notes that it is sent.
-    func send() {
+    /// Marks it as sent.
+    fileprivate mutating func send() {
         isSent = true
-        isOnItsWay = true
+        isInFlight = true
     }
 
     /// Takes one more change, which replaces an earlier one of its key.
-    func add(_ entry: Entry?, forKey name: KeyName) {
+    fileprivate mutating func add(_ entry: Entry?, forKey name: KeyName) {
         if let old = changes.updateValue(entry, forKey: name) { size -= Self.size(of: old, name) }
         size += Self.size(of: entry, name)
     }
 
-    /// Whether a refusal may be that of one of several changes that have nothing to do with each other.
+    /// Whether a refusal may be that of one of several changes that are independent of each other.
     var isMerged: Bool { !isTransaction && changes.count > 1 }
 
-    /// The same changes in two parts, for one of them was refused, and others perhaps were not.
+    /// The same changes in two parts: one of them was refused, and others perhaps were not.
     ///
-    /// Those who wait for the whole wait for the last part.
-    func split() -> [Batch] {
+    /// Waiters for the whole wait for the last part.
+    fileprivate func split() -> [Batch] {
         let names = changes.keys.sorted()
-        let parts = [names.prefix(names.count / 2), names.dropFirst(names.count / 2)].map { names in
+        var parts = [names.prefix(names.count / 2), names.dropFirst(names.count / 2)].map { names in
             Batch(layer, changes.filter { names.contains($0.key) }, isTransaction: false)
         }
-        parts[1].waiting = takeWaiting()
+        parts[1].waiters = waiters
         return parts
     }
 
-    /// Has a closure called with what becomes of the batch.
-    func whenDone(_ body: @escaping (Outcome) -> Void) {
-        waiting.append(body)
-    }
-
-    /// Those who wait for what becomes of it, once.
-    func takeWaiting() -> [(Outcome) -> Void] {
-        defer { waiting = [] }
-        return waiting
+    /// Has a closure called with the outcome.
+    mutating func whenDone(_ body: @escaping @Sendable (Outcome) -> Void) {
+        waiters.append(body)
     }
 
     static func size(of entry: Entry?, _ name: KeyName) -> Int {
@@ -170,7 +201,7 @@ final class Batch: @unchecked Sendable {
 }
 
 /// Names that no other batch has, of this process or another.
-enum Token {
+private enum Token {
     private static let process: String = {
         var generator = SystemRandomNumberGenerator()
         return String(generator.next(), radix: 36) + String(generator.next(), radix: 36)

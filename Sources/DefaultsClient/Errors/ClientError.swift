@@ -1,9 +1,10 @@
-import DBus
-import DefaultsProtocol
+package import DBus
+package import DefaultsProtocol
 import DefaultsTerms
 
-/// What keeps an application from getting what it asked for: something here, or a refusal of the
-/// service.
+/// Why the library or the service could not do what an application asked for.
+///
+/// Most calls of this module throw it. ``message`` is a sentence for people, and ``code`` is for programs:
 ///
 /// ```swift
 /// do {
@@ -13,7 +14,7 @@ import DefaultsTerms
 /// }
 /// ```
 public struct ClientError: Error, Hashable, CustomStringConvertible {
-    /// Which one.
+    /// What kind of error it is.
     public struct Code: Hashable, Sendable {
         private let name: String
 
@@ -21,47 +22,65 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
             self.name = name
         }
 
-        /// There is no bus, or no service on it, or it has not answered in time.
+        /// There is no bus, or there is no service on it, or the service did not answer in time.
         public static let unreachable = Code("unreachable")
         /// The process was forked, and has no connection of its own.
         public static let forked = Code("forked")
-        /// The layer cannot be written by applications.
+        /// Applications cannot write to the layer.
         public static let notWritable = Code("notWritable")
         /// The administrator has locked the key.
         public static let locked = Code("locked")
-        /// Another process has changed what was expected to be as it was.
+        /// Another process has changed a value that had to be unchanged.
         public static let conflict = Code("conflict")
-        /// More changes wait to be sent than are kept in memory.
+        /// Too many changes wait to be sent.
         public static let tooManyChanges = Code("tooManyChanges")
-        /// What was to be read is not there.
+        /// There is no such value or key.
         public static let notFound = Code("notFound")
-        /// The domain or the key is not spelled as names are.
+        /// The name of the domain or of the key is invalid.
         public static let invalidName = Code("invalidName")
-        /// A value, or what is read at once, is larger than the service takes or gives.
+        /// A value, a reply or a call is larger than the service allows.
         public static let tooLarge = Code("tooLarge")
-        /// The change is made, and the disk has not taken it yet: other programs see it, and the
-        /// service tries again.
+        /// The change was made but is not on disk yet.
+        ///
+        /// Other programs see it, and the service retries.
         public static let notDurable = Code("notDurable")
-        /// The disk or the runtime directory refuses, and nothing was changed.
+        /// The disk or the runtime directory failed, and nothing was changed.
         public static let storageFailed = Code("storageFailed")
-        /// The service refuses, for the reason that the message tells.
+        /// The service refused for another reason, which the message states.
         public static let refused = Code("refused")
-        /// A value is none of its key.
+        /// A value is not of the type of its key.
         public static let undecodable = Code("undecodable")
-        /// The database is of a later version of the application.
+        /// A later version of the application has migrated the domain.
         public static let newerVersion = Code("newerVersion")
     }
 
-    /// Which one.
-    public let code: Code
-    /// A sentence for people: what, which, why, and what to do.
-    ///
-    /// It never holds a value.
-    public let message: String
+    /// The error that it was made of.
+    package enum Cause: Hashable, Sendable {
+        /// A refusal of the service.
+        case refusal(DefaultsError)
+        /// An error of the bus.
+        case bus(DBusError)
 
-    init(_ code: Code, _ message: String) {
+        fileprivate var error: any Error {
+            switch self {
+            case .refusal(let error): error
+            case .bus(let error): error
+            }
+        }
+    }
+
+    /// What kind of error it is.
+    public let code: Code
+    /// A sentence for people: what failed, why, and what to do.
+    ///
+    /// It never contains a value.
+    public let message: String
+    package let cause: Cause?
+
+    init(_ code: Code, _ message: String, cause: Cause? = nil) {
         self.code = code
         self.message = message
+        self.cause = cause
     }
 
     /// The sentence.
@@ -75,28 +94,27 @@ extension ClientError {
     }
 }
 
-/// Refusals of the service, as applications are told of them: in its own words.
+/// Errors of the service and of the bus, as applications get them: with the same message.
 extension ClientError {
-    /// The refusal that a call was answered with, or any other error as it is.
+    /// The refusal of a change or a read; any error that is not of the service stays as it is.
     static func telling(_ error: any Error) -> any Error {
         switch error {
         case let refusal as DefaultsError: ClientError(refusal)
-        case let error as DBusError: ClientError(.refused, error.message)
+        case let error as DBusError: ClientError(.refused, error.message, cause: .bus(error))
         default: error
         }
     }
 
-    /// The error of a call of ``RemoteDefaults``.
-    public init(_ error: any Error) {
+    /// The error of a call as ``RemoteDefaults`` throws it; any error that is not of the bus stays as it is.
+    static func ofCall(_ error: any Error) -> any Error {
         switch error {
-        case let error as ClientError: self = error
-        case let refusal as DefaultsError: self.init(refusal)
-        case let error as DBusError: self.init(.unreachable, error.message)
-        default: self.init(.refused, "\(error)")
+        case let refusal as DefaultsError: ClientError(refusal)
+        case let error as DBusError: ClientError(.unreachable, error.message, cause: .bus(error))
+        default: error
         }
     }
 
-    init(_ refusal: DefaultsError) {
+    private init(_ refusal: DefaultsError) {
         let code: Code =
             switch refusal.code {
             case .notFound: .notFound
@@ -108,7 +126,7 @@ extension ClientError {
             case .notDurable: .notDurable
             default: .refused
             }
-        self.init(code, refusal.message)
+        self.init(code, refusal.message, cause: .refusal(refusal))
     }
 }
 
@@ -226,4 +244,9 @@ extension ClientError {
             "The defaults of \(domain) have version \(version), and this program knows \(known) at "
                 + "most. Use a later version of it.")
     }
+}
+
+extension Error {
+    /// The error of the service or of the bus that a ``ClientError`` was made of; any other error itself.
+    package var ofContract: any Error { (self as? ClientError)?.cause?.error ?? self }
 }

@@ -162,35 +162,18 @@ extension DefaultsKey {
     }
 }
 
-/// The name of a key, which is another key where any of its bytes is another.
+/// A decoded value without its type.
 ///
-/// Strings count as equal that Unicode holds for equivalent; the service compares bytes, and so does
-/// whatever is kept by keys here.
-struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
-    let string: String
+/// It never changes, and is kept only where the value may be given to all threads.
+@usableFromInline
+class AnyDecoded: @unchecked Sendable {}
 
-    init(_ string: String) {
-        self.string = string
+/// A decoded value.
+@usableFromInline
+final class Decoded<Value>: AnyDecoded, @unchecked Sendable {
+    @usableFromInline let value: Value
+
+    init(_ value: Value) {
+        self.value = value
     }
-
-    static func == (one: KeyName, other: KeyName) -> Bool {
-        let isEqual = one.utf8.withContiguousStorageIfAvailable { bytes in
-            other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
-        }
-        return (isEqual ?? nil) ?? one.utf8.elementsEqual(other.utf8)
-    }
-
-    static func < (one: KeyName, other: KeyName) -> Bool {
-        one.string.utf8.lexicographicallyPrecedes(other.string.utf8)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        let isHashed: Void? = string.utf8.withContiguousStorageIfAvailable { bytes in
-            hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
-        }
-        if isHashed == nil { for byte in string.utf8 { hasher.combine(byte) } }
-    }
-
-    var utf8: String.UTF8View { string.utf8 }
-    var description: String { string }
 }

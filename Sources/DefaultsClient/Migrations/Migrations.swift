@@ -168,14 +168,19 @@ extension Store {
         try await flush(within: .seconds(30))
         service.makeCurrent(copies)
         try checkReachable()
-        return lock.reading { own.generation }
+        return lock.read { $0[own.state].generation }
     }
 
     /// Throws where the domain was never read: what it has is not known.
     ///
     /// Where what was read is older than it should be, that is a conflict later on.
     private func checkReachable() throws {
-        let (state, isKnown) = lock.reading { (service.state, own.isLoaded || own.isCurrent) }
+        let (state, isKnown) = lock.read { access in
+            (
+                service.state(access),
+                access[own.state].isLoaded || access[own.state].isCurrent
+            )
+        }
         if case .unreachable(let reason) = state { throw ClientError.unreachable(reason) }
         guard isKnown else { throw ClientError.unreachable("It has not answered yet.") }
     }

@@ -54,14 +54,14 @@ extension BusService {
         completion: @escaping @Sendable (Result<C.Reply, any Error>) -> Void
     ) {
         let attachment = attachment
-        let end = end ?? .now + lock.reading { waitBound }
+        let end = end ?? .now + waitBound
         call(method, arguments, timeout: timeout) { [weak self] outcome in
             guard let self else { return completion(outcome) }
             guard case .failure(let error) = outcome, !Self.isRefusal(error) else {
                 noteAlive()
                 return completion(outcome)
             }
-            guard !lock.reading({ isUnreachable }), ContinuousClock.now < end else {
+            guard !isUnreachable, ContinuousClock.now < end else {
                 lost(error, attachment)
                 return completion(outcome)
             }
@@ -79,7 +79,7 @@ extension BusService {
     /// Notes that there is an answer, where there was none for a while.
     private func noteAlive() {
         noteAnswer()
-        if lock.reading({ isUnreachable }) { enterAnswering() }
+        if isUnreachable { enterAnswering() }
     }
 
     /// Nil where what was to be read is not there.
@@ -120,7 +120,7 @@ extension BusService {
         guard let loop, !loop.isCurrent else {
             throw ClientError.unreachable("This thread is the one that would have to answer.")
         }
-        if case .unreachable(let reason) = lock.reading({ state }) {
+        if case .unreachable(let reason) = state {
             throw ClientError.unreachable(reason)
         }
         let answered = DispatchSemaphore(value: 0)
@@ -133,7 +133,7 @@ extension BusService {
         }
         guard wait(for: answered), let outcome = answer.outcome else {
             noteSilence()
-            throw ClientError.noAnswer(after: lock.reading { waitBound })
+            throw ClientError.noAnswer(after: waitBound)
         }
         do {
             return try outcome.get()

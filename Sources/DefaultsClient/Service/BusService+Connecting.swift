@@ -42,7 +42,9 @@ extension BusService {
         if privateDaemon == nil { noteAnswer() }
         detach()
         if privateReason == nil { enter(.connecting) }
-        lock.reading { unfollowed = Array(table.copies.values) }
+        lock.change { access in
+            access[shared].unfollowed = Array(access[shared].table.copies.values)
+        }
         followNewDomains()
         sendQueued()
     }
@@ -92,7 +94,7 @@ extension BusService {
         privateReason = nil
         guard found !== connection else {
             noteAnswer()
-            if lock.reading({ isUnreachable }) { enter(.connecting) }
+            if isUnreachable { enter(.connecting) }
             return askAgain()
         }
         do {
@@ -153,7 +155,7 @@ extension BusService {
         self.owner = try? BusName(owner)
         detach()
         noteAnswer()
-        if case .unreachable = lock.reading({ state }) { enter(.connecting) }
+        if isUnreachable { enter(.connecting) }
         askAgain()
     }
 
@@ -162,7 +164,9 @@ extension BusService {
         forgetCalls()
         isConfined = false
         mapped = nil
-        lock.withLock { for copy in table.copies.values { copy.detach() } }
+        lock.change { access in
+            for copy in access[shared].table.copies.values { access[copy.state].detach() }
+        }
     }
 
     /// Ignores the answers to the calls in flight.
@@ -171,15 +175,17 @@ extension BusService {
     func forgetCalls() {
         attachment += 1
         sent = 0
-        lock.reading { for copy in table.copies.values { copy.forgetCalls() } }
+        lock.change { access in
+            for copy in access[shared].table.copies.values { access[copy.state].forgetCalls() }
+        }
     }
 
     /// Begins to follow the domains that were added since the last time.
     func followNewDomains() {
         guard let connection else { return }
-        let copies = lock.reading {
-            defer { unfollowed = [] }
-            return unfollowed
+        let copies = lock.change { access in
+            defer { access[shared].unfollowed = [] }
+            return access[shared].unfollowed
         }
         guard !copies.isEmpty else { return }
         for copy in copies where rules <= Self.mostRules {
@@ -200,9 +206,9 @@ extension BusService {
         guard owner == nil || signal.sender == owner else { return false }
         progress.add(1, ordering: .relaxed)
         guard let (domain, layer) = ChangedSignal.place(of: signal) else { return false }
-        return lock.reading {
-            guard let copy = table.copies[domain] else { return false }
-            return !copy.noteUnread(layer: layer)
+        return lock.change { access in
+            guard let copy = access[shared].table.copies[domain] else { return false }
+            return !copy.noteUnread(layer: layer, access)
         }
     }
 
@@ -210,10 +216,10 @@ extension BusService {
         guard let change = try? ChangedSignal(signal),
             change.origin != connection?.uniqueName?.string
         else { return }
-        let copy = lock.reading { () -> DomainCopy? in
-            guard let copy = table.copies[change.domain] else { return nil }
-            copy.noteForeignChange(change)
-            return copy.isObserved ? copy : nil
+        let copy = lock.change { access -> DomainCopy? in
+            guard let copy = access[shared].table.copies[change.domain] else { return nil }
+            access[copy.state].noteForeignChange(change)
+            return copy.isObserved(access.read) ? copy : nil
         }
         if let copy { refresh([copy]) }
     }

@@ -147,15 +147,14 @@ extension BusService {
         guard !Fork.isChild, let loop, !loop.isCurrent else { return }
         let end = DispatchTime.now() + exitBound
         let news = DispatchSemaphore(value: 0)
-        lock.withLock {
-            let unsent = table.copies.values.compactMap(\.outbox.batches.last)
-            for batch in unsent { batch.whenDone { _ in news.signal() } }
-            whenUnreachable = { news.signal() }
+        let wasUnreachable = lock.change { access in
+            for copy in access[shared].table.copies.values {
+                _ = access[copy.state].outbox.whenLastIsDone { _ in news.signal() }
+            }
+            access[shared].whenUnreachable = { news.signal() }
+            return access[shared].isUnreachable
         }
-        let wasUnreachable = lock.reading { isUnreachable }
-        while lock.reading({ hasUnsent && (wasUnreachable || !isUnreachable) }),
-            news.wait(timeout: end) == .success
-        {}
+        while hasUnsent, wasUnreachable || !isUnreachable, news.wait(timeout: end) == .success {}
         let isLetGo = DispatchSemaphore(value: 0)
         onLoop { service in
             service.letGo()
@@ -165,12 +164,16 @@ extension BusService {
         tellLosses()
     }
 
-    /// Whether changes wait for an answer; under the lock.
-    private var hasUnsent: Bool { table.copies.values.contains { !$0.outbox.batches.isEmpty } }
+    /// Whether changes wait for an answer.
+    private var hasUnsent: Bool {
+        lock.read { access in
+            access[shared].table.copies.values.contains { !access[$0.state].outbox.isEmpty }
+        }
+    }
 
     /// A second; longer if this process may have to wait for its turn at the database.
     private var exitBound: DispatchTimeInterval {
-        switch lock.reading({ state }) {
+        switch state {
         case .privateDaemon, .connecting: .seconds(6)
         case .unreachable, .current, .following, .inMemory: .seconds(1)
         }
@@ -178,17 +181,14 @@ extension BusService {
 
     /// Prints which changes are lost with the end of this process.
     private func tellLosses() {
-        let unsent = lock.reading { table.copies.mapValues(\.unsentKeys) }
+        let unsent = lock.read { access in
+            access[shared].table.copies.mapValues { access[$0.state].outbox.keys.count }
+        }
         var reason = "no answer came in time."
-        if case .unreachable(let cause) = lock.reading({ state }) { reason = cause }
+        if case .unreachable(let cause) = state { reason = cause }
         for (domain, count) in unsent.sorted(by: { $0.key < $1.key }) where count > 0 {
             let keys = count == 1 ? "The change of a key" : "Changes of \(count) keys"
             StandardError.say("\(keys) of \(domain) may be lost: \(reason)")
         }
     }
-}
-
-extension DomainCopy {
-    /// How many keys have changes that the service has not acknowledged.
-    fileprivate var unsentKeys: Int { Set(outbox.batches.flatMap(\.changes.keys)).count }
 }

@@ -14,10 +14,10 @@ extension BusService {
         // On the loop's thread nobody else would read the answer.
         guard let loop, !loop.isCurrent else { return }
         let answered = DispatchSemaphore(value: 0)
-        let asked = lock.withLock {
-            guard mayAnswer(copies) else { return [] as [DomainCopy] }
-            let stale = copies.filter { !$0.isCurrent }
-            for copy in stale { copy.questions.wait { answered.signal() } }
+        let asked = lock.change { access in
+            guard mayAnswer(copies, access.read) else { return [] as [DomainCopy] }
+            let stale = copies.filter { !access[$0.state].isCurrent }
+            for copy in stale { access[copy.state].requests.wait { answered.signal() } }
             return stale
         }
         guard !asked.isEmpty else { return }
@@ -27,14 +27,13 @@ extension BusService {
 
     /// Waits for a semaphore, as long as there may be an answer.
     ///
-    /// While something comes from the bus, the answer may stand behind it: a process that was stopped
-    /// for a while has all signals of that time before it. Where the wait ends much too late, this
-    /// process was stopped meanwhile, or had no processor.
+    /// While something comes from the bus, the answer may still follow: a process that was stopped for a
+    /// while gets all signals of that time first. If the wait ends much too late, this process was stopped
+    /// meanwhile, or had no processor.
     ///
-    /// - Returns: Whether it was signalled that often.
+    /// - Returns: Whether it was signalled `count` times.
     func wait(for answered: DispatchSemaphore, count: Int = 1) -> Bool {
-        let patience = DispatchTimeInterval.seconds(
-            Int(lock.reading { waitBound }.components.seconds))
+        let patience = DispatchTimeInterval.seconds(Int(waitBound.components.seconds))
         var waits = 0
         for _ in 0..<count {
             while true {
@@ -54,20 +53,22 @@ extension BusService {
 
     /// Asks for what has changed in copies that are not current.
     func refresh(_ copies: [DomainCopy]) {
-        let stale = lock.withLock { copies.filter { !$0.endWaitsIfCurrent(lock) } }
+        let stale = lock.change { access in
+            copies.filter { !access[$0.state].endWaitsIfCurrent(access) }
+        }
         guard !stale.isEmpty else { return }
         guard connection != nil else { return connect() }
-        let (read, unread) = lock.reading {
-            (stale.filter(\.canCatchUp), stale.filter { !$0.canCatchUp })
-        }
-        for copy in read { catchUp(copy) }
-        attach(unread)
+        let known = lock.read { access in stale.map { access[$0.state].canCatchUp } }
+        for (copy, isKnown) in zip(stale, known) where isKnown { catchUp(copy) }
+        attach(zip(stale, known).filter { !$1 }.map(\.0))
     }
 
     /// Asks for whole domains.
     func attach(_ copies: [DomainCopy]) {
         guard connection != nil else { return }
-        var rest = lock.reading { copies.filter { $0.questions.begin() } }[...]
+        var rest = lock.change { access in
+            copies.filter { access[$0.state].requests.begin() }
+        }[...]
         while !rest.isEmpty {
             let part = Array(rest.prefix(Self.mostAttached))
             rest = rest.dropFirst(part.count)
@@ -90,10 +91,10 @@ extension BusService {
             case .success(let reply):
                 let answer = Attachment(reply)
                 let page = page(answer.page)
-                took(copies) { copy in
+                took(copies) { copy, access in
                     copy.take(
                         answer.reading(of: copy.name),
-                        counter: answer.counter(of: copy.name, on: page))
+                        counter: answer.counter(of: copy.name, on: page), access)
                 }
             case .failure(let error): refused(copies, error)
             }
@@ -109,9 +110,13 @@ extension BusService {
 
     /// Asks for what has changed in one copy since it was read.
     private func catchUp(_ copy: DomainCopy) {
-        guard lock.reading({ copy.questions.begin() }) else { return }
-        let (layers, since) = lock.reading { (copy.changedLayers, copy.generation) }
-        ask(copy, layers, since: since)
+        let (isNew, layers, since) = lock.change { access in
+            (
+                access[copy.state].requests.begin(), access[copy.state].changedLayers,
+                access[copy.state].generation
+            )
+        }
+        if isNew { ask(copy, layers, since: since) }
     }
 
     /// Asks for changes of layers, all at once, and takes the answers together.
@@ -120,7 +125,7 @@ extension BusService {
         let answers = Gathering<LayerChanges>(layers.count) { [weak self] answers in
             guard let self, attachment == self.attachment else { return }
             switch answers {
-            case .success(let changes): took([copy]) { $0.take(changes, since: since) }
+            case .success(let changes): took([copy]) { $0.take(changes, since: since, $1) }
             case .failure(let error): refused([copy], error)
             }
         }
@@ -131,33 +136,37 @@ extension BusService {
         }
     }
 
-    /// Has copies take what was answered, and asks again for those that are not current by it.
-    private func took(_ copies: [DomainCopy], _ take: (DomainCopy) -> Bool) {
+    /// Has copies take the answer, and asks again for those that are not current with it.
+    private func took(
+        _ copies: [DomainCopy], _ take: (DomainCopy, borrowing WriteAccess) -> Bool
+    ) {
         noteAnswer()
         // Before readers go on: they may ask for the state next.
         enterAnswering()
-        let again = lock.withLock {
-            copies.filter { copy in
-                copy.endAsking(isRead: take(copy), lock)
-            }
+        let again = lock.change { access in
+            copies.filter { $0.endRequest(isRead: take($0, access), access) }
         }
         refresh(again)
     }
 
-    /// Does what is right where copies could not be read.
+    /// Handles a failure to read copies.
     private func refused(_ copies: [DomainCopy], _ error: any Error) {
-        lock.reading { for copy in copies { copy.questions.end() } }
+        lock.change { access in
+            for copy in copies { access[copy.state].requests.end() }
+        }
         guard let refusal = error as? DefaultsError else { return lost(error, attachment) }
         if refusal.code == .accessDenied && !isConfined {
             isConfined = true
             attach(copies)
         } else if copies.count > 1 {
-            // One of them is no domain, or they are too much for one answer.
+            // One of the names is invalid, or they are too much for one answer.
             for copy in copies { attach([copy]) }
         } else {
             noteAnswer()
             enterAnswering()
-            lock.withLock { for copy in copies { copy.refuseReading(lock) } }
+            lock.change { access in
+                for copy in copies { access[copy.state].refuseReading(access) }
+            }
         }
     }
 

@@ -14,17 +14,16 @@ extension BusService {
     /// Sends the next batch of a copy, unless one is on its way, as soon as there is room for it.
     func sendNext(of copy: DomainCopy) {
         guard connection != nil else { return connectIfReleased() }
-        guard !copy.isQueued else { return }
-        copy.isQueued = true
-        queue.append(copy)
+        if queuedDomains.insert(copy.name).inserted { queue.append(copy) }
         sendQueued()
     }
 
     /// Sends what there is room for.
     func sendQueued() {
         while connection != nil, !mustGiveWay, sent < Self.mostSent, let copy = queue.popFirst() {
-            copy.isQueued = false
-            if let batch = lock.reading({ copy.takeNextToSend() }) { send(batch, of: copy) }
+            queuedDomains.remove(copy.name)
+            let batch = lock.change { access in access[copy.state].outbox.takeNextToSend() }
+            if let batch { send(batch, of: copy) }
         }
         if queue.isEmpty { queue = [] }
     }
@@ -32,15 +31,14 @@ extension BusService {
     private func send(_ batch: Batch, of copy: DomainCopy) {
         sent += 1
         let attachment = attachment
-        let (changes, expected) = lock.reading { (batch.changes, batch.expected) }
         let arguments = Contract.Apply.Arguments(
             domain: batch.layer.spelling(of: copy.name),
-            set: changes.compactMap { name, entry in
+            set: batch.changes.compactMap { name, entry in
                 guard case .archive(let bytes) = entry?.content else { return nil }
                 return (name.string, bytes)
             },
-            removed: changes.filter { $0.value == nil }.map(\.key.string),
-            expected: expected.map { ($0.key.string, $0.value) },
+            removed: batch.changes.filter { $0.value == nil }.map(\.key.string),
+            expected: batch.expected.map { ($0.key.string, $0.value) },
             options: .init(token: batch.token))
         call(Contract.Apply.self, arguments, timeout: Self.sendingBound) { [weak self] outcome in
             guard let self else { return }
@@ -53,17 +51,13 @@ extension BusService {
     private func ended(
         _ batch: Batch, of copy: DomainCopy, _ outcome: Result<UInt64, any Error>, _ attachment: Int
     ) {
-        // Whoever answered: what it says of a batch holds, as the next daemon knows its token.
-        guard lock.reading({ copy.outbox.batches.first === batch && batch.isOnItsWay }) else {
-            return
-        }
+        // An answer counts whichever daemon it comes from, because the next one knows the token, too.
+        let isAwaited = lock.read { $0[copy.state].outbox.awaitsAnswer(to: batch) }
+        guard isAwaited else { return }
         switch outcome {
         case .success(let generation):
             noteAnswer()
-            lock.withLock {
-                copy.acknowledge(generation)
-                end(batch, outcome)
-            }
+            lock.change { access in copy.acknowledge(generation, access) }
             sendNext(of: copy)
         case .failure(let error) where Self.isRefusal(error):
             refused(batch, of: copy, ClientError.telling(error))
@@ -72,26 +66,19 @@ extension BusService {
             // Nobody knows whether it was carried out. It is sent again, by its token, to whoever
             // serves next; another attachment has seen to that already.
             guard attachment == self.attachment else { return }
-            lock.reading { copy.sendAgain() }
+            lock.change { access in access[copy.state].outbox.sendFirstAgain() }
             lost(error, attachment)
         }
     }
 
     private func refused(_ batch: Batch, of copy: DomainCopy, _ error: any Error) {
-        lock.withLock {
-            if batch.isMerged { return copy.outbox.splitFirst() }
-            copy.refuse()
-            end(batch, .failure(error))
-            guard !batch.isAwaited else { return }
-            let failure = DefaultsFailure(
-                action: .write, keys: batch.changes.keys.sorted(),
-                domain: batch.layer.spelling(of: copy.name), error: error)
-            copy.tell(failure, lock)
+        lock.change { access in
+            if batch.isMerged {
+                access[copy.state].outbox.splitFirst()
+            } else {
+                copy.refuse(error, access)
+            }
         }
-    }
-
-    private func end(_ batch: Batch, _ outcome: Batch.Outcome) {
-        for waiter in batch.takeWaiting() { lock.whenFree { waiter(outcome) } }
     }
 
     /// Whether an error says that a change was not made, and would not be if it were sent again.

@@ -16,10 +16,11 @@ import Synchronization
 
 /// The daemon at a bus, as one process reaches it.
 ///
-/// There is one for each bus, on a thread of its own. What the loop's thread alone uses is marked so;
-/// all else is used under the lock (`@unchecked Sendable`).
+/// There is one for each bus, on a thread of its own. Only the loop's thread uses the variables (`@unchecked
+/// Sendable`); what threads share is `shared`.
 final class BusService: Service, @unchecked Sendable {
-    let lock = Guard()
+    let lock = ServiceLock()
+    let shared = Guarded(Shared())
     let states = Broadcast<DefaultsState>()
     let bus: Address
     /// The environment of a private daemon: that of the process when it first used the library.
@@ -32,17 +33,6 @@ final class BusService: Service, @unchecked Sendable {
     /// How much has come from the bus: signals, and ends of calls.
     let progress = Atomic<UInt64>(0)
 
-    // Under the lock.
-    private(set) var table = StoreTable(holdsLarge: false)
-    private(set) var state = DefaultsState.connecting
-    /// Whether somebody has waited for an answer in vain, and none has come since.
-    private var isSilent = false
-    /// Called when the service becomes unreachable while the process exits; under the lock.
-    var whenUnreachable: () -> Void = {}
-    /// The domains whose signals the bus has not been asked for yet.
-    var unfollowed: [DomainCopy] = []
-
-    // The loop's thread alone.
     var connection: Connection?
     /// Whether the connection leads to the bus that the environment, or the application, names.
     var isOnNamedBus = false
@@ -70,8 +60,9 @@ final class BusService: Service, @unchecked Sendable {
     var losses = 0
     /// How many batches are on their way in this attachment.
     var sent = 0
-    /// The copies whose batches wait for others to be answered.
+    /// The copies whose batches wait for others to be answered, each once.
     var queue: ArraySlice<DomainCopy> = []
+    var queuedDomains: Set<String> = []
 
     /// How many domains are followed one by one.
     ///
@@ -84,7 +75,7 @@ final class BusService: Service, @unchecked Sendable {
     /// the answer.
     static let mostWaits = 15
     /// How long a thread waits for a private daemon, which may have to wait for the database.
-    private static let privatePatience = Duration.seconds(6)
+    fileprivate static let privatePatience = Duration.seconds(6)
     /// How long until a bus that is not there is tried again, at first and at last.
     private static let firstRetry = Duration.milliseconds(100)
     private static let lastRetry = Duration.seconds(30)
@@ -116,7 +107,8 @@ final class BusService: Service, @unchecked Sendable {
             loop = try EventLoop.startThread(named: "defaults")
         } catch {
             loop = nil
-            state = .unreachable("\(error)")
+            let reason = "\(error)"
+            lock.change { access in access[shared].state = .unreachable(reason) }
         }
         onLoop { $0.connect() }
     }
@@ -133,9 +125,10 @@ final class BusService: Service, @unchecked Sendable {
     }
 
     func store(of domain: String, arguments: [String]) -> Store {
-        let (store, isNew) = lock.withLock {
-            let (store, new) = table.store(of: domain, service: self, arguments: arguments)
-            unfollowed += new
+        let (store, isNew) = lock.change { access in
+            let (store, new) = access[shared].table.store(
+                of: domain, service: self, arguments: arguments, access)
+            access[shared].unfollowed += new
             return (store, !new.isEmpty)
         }
         if isNew { onLoop { $0.followNewDomains() } }
@@ -148,45 +141,74 @@ final class BusService: Service, @unchecked Sendable {
 
     /// Notes the state of the service, and lets threads go on that would wait in vain.
     func enter(_ new: DefaultsState) {
-        lock.withLock {
+        lock.change { access in
             if case .unreachable = new {
-                whenUnreachable()
-                // A thread that knows of a change that is not here yet waits on: the bus may come
-                // back in time.
-                for copy in table.copies.values where isSilent || !copy.isOutdated {
-                    copy.questions.answerAll(lock)
-                }
+                access[shared].whenUnreachable()
+                releaseWaiters(access)
             } else {
-                isSilent = false
+                access[shared].isSilent = false
             }
-            guard state != new else { return }
-            state = new
-            lock.whenFree { [states] in states.tell(new) }
+            guard access[shared].state != new else { return }
+            access[shared].state = new
+            access.whenFree { [states] in states.tell(new) }
+        }
+    }
+
+    /// Lets waiting threads go on.
+    ///
+    /// A thread that knows of a change that is not here yet waits on, unless the service is silent: the bus
+    /// may come back in time.
+    private func releaseWaiters(_ access: borrowing WriteAccess) {
+        let isSilent = access[shared].isSilent
+        for copy in access[shared].table.copies.values {
+            guard isSilent || !access[copy.state].isOutdated else { continue }
+            access[copy.state].requests.answerAll(access)
         }
     }
 
     /// Notes that a thread has waited in vain: no other thread waits until there is an answer.
     func noteSilence() {
-        lock.withLock { isSilent = true }
+        lock.change { access in access[shared].isSilent = true }
         enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
     }
 
-    /// Whether the service is known not to be reachable; under the lock.
-    var isUnreachable: Bool {
-        if case .unreachable = state { true } else { false }
-    }
+    func state(_ access: borrowing ReadAccess) -> DefaultsState { access[shared].state }
 
-    /// How long a thread waits now; under the lock.
+    /// The state of the service now.
+    var state: DefaultsState { lock.read { $0[shared].state } }
+
+    /// Whether the service is known not to be reachable.
+    var isUnreachable: Bool { lock.read { $0[shared].isUnreachable } }
+
+    /// How long a thread waits now.
     var waitBound: Duration {
         if case .privateDaemon = state { Self.privatePatience } else { Self.patience }
     }
 
-    /// Whether to wait for the service; under the lock.
+    /// Whether to wait for the service.
     ///
     /// Also if this process does not reach it, but the page shows changes: then other processes reach it.
-    func mayAnswer(_ copies: [DomainCopy]) -> Bool {
-        guard isUnreachable else { return true }
-        return !isSilent && copies.contains(where: \.isOutdated)
+    func mayAnswer(_ copies: [DomainCopy], _ access: borrowing ReadAccess) -> Bool {
+        guard access[shared].isUnreachable else { return true }
+        return !access[shared].isSilent && copies.contains { access[$0.state].isOutdated }
+    }
+}
+
+extension BusService {
+    /// What all threads use.
+    struct Shared: Sendable {
+        fileprivate(set) var table = StoreTable(holdsLarge: false)
+        fileprivate(set) var state = DefaultsState.connecting
+        /// Whether a thread has waited for an answer in vain, and none has come since.
+        fileprivate var isSilent = false
+        /// Called when the service becomes unreachable while the process exits.
+        var whenUnreachable: @Sendable () -> Void = {}
+        /// The domains whose signals the bus has not been asked for yet.
+        var unfollowed: [DomainCopy] = []
+
+        var isUnreachable: Bool {
+            if case .unreachable = state { true } else { false }
+        }
     }
 }
 
@@ -226,12 +248,13 @@ extension BusService {
 
     /// Asks for what is not current, and sends what waits to be sent.
     ///
-    /// Where the service is unreachable something is asked in any case, or its answer would be missed.
+    /// If the service is unreachable, something is asked in any case: an answer shows that it is back.
     func askAgain() {
-        let (copies, stale) = lock.reading {
-            let copies = Array(table.copies.values)
-            let stale = copies.filter { !$0.isCurrent }
-            return (copies, stale.isEmpty && isUnreachable ? Array(copies.prefix(1)) : stale)
+        let (copies, stale) = lock.read { access in
+            let copies = Array(access[shared].table.copies.values)
+            let stale = copies.filter { !access[$0.state].isCurrent }
+            guard stale.isEmpty, access[shared].isUnreachable else { return (copies, stale) }
+            return (copies, Array(copies.prefix(1)))
         }
         attach(stale)
         for copy in copies { sendNext(of: copy) }

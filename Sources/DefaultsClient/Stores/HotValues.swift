@@ -1,11 +1,10 @@
 import Synchronization
 
-/// The values that were read last, at hand without a look into any copy.
+/// The values that were read last.
 ///
-/// A store has one under a lock of its own, which is taken after the service's where both are. It says
-/// nothing that the copies do not say: whoever changes what is found empties it.
+/// A read finds them without a look into a copy. A change of the copies empties it.
 struct HotValues: ~Copyable {
-    /// What tells that a copy is current still: a counter and what it may not be above.
+    /// How to see that a copy is still current: a counter, and its greatest value.
     private struct Watch {
         let counter: Counter.Word
         let generation: UInt64
@@ -24,7 +23,7 @@ struct HotValues: ~Copyable {
     private var isEmpty = true
     private var own: Watch?
     private var global: Watch?
-    /// What keeps the counters mapped.
+    /// Keeps the counters mapped.
     private var counters: [Counter] = []
 
     /// The value of a key, if it is here and nothing has changed since.
@@ -37,17 +36,19 @@ struct HotValues: ~Copyable {
 
     /// Takes a value that was found in copies that are current.
     mutating func put(
-        _ value: AnyDecoded, for key: DefaultsKeys, own: DomainCopy, _ global: DomainCopy?
+        _ value: AnyDecoded, for key: DefaultsKeys, own: DomainCopy, _ global: DomainCopy?,
+        _ access: borrowing ReadAccess
     ) {
-        // Where there is no page, nothing would tell that it is not current any more.
-        guard let counter = own.counter else { return }
+        // Without a page nothing would show that it is not current any more.
+        guard let counter = access[own.state].counter else { return }
         counters = [counter]
         if let global {
-            guard let counter = global.counter else { return removeAll() }
+            guard let counter = access[global.state].counter else { return removeAll() }
             counters.append(counter)
-            self.global = Watch(counter: counter.word, generation: global.generation)
+            self.global = Watch(
+                counter: counter.word, generation: access[global.state].generation)
         }
-        self.own = Watch(counter: counter.word, generation: own.generation)
+        self.own = Watch(counter: counter.word, generation: access[own.state].generation)
         let place = Self.place(of: key)
         identities[place] = ObjectIdentifier(key)
         keys[place] = key
@@ -66,55 +67,9 @@ struct HotValues: ~Copyable {
         isEmpty = true
     }
 
-    /// Keys live long and lie apart, so that their addresses are as good as hashes.
+    /// Keys live long and at different addresses, so addresses serve as hashes.
     private static func place(of key: DefaultsKeys) -> Int {
         let address = UInt(bitPattern: ObjectIdentifier(key))
         return Int((address >> 4 ^ address >> 10) % UInt(count))
-    }
-}
-
-/// Has tasks do something one after the other, in the order in which they come.
-final class Turns: Sendable {
-    private struct State {
-        var isTaken = false
-        var waiting: [OneShot<Void>] = []
-    }
-
-    private let state = Mutex(State())
-
-    /// Waits for one's turn, which lasts until ``end()``.
-    ///
-    /// - Throws: `CancellationError`, where there is no turn then.
-    func begin() async throws {
-        let turn = OneShot<Void>()
-        let mustWait = state.withLock { state in
-            defer { state.isTaken = true }
-            if state.isTaken { state.waiting.append(turn) }
-            return state.isTaken
-        }
-        guard mustWait else { return }
-        do {
-            try await turn.value()
-        } catch {
-            let isWaiting = state.withLock { state in
-                let place = state.waiting.firstIndex { $0 === turn }
-                return place.map { state.waiting.remove(at: $0) } != nil
-            }
-            // It came at the same moment, and is to go on to the next.
-            if !isWaiting { end() }
-            throw error
-        }
-    }
-
-    /// Lets the next one begin.
-    func end() {
-        let next = state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.isTaken = false
-                return nil as OneShot<Void>?
-            }
-            return state.waiting.removeFirst()
-        }
-        next?.resume(.success(()))
     }
 }

@@ -33,15 +33,16 @@ extension Store {
     func change(_ key: KeyName, to entry: Entry?, in layer: DefaultsLayer) throws {
         try Fork.check()
         guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
-        let isNew = try lock.withLock {
-            if copy.isNoChange(entry, forKey: key, in: copyLayer) { return false }
-            if let entry, copy.entry(key, in: copyLayer)?.unread(replacedBy: entry) != nil {
-                try enqueue([key: entry], in: copy, copyLayer)
+        let isNew = try lock.change { access in
+            if access[copy.state].isNoChange(entry, forKey: key, in: copyLayer) { return false }
+            let present = access[copy.state].entry(key, in: copyLayer)
+            if let entry, present?.unread(replacedBy: entry) != nil {
+                try enqueue([key: entry], in: copy, copyLayer, access)
             } else {
-                try admit([key], Batch.size(of: entry, key), in: copy)
-                copy.enqueue(entry, forKey: key, in: copyLayer)
+                try admit([key], Batch.size(of: entry, key), in: copy, access.read)
+                copy.enqueue(entry, forKey: key, in: copyLayer, access)
             }
-            return copy.outbox.batches.first?.isOnItsWay == false
+            return access[copy.state].outbox.hasNextToSend
         }
         if isNew { service.send(from: copy) }
     }
@@ -49,54 +50,66 @@ extension Store {
     /// Changes several keys as one, and has it sent.
     func apply(
         _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in layer: DefaultsLayer,
-        whenDone: ((Batch.Outcome) -> Void)? = nil
+        whenDone: (@Sendable (Batch.Outcome) -> Void)? = nil
     ) throws {
         try Fork.check()
         guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
         guard !entries.isEmpty else {
-            whenDone?(.success(lock.reading { copy.generation }))
+            whenDone?(.success(lock.read { $0[copy.state].generation }))
             return
         }
-        try lock.withLock {
-            try enqueue(entries, expected: expected, in: copy, copyLayer, whenDone: whenDone)
+        try lock.change { access in
+            try enqueue(
+                entries, expected: expected, in: copy, copyLayer, access, whenDone: whenDone)
         }
         service.send(from: copy)
     }
 
-    /// Takes changes that are sent as one, and with them the values that they replace without the
-    /// application having been able to read them; under the lock.
+    /// Takes changes that are sent as one, and keeps the values that they replace and that the application
+    /// could not read.
     private func enqueue(
         _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in copy: DomainCopy,
-        _ layer: LayerName, whenDone: ((Batch.Outcome) -> Void)? = nil
+        _ layer: LayerName, _ access: borrowing WriteAccess,
+        whenDone: (@Sendable (Batch.Outcome) -> Void)? = nil
     ) throws {
-        let kept = try keptValues(replacedBy: entries, in: copy, layer)
+        let kept = try keptValues(replacedBy: entries, in: copy, layer, access.read)
         // Two values under one name are the same value.
         let all = entries.merging(kept.map { ($0.name, $0.entry) }) { own, _ in own }
-        let batch = Batch(layer, all, expected: expected, isTransaction: true)
-        try admit(all.keys.sorted(), batch.size, in: copy)
+        var batch = Batch(layer, all, expected: expected, isTransaction: true)
+        try admit(all.keys.sorted(), batch.size, in: copy, access.read)
         // The caller waits for this change and gets the error; nobody else does.
         if let whenDone {
             batch.isAwaited = true
             batch.whenDone(whenDone)
         }
-        copy.enqueue(batch)
+        copy.enqueue(batch, access)
         for kept in kept {
             let failure = DefaultsFailure(
                 action: .replace, keys: [kept.key], domain: layer.spelling(of: copy.name),
                 error: ClientError.kept(kept.key, under: kept.name))
-            lock.whenFree { self.failures.tell(failure) }
+            access.whenFree { self.failures.tell(failure) }
         }
     }
 
-    /// Refuses what is locked, and what would be too much in memory; under the lock.
-    private func admit(_ keys: [KeyName], _ size: Int, in copy: DomainCopy) throws {
+    /// Refuses what is locked, and what would be too much in memory.
+    private func admit(
+        _ keys: [KeyName], _ size: Int, in copy: DomainCopy, _ access: borrowing ReadAccess
+    ) throws {
         if let fault = copy.fault { throw fault }
-        for key in keys where copy.isLocked(key) == true || global?.isLocked(key) == true {
+        if let key = keys.first(where: { isLocked($0, in: copy, access) }) {
             throw ClientError.locked(key, in: copy.name)
         }
-        guard copy.outbox.size + size <= Self.largestBacklog else {
+        guard access[copy.state].outbox.size + size <= Self.largestBacklog else {
             throw ClientError.tooManyChanges(keys[0], in: copy.name, limit: Self.largestBacklog)
         }
+    }
+
+    /// Whether a key is known to be locked, for the domain or for all domains.
+    private func isLocked(
+        _ key: KeyName, in copy: DomainCopy, _ access: borrowing ReadAccess
+    ) -> Bool {
+        if access[copy.state].isLocked(key) == true { return true }
+        return global.map { access[$0.state].isLocked(key) == true } ?? false
     }
 
     nonisolated(nonsending) func commit(
@@ -114,7 +127,7 @@ extension Store {
         guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
         let spelling = copyLayer.spelling(of: copy.name)
         // Nothing has been tried yet, so that there is nothing to wait for.
-        if case .unreachable(let reason) = lock.reading({ service.state }) {
+        if case .unreachable(let reason) = lock.read({ service.state($0) }) {
             throw ClientError.unreachable(reason)
         }
         try await updates.begin()
@@ -164,11 +177,13 @@ extension Store {
 
     func flush(within bound: Duration) async throws {
         try Fork.check()
-        let outcomes = lock.withLock {
-            copies.compactMap(\.outbox.batches.last).map { last in
+        let outcomes = lock.change { access in
+            copies.compactMap { copy in
                 let outcome = OneShot<UInt64>()
-                last.whenDone { outcome.resume(.success((try? $0.get()) ?? 0)) }
-                return outcome
+                let isAwaited = access[copy.state].outbox.whenLastIsDone {
+                    outcome.resume(.success((try? $0.get()) ?? 0))
+                }
+                return isAwaited ? outcome : nil
             }
         }
         let start = ContinuousClock.now
@@ -182,8 +197,8 @@ extension Entry {
     /// The entry of a value; nil where its key says that there is none.
     convenience init?<Value>(_ value: Value, of key: DefaultsKey<Value>) throws {
         guard let bytes = try key.coding.bytes(of: value) else { return nil }
-        self.init(.archive(bytes))
-        writer = key.holder
-        if key.coding.isShared { decoded = Decoded(value) }
+        self.init(
+            .archive(bytes), writer: key.holder,
+            decoded: key.coding.isShared ? Decoded(value) : nil)
     }
 }

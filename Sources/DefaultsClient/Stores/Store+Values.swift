@@ -32,7 +32,7 @@ extension Store {
     /// The value of what was found; nil where nothing was.
     func value<Value>(of found: Found, as key: DefaultsKey<Value>) throws -> Value? {
         guard let entry = found.entry else { return nil }
-        if key.coding.isShared, let decoded = lock.reading({ entry.decoded }) as? Decoded<Value> {
+        if key.coding.isShared, let decoded = entry.decoded as? Decoded<Value> {
             return decoded.value
         }
         let value: Value
@@ -48,10 +48,7 @@ extension Store {
         case .argument(let word):
             value = try argument(word, of: key)
         }
-        if key.coding.isShared {
-            let decoded = Decoded(value)
-            lock.reading { entry.decoded = decoded }
-        }
+        if key.coding.isShared { entry.keep(Decoded(value)) }
         return value
     }
 
@@ -61,10 +58,10 @@ extension Store {
     ) throws -> Value {
         do {
             let value = try key.value(of: KeyedArchive(validating: bytes))
-            lock.reading { if entry.unread?.reader == key.holder { entry.unread = nil } }
+            entry.noteRead(by: key.holder)
             return value
         } catch {
-            lock.reading { entry.unread = Entry.Unread(reader: key.holder, bytes: bytes) }
+            entry.noteUnread(Entry.Unread(reader: key.holder, bytes: bytes))
             throw error
         }
     }
@@ -75,7 +72,7 @@ extension Store {
         do {
             return try service.fetch(key.id, in: spelling)
         } catch {
-            lock.reading { entry.unread = Entry.Unread(reader: key.holder, bytes: nil) }
+            entry.noteUnread(Entry.Unread(reader: key.holder, bytes: nil))
             throw error
         }
     }
@@ -89,11 +86,7 @@ extension Store {
 
     /// Tells once of each value that cannot be read.
     private func report(_ error: any Error, reading key: DefaultsKeys, _ found: Found) {
-        let isNew = lock.reading {
-            defer { found.entry?.isReported = true }
-            return found.entry?.isReported == false
-        }
-        guard isNew else { return }
+        guard found.entry?.takeReport() == true else { return }
         failures.tell(
             DefaultsFailure(
                 action: .read, keys: [key.id], domain: found.spelling ?? name, error: error))
@@ -101,10 +94,10 @@ extension Store {
 
     func isLocked(_ name: KeyName) -> Bool {
         service.makeCurrent(copies)
-        let known = lock.reading { () -> Bool? in
-            guard let own = own.isLocked(name) else { return nil }
+        let known = lock.read { access -> Bool? in
+            guard let own = access[own.state].isLocked(name) else { return nil }
             guard let global else { return own }
-            return global.isLocked(name).map { own || $0 }
+            return access[global.state].isLocked(name).map { own || $0 }
         }
         return known ?? (try? service.isLocked(name, in: own.name)) ?? false
     }
@@ -123,18 +116,19 @@ extension Store {
         let entry: Entry
     }
 
-    /// What has to be kept along with changes of a layer; under the lock.
+    /// What has to be kept along with changes of a layer.
     ///
     /// - Throws: ``ClientError`` if there is a value that was never fetched, so that nobody can keep it.
     func keptValues(
-        replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: LayerName
+        replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: LayerName,
+        _ access: borrowing ReadAccess
     ) throws -> [KeptValue] {
         var kept: [KeptValue] = []
         var names: [KeyName: Entry] = [:]
         // In the order of the names, so that the same change gives the same names.
         for key in entries.keys.sorted() {
             guard case let entry?? = entries[key],
-                let unread = copy.entry(key, in: layer)?.unread(replacedBy: entry)
+                let unread = access[copy.state].entry(key, in: layer)?.unread(replacedBy: entry)
             else { continue }
             guard let bytes = unread.bytes else { throw ClientError.notFetched(key, in: copy.name) }
             let value = Entry(.archive(bytes))
@@ -143,7 +137,7 @@ extension Store {
                 if let other = names[name] { return other.isSame(as: value) }
                 // What the change itself removes stays removed.
                 if let change = entries[name] { return change?.isSame(as: value) ?? false }
-                return copy.entry(name, in: layer)?.isSame(as: value) ?? true
+                return access[copy.state].entry(name, in: layer)?.isSame(as: value) ?? true
             }
             names[name] = value
             kept.append(KeptValue(key: key, name: name, entry: value))
@@ -154,18 +148,15 @@ extension Store {
     /// Notes that a key's value in a layer has been read after all.
     func noteRead(_ key: DefaultsKeys, in layer: DefaultsLayer) {
         guard let (copy, copyLayer) = place(of: layer) else { return }
-        lock.reading {
-            guard let entry = copy.entry(key.id, in: copyLayer) else { return }
-            if entry.unread?.reader == key.holder { entry.unread = nil }
-        }
+        let entry = lock.read { $0[copy.state].entry(key.id, in: copyLayer) }
+        entry?.noteRead(by: key.holder)
     }
 
     /// Whether a layer has a value that a new one replaces though its key could not read it.
     func hasUnread(_ name: KeyName, replacedBy entry: Entry, in layer: DefaultsLayer) -> Bool {
         guard let (copy, copyLayer) = place(of: layer) else { return false }
-        return lock.reading {
-            copy.entry(name, in: copyLayer)?.unread(replacedBy: entry) != nil
-        }
+        let present = lock.read { $0[copy.state].entry(name, in: copyLayer) }
+        return present?.unread(replacedBy: entry) != nil
     }
 
     /// The first name that can have the value.

@@ -3,94 +3,108 @@ import Synchronization
 
 /// What an application reads and writes of one domain: the search list over copies and its own layers.
 ///
-/// There is one for each domain of a service, whoever asks for it. Everything that changes is used
-/// under the service's lock (`@unchecked Sendable`).
+/// There is one for each domain of a service, shared by all of the process.
 @usableFromInline
-final class Store: @unchecked Sendable {
+final class Store: Sendable {
+    private struct State {
+        /// What was found, so that it is searched for once.
+        var found: [KeyName: Found] = [:]
+        var observers: [Observer] = []
+    }
+
     let service: any Service
     let own: DomainCopy
-    /// The domain of all applications; nil where that is the domain itself.
+    /// The domain of all applications; nil if that is the domain itself.
     let global: DomainCopy?
-    let lock: Guard
+    let lock: ServiceLock
     private let searchList: [SearchStep]
-
-    /// What was found, so that it is looked for once.
-    private var found: [KeyName: Found] = [:]
-    private var arguments: [KeyName: Entry]
-    private var observers: [Observer] = []
+    private let arguments: [KeyName: Entry]
+    private let state = Guarded(State())
     /// The turns of tasks that update values: they would be conflicts for each other.
     let updates = Turns()
-    /// What of it was read last; under a lock of its own.
+    /// The values that were read last, under a lock of its own, which is taken after the service's if both
+    /// are.
     private let hot = Mutex(HotValues())
-    /// Those who are told of what went wrong.
     let failures = Failures()
 
-    init(_ own: DomainCopy, _ global: DomainCopy?, of service: any Service, arguments: [String]) {
+    init(
+        _ own: DomainCopy, _ global: DomainCopy?, of service: any Service, arguments: [String],
+        _ access: borrowing WriteAccess
+    ) {
         self.service = service
         self.own = own
         self.global = global
         lock = service.lock
         searchList = SearchStep.searchList(of: own, global)
         self.arguments = ArgumentDomain(arguments).entries
-        own.add(self)
-        global?.add(self)
+        own.add(self, access)
+        global?.add(self, access)
     }
 
     var name: String { own.name }
 
-    /// Whether what was found holds still.
-    private var isCurrent: Bool { own.isCurrent && global?.isCurrent != false }
+    /// Whether what was found is still valid.
+    private func isCurrent(_ access: borrowing ReadAccess) -> Bool {
+        guard access[own.state].isCurrent else { return false }
+        guard let global else { return true }
+        return access[global.state].isCurrent
+    }
 
     var copies: [DomainCopy] { [own] + (global.map { [$0] } ?? []) }
 
     // MARK: Looking
 
-    /// The decoded value of a key, if it is at hand: nothing has changed since it was read last.
+    /// The decoded value of a key, if nothing has changed since it was read last.
     @usableFromInline
     func held(_ key: DefaultsKeys) -> AnyDecoded? {
         guard !Fork.isChild else { return nil }
         return hot.withLock { $0.value(of: key) } ?? warm(key)
     }
 
-    /// The decoded value of a key, if there is one, from now on among those that are read fast.
+    /// The decoded value of a key, if there is one.
+    ///
+    /// The next read of the key is fast.
     private func warm(_ key: DefaultsKeys) -> AnyDecoded? {
-        lock.reading {
-            guard isCurrent, let found = found[key.id],
+        lock.read { access in
+            guard isCurrent(access), let found = access[state].found[key.id],
                 let value = found.entry == nil ? key.fallback : found.entry?.decoded,
                 ObjectIdentifier(type(of: value)) == key.holder
             else { return nil }
-            hot.withLock { $0.put(value, for: key, own: own, global) }
+            hot.withLock { $0.put(value, for: key, own: own, global, access) }
             return value
         }
     }
 
-    /// What holds for a key, as current as the service can be reached.
+    /// The value of a key, as current as possible.
     func find(_ name: KeyName) -> Found {
-        if let found = lock.reading({ isCurrent ? look(name) : nil }) { return found }
+        let found = lock.change { access -> Found? in
+            isCurrent(access.read) ? look(name, access) : nil
+        }
+        if let found { return found }
         service.makeCurrent(copies)
-        return lock.reading { look(name) }
+        return lock.change { access in look(name, access) }
     }
 
-    /// Looks for a key; under the lock.
-    private func look(_ name: KeyName) -> Found {
-        if let found = found[name] { return found }
-        let new = search(name)
-        found[name] = new
+    /// Searches for a key, and remembers what was found.
+    private func look(_ name: KeyName, _ access: borrowing WriteAccess) -> Found {
+        if let found = access[state].found[name] { return found }
+        let new = search(name, access.read)
+        access[state].found[name] = new
         return new
     }
 
-    private func search(_ name: KeyName) -> Found {
+    private func search(_ name: KeyName, _ access: borrowing ReadAccess) -> Found {
         for step in searchList {
             switch step {
             case .copy(let copy, let layer):
-                guard let entry = copy.entry(name, in: layer) else { continue }
+                guard let entry = access[copy.state].entry(name, in: layer) else { continue }
                 return Found(
                     entry: entry, layer: layerName(of: layer, in: copy),
                     spelling: layer.spelling(of: copy.name))
             case .arguments:
                 if let entry = arguments[name] { return Found(entry: entry, layer: .arguments) }
             case .registered:
-                if let entry = own.registered[name] {
+                if let entry = access[own.state].registered[name] {
                     return Found(entry: entry, layer: .registered)
                 }
             }
@@ -114,22 +128,26 @@ final class Store: @unchecked Sendable {
         }
     }
 
-    /// What one layer has for a key.
+    private func makeCurrent() {
+        if !lock.read(isCurrent) { service.makeCurrent(copies) }
+    }
+
+    /// The value of a key in one layer.
     func find(_ name: KeyName, in layer: DefaultsLayer) -> Found {
-        if !lock.reading({ isCurrent }) { service.makeCurrent(copies) }
-        return lock.reading {
+        makeCurrent()
+        return lock.read { access -> Found in
             for step in searchList {
                 switch step {
                 case .copy(let copy, let copyLayer)
                 where layerName(of: copyLayer, in: copy) == layer:
-                    let entry = copy.entry(name, in: copyLayer)
+                    let entry = access[copy.state].entry(name, in: copyLayer)
                     return Found(
                         entry: entry, layer: entry.map { _ in layer },
                         spelling: copyLayer.spelling(of: copy.name))
                 case .arguments where layer == .arguments:
                     return Found(entry: arguments[name], layer: layer)
                 case .registered where layer == .registered:
-                    return Found(entry: own.registered[name], layer: layer)
+                    return Found(entry: access[own.state].registered[name], layer: layer)
                 default: continue
                 }
             }
@@ -137,20 +155,22 @@ final class Store: @unchecked Sendable {
         }
     }
 
-    /// The keys that a layer has, or all that any layer has.
+    /// The keys of a layer, or of all layers but the command line.
     func names(in layer: DefaultsLayer?) -> Set<KeyName> {
-        if !lock.reading({ isCurrent }) { service.makeCurrent(copies) }
-        return lock.reading {
+        makeCurrent()
+        return lock.read { access in
             searchList.reduce(into: []) { names, step in
                 switch step {
                 case .copy(let copy, let copyLayer):
                     guard layer == nil || layerName(of: copyLayer, in: copy) == layer else {
                         return
                     }
-                    names.formUnion(copy.names(in: copyLayer))
+                    names.formUnion(access[copy.state].names(in: copyLayer))
                 case .arguments: if layer == .arguments { names.formUnion(arguments.keys) }
                 case .registered:
-                    if layer == nil || layer == .registered { names.formUnion(own.registered.keys) }
+                    if layer == nil || layer == .registered {
+                        names.formUnion(access[own.state].registered.keys)
+                    }
                 }
             }
         }
@@ -158,58 +178,59 @@ final class Store: @unchecked Sendable {
 
     // MARK: Registering
 
-    /// Gives keys a value for the case that no other layer has one.
+    /// Registers values that hold if no other layer has the key.
     func register(_ entries: [KeyName: Entry?]) {
-        lock.withLock {
-            own.change(entries.keys, isOwn: true) {
-                for (name, entry) in entries { own.registered[name] = entry }
-            }
-        }
+        lock.change { access in own.register(entries, access) }
     }
 }
 
 // MARK: Observing
 
 extension Store {
-    var isObserved: Bool { !observers.isEmpty }
-
-    /// Begins to tell an observer of changes.
+    /// Begins to report changes to an observer.
     ///
-    /// Not under the lock.
-    ///
-    /// What is held then is as current as can be, or the observer would be told of older changes.
+    /// The copies become current first. Otherwise the observer would get older changes.
     func begin(_ observer: Observer) {
         guard !Fork.isChild else { return }
         service.makeCurrent(copies)
-        lock.reading { observers.append(observer) }
+        lock.change { access in access[state].observers.append(observer) }
     }
 
     func remove(_ observer: Observer) {
-        observers.removeAll { $0 === observer }
+        lock.change { access in access[state].observers.removeAll { $0 === observer } }
+    }
+}
+
+extension Store: DomainCopyUser {
+    func isObserved(_ access: borrowing ReadAccess) -> Bool {
+        !access[state].observers.isEmpty
     }
 
-    /// Looks anew for keys whose values are the same, though not where they were; under the lock.
-    func forget(_ names: some Collection<KeyName>) {
+    func forget(_ names: some Collection<KeyName>, _ access: borrowing WriteAccess) {
         hot.withLock { $0.removeAll() }
-        for name in names { found[name] = nil }
+        for name in names { access[state].found[name] = nil }
     }
 
-    /// What observers have seen of some keys, before a change of them; under the lock.
-    func held(_ names: some Collection<KeyName>) -> [KeyName: Found] {
-        guard isObserved else { return [:] }
+    func observed(
+        _ names: some Collection<KeyName>, _ access: borrowing WriteAccess
+    ) -> [KeyName: Found] {
+        let observers = access[state].observers
+        guard !observers.isEmpty else { return [:] }
         let seen = names.filter { name in observers.contains { $0.observes(name) } }
-        return Dictionary(uniqueKeysWithValues: Set(seen).map { ($0, look($0)) })
+        return Dictionary(uniqueKeysWithValues: Set(seen).map { ($0, look($0, access)) })
     }
 
-    /// Looks anew for keys that have changed, and tells the observers; under the lock.
-    func note(_ names: some Collection<KeyName>, _ before: [KeyName: Found], isOwn: Bool) {
-        forget(names)
+    func note(
+        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isOwn: Bool,
+        _ access: borrowing WriteAccess
+    ) {
+        forget(names, access)
         for (name, old) in before {
-            let new = look(name)
+            let new = look(name, access)
             guard !old.entry.isSame(as: new.entry) else { continue }
             let change = SeenChange(name: name, old: old, new: new, isOwn: isOwn)
-            for observer in observers where observer.observes(name) {
-                observer.take(change, lock)
+            for observer in access[state].observers where observer.observes(name) {
+                observer.take(change, access)
             }
         }
     }
@@ -237,14 +258,4 @@ enum SearchStep {
         return steps(prescribed) + [.arguments]
             + steps(SearchPlace.allCases.dropFirst(prescribed.count)) + [.registered]
     }
-}
-
-/// What holds for a key.
-struct Found {
-    /// The value; nil where no layer has one.
-    var entry: Entry?
-    /// The layer that has it.
-    var layer: DefaultsLayer?
-    /// The domain, with its suffix, in which the service has it.
-    var spelling: String?
 }

@@ -1,3 +1,4 @@
+import DefaultsClient
 import ArgumentParser
 import DBus
 import DefaultsProtocol
@@ -122,7 +123,7 @@ struct ChangeDocument {
         switch error {
         case let failure as ShellWords.Failure:
             return ToolError("\(failure.message).", ToolError.refused)
-        case is ToolError, is LockedKey, is Unexpected, is DefaultsError, is DBusError:
+        case is ToolError, is LockedKey, is Unexpected, is ClientError, is DBusError:
             return ToolError(error)
         default:
             let message = Defaultsctl.message(for: error)

@@ -43,7 +43,7 @@ struct ToolError: Error {
 
     /// The table from errors to exit statuses.
     init(_ error: any Error) {
-        switch error {
+        switch error.ofContract {
         case let error as ToolError: self = error
         case let error as LockedKey: self = .locked(error)
         case let error as ClientError: self.init(error.message.onOneLine, Self.noService)

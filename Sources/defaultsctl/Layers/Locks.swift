@@ -8,7 +8,7 @@ extension RemoteDefaults {
     func lock(of key: String, in domain: String) async throws -> LayerEntry? {
         do {
             return try await explain(key, in: domain).first(where: \.isLocked)
-        } catch let error as DefaultsError where error.code == .notFound {
+        } catch let error as ClientError where error.code == .notFound {
             return nil
         }
     }
@@ -34,9 +34,9 @@ extension RemoteDefaults {
         let locks: [RemoteLock]
         do {
             locks = try await self.locks(of: name)
-        } catch let error as DBusError where error.name == .unknownMethod {
+        } catch  where (error.ofContract as? DBusError)?.name == .unknownMethod {
             return []
-        } catch let error as DefaultsError where error.code == .accessDenied {
+        } catch  where (error.ofContract as? DefaultsError)?.code == .accessDenied {
             return []
         }
         let index = LockIndex(locks)

@@ -53,7 +53,7 @@ struct Watcher {
             if events.takeMissed() { isBehind = true }
             do {
                 try await take(event)
-            } catch let error as DBusError where error.name == .disconnected {
+            } catch  where (error.ofContract as? DBusError)?.name == .disconnected {
                 break
             } catch let error where error.isLossOfDaemon {
                 isBehind = true
@@ -107,11 +107,11 @@ extension Watcher {
         let (archive, generation): (KeyedArchive, UInt64)
         do {
             (archive, generation) = try await defaults.archive(forKey: key, in: domain)
-        } catch let error as DefaultsError where error.code == .notFound {
+        } catch let error as ClientError where error.code == .notFound {
             // Its removal is reported next, and is then known to be a removal.
             if held == nil { domains[domain, default: .init()].held.holdUnknown(for: key) }
             return
-        } catch let error where error is DefaultsError || error is ArchiveError {
+        } catch let error where error.ofContract is DefaultsError || error is ArchiveError {
             // A value that cannot be read must not prevent reporting it or the others.
             domains[domain, default: .init()].held.holdUnknown(for: key)
             return try tell(
@@ -258,7 +258,7 @@ extension Watcher {
 extension Error {
     /// Whether the daemon has gone, though the next one may answer.
     fileprivate var isLossOfDaemon: Bool {
-        guard let error = self as? DBusError else { return false }
+        guard let error = ofContract as? DBusError else { return false }
         return error.name != .disconnected && error.name != .invalidArguments
     }
 }

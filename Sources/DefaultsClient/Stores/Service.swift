@@ -1,32 +1,29 @@
 import DBus
 import DefaultsTerms
-import Glibc
-import Synchronization
 
-/// Who has the defaults that stores look into: the daemon at a bus, or the memory of a test.
+/// What has the defaults that stores look into: the daemon at a bus, or the memory of a test.
 ///
-/// Its copies, and all that stores and batches keep, are used under its one lock.
+/// The functions that take no access are called without the lock.
 protocol Service: AnyObject, Sendable {
-    var lock: Guard { get }
-    /// How it is with the service now; under the lock.
-    var state: DefaultsState { get }
+    /// The lock of its copies, and of all that stores and batches keep.
+    var lock: ServiceLock { get }
+    /// The state of the service now.
+    func state(_ access: borrowing ReadAccess) -> DefaultsState
     var states: Broadcast<DefaultsState> { get }
-    /// What measures the time of waits; nil where there is none.
+    /// The loop that measures the time of waits; nil if there is none.
     var loop: EventLoop? { get }
 
     /// The store of a domain, the same for all who ask.
     func store(of domain: String, arguments: [String]) -> Store
-    /// Asks for what has changed in copies, and waits for it, though not for long.
-    ///
-    /// Not under the lock.
+    /// Asks for what has changed in copies, and waits for it for a short time.
     func makeCurrent(_ copies: [DomainCopy])
-    /// Sends what a copy has to be sent. Not under the lock.
+    /// Sends the changes that wait in a copy.
     func send(from copy: DomainCopy)
-    /// Fetches a large value, nil where it is not there any more. Not under the lock.
+    /// Fetches a large value; nil if it is not there any more.
     ///
     /// - Parameter spelling: The domain with the suffix of the layer.
     func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]?
-    /// The value of a key at the service, and its generation; nil and 0 where there is none.
+    /// The value of a key at the service, and its generation; nil and 0 if there is none.
     func read(_ name: KeyName, in spelling: String) async throws -> (
         bytes: [UInt8]?, generation: UInt64
     )
@@ -59,9 +56,9 @@ public enum DefaultsState: Sendable, Hashable {
 }
 
 /// Stores by their domains, so that there is one of each.
-struct StoreTable {
+struct StoreTable: Sendable {
     private var stores: [String: Store] = [:]
-    /// Whether copies hold large values, too, for there is nobody to fetch them from.
+    /// Whether copies keep large values, too, because no service has them.
     private let holdsLarge: Bool
     private(set) var copies: [String: DomainCopy] = [:]
 
@@ -73,14 +70,15 @@ struct StoreTable {
     ///
     /// - Returns: The store, and the copies that are new.
     mutating func store(
-        of domain: String, service: any Service, arguments: [String]
+        of domain: String, service: any Service, arguments: [String],
+        _ access: borrowing WriteAccess
     ) -> (store: Store, new: [DomainCopy]) {
         if let store = stores[domain] { return (store, []) }
         var new: [DomainCopy] = []
         let own = copy(of: domain, &new)
         let global =
             domain == GlobalDomain.name ? nil : copy(of: GlobalDomain.name, &new)
-        let store = Store(own, global, of: service, arguments: arguments)
+        let store = Store(own, global, of: service, arguments: arguments, access)
         stores[domain] = store
         return (store, new)
     }
@@ -91,25 +89,5 @@ struct StoreTable {
         copies[domain] = copy
         new.append(copy)
         return copy
-    }
-}
-
-/// What a program is called, where it does not say so.
-enum ProgramIdentity {
-    /// The ID of the Flatpak, or the name of the program's file, with what no domain may have replaced.
-    static var domain: String {
-        if let id = getenv("FLATPAK_ID").map({ String(cString: $0) }), !id.isEmpty { return id }
-        let program = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? ""
-        let allowed = program.utf8.map { byte -> UInt8 in
-            let isAllowed =
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            return isAllowed ? byte : UInt8(ascii: "-")
-        }
-        return allowed.isEmpty ? "program" : String(decoding: allowed.prefix(255), as: UTF8.self)
     }
 }

@@ -1,9 +1,9 @@
 import DefaultsTerms
 
-/// A layer of the search list, by the name that the daemon gives it.
+/// A layer: one source of values for a domain.
 ///
-/// What holds for an application is what the first layer of ``searchList(of:)`` has that has the key.
-/// A name that this version does not know is kept as it is.
+/// The first layer of ``searchList(of:)`` that has a key decides its value. A layer that this version does
+/// not know keeps its name.
 public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name, such as `global-host`.
     public let rawValue: String
@@ -17,40 +17,42 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
         self.init(rawValue: place.rawValue)
     }
 
-    /// What the administrator prescribes for the domain.
+    /// Values that the administrator prescribes for the domain.
     public static let managed = DefaultsLayer(.managed)
-    /// What the administrator prescribes for all domains.
+    /// Values that the administrator prescribes for all domains.
     public static let globalManaged = DefaultsLayer(.globalManaged)
-    /// The user's own, for this machine only.
+    /// The user's own values for this machine only.
     public static let host = DefaultsLayer(.host)
-    /// The user's own.
+    /// The user's own values.
     public static let domain = DefaultsLayer(.domain)
-    /// The user's own for all domains, for this machine only.
+    /// The user's own values for all domains, for this machine only.
     public static let globalHost = DefaultsLayer(.globalHost)
-    /// The user's own for all domains.
+    /// The user's own values for all domains.
     public static let global = DefaultsLayer(.global)
-    /// What the administrator recommends, or the vendor ships.
+    /// Values that the administrator recommends, or the vendor ships.
     public static let system = DefaultsLayer(.system)
-    /// What the administrator recommends, or the vendor ships, for all domains.
+    /// Values that the administrator recommends, or the vendor ships, for all domains.
     public static let globalSystem = DefaultsLayer(.globalSystem)
 
-    /// What the program was given on its command line; only this process knows of it.
+    /// Values on the program's command line, for this process only.
     public static let arguments = DefaultsLayer(rawValue: "arguments")
-    /// What the program has registered for the case that there is nothing else; only this process
-    /// knows of it.
+    /// Values that the program has registered, for this process only.
+    ///
+    /// They are in effect if no other layer has the key.
     public static let registered = DefaultsLayer(rawValue: "registered")
 
-    /// The layers that an application's domain is looked up in, the strongest first.
+    /// The layers in which the service looks up the keys of a domain, the strongest first.
     ///
-    /// Those of all domains are NSGlobalDomain's own, so that for itself each is there once.
+    /// For NSGlobalDomain each layer is in the list once.
     public static func searchList(of domain: String) -> [DefaultsLayer] {
         SearchPlace.order(of: domain).map { DefaultsLayer($0) }
     }
 
-    /// The domain, with the suffix of its layer, in which calls such as `archive(forKey:in:)` find
-    /// what the layer has; nil for a layer that this version does not know.
+    /// The domain with the suffix of this layer, as calls such as ``RemoteDefaults/archive(forKey:in:)`` take
+    /// it.
     ///
     /// - Parameter name: The domain of the application, without a suffix.
+    /// - Returns: Nil for a layer that this version does not know, or that the service does not have.
     public func domain(of name: String) -> String? {
         SearchPlace(rawValue: rawValue).map { $0.layer.spelling(of: $0.domain(of: name)) }
     }

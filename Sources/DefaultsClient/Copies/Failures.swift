@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// Something that went wrong behind a call that does not throw.
@@ -69,53 +68,5 @@ extension DefaultsFailure {
             case .replace: "was replaced, though it could not be read"
             }
         return "\(subject) of \(domain) \(event): \(reason(of: error))"
-    }
-}
-
-/// An error whose description never contains a stored value, so that a log may contain the description.
-///
-/// If a value cannot be read or archived, the library's own errors and lines on standard error quote the
-/// description of such an error. Of any other error of your types they name only the type, because it
-/// could quote the value.
-public protocol LoggableError: Error, CustomStringConvertible {}
-
-/// Why something went wrong, without any value.
-///
-/// Errors of the application's types, and some of the standard library's, quote the value that they
-/// refuse; of these only the kind is named.
-func reason(of error: any Error) -> String {
-    switch error {
-    case let error as ClientError: error.message
-    case DecodingError.keyNotFound(let key, _): "The field '\(key.stringValue)' is missing."
-    case DecodingError.typeMismatch(let type, _), DecodingError.valueNotFound(let type, _):
-        "A value in it is not one of \(type)."
-    case is DecodingError: "A value in it is not valid."
-    case is EncodingError: "The new value cannot be archived."
-    case let error as any LoggableError:
-        error.description.hasSuffix(".") ? error.description : "\(error.description)."
-    default: "The error is one of \(type(of: error))."
-    }
-}
-
-/// Sentences for the user of a program that has nobody else to tell.
-enum StandardError {
-    /// Writes a sentence as one line, in one piece.
-    ///
-    /// A standard error that nobody reads any more does not end the program by SIGPIPE.
-    static func say(_ sentence: String) {
-        let words = sentence.split(whereSeparator: \.isNewline).joined(separator: " ")
-        let bytes = Array("defaults: \(words)\n".utf8)
-        var (brokenPipe, before) = (sigset_t(), sigset_t())
-        sigemptyset(&brokenPipe)
-        sigaddset(&brokenPipe, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
-        if write(STDERR_FILENO, bytes, bytes.count) < 0, errno == EPIPE,
-            sigismember(&before, SIGPIPE) == 0
-        {
-            // It is pending for this thread, and must not be when it is let through again.
-            var noTime = timespec()
-            sigtimedwait(&brokenPipe, nil, &noTime)
-        }
-        pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 }

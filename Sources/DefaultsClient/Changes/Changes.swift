@@ -1,0 +1,58 @@
+/// A change of what holds for a key.
+public struct ValueChange<Value> {
+    /// What held before; nil where that was a large value, which is not kept, or one of another type.
+    public let oldValue: Value?
+    /// What holds now.
+    public let newValue: Value
+    /// Whether this process made the change.
+    public let isOwn: Bool
+}
+
+extension ValueChange: Sendable where Value: Sendable {}
+extension ValueChange: Equatable where Value: Equatable {}
+
+/// A change of one of a domain's keys, whose values are had by a key with the type.
+public struct DomainChange: Sendable {
+    /// The name of the key.
+    public let key: String
+    /// Whether this process made the change.
+    public let isOwn: Bool
+    /// The layer from which the value comes now; nil where there is none.
+    public var layer: DefaultsLayer? { seen.new.layer }
+
+    fileprivate let seen: SeenChange
+    fileprivate let store: Store
+
+    init(_ seen: SeenChange, of store: Store) {
+        key = seen.name.string
+        isOwn = seen.isOwn
+        self.seen = seen
+        self.store = store
+    }
+
+    /// The change as a key has it; nil where it is another key's.
+    ///
+    /// ```swift
+    /// for await change in defaults.changes() {
+    ///     if let change = change.values(of: .playSound) { show(change.newValue) }
+    /// }
+    /// ```
+    public func values<Value>(of key: DefaultsKey<Value>) -> ValueChange<Value>? {
+        key.id == seen.name ? store.values(of: seen, as: key) : nil
+    }
+}
+
+extension Store {
+    /// The values of a change as a key has them.
+    func values<Value>(of seen: SeenChange, as key: DefaultsKey<Value>) -> ValueChange<Value> {
+        let oldValue: Value?
+        if case .large = seen.old.entry?.content {
+            oldValue = nil
+        } else {
+            let held: Value?? = try? value(of: seen.old, as: key)
+            oldValue = held.map { $0 ?? key.defaultValue }
+        }
+        return ValueChange(
+            oldValue: oldValue, newValue: value(holding: seen.new, of: key), isOwn: seen.isOwn)
+    }
+}

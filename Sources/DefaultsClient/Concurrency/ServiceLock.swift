@@ -1,0 +1,69 @@
+import Synchronization
+
+/// The lock of a service, which protects its copies and everything that stores and batches keep.
+///
+/// It is held for moments only, and never during a call of the application's code. State that it protects
+/// is in a ``Guarded``, which only an access opens. An access cannot be copied or kept, so the compiler
+/// sees to it that the lock is held.
+final class ServiceLock: Sendable {
+    private let mutex = Mutex(())
+    private let deferred = Guarded<[@Sendable () -> Void]>([])
+
+    /// Calls a closure that reads under the lock.
+    func read<Result>(_ body: (borrowing ReadAccess) throws -> Result) rethrows -> Result {
+        try mutex.withLock { _ in try body(ReadAccess()) }
+    }
+
+    /// Calls a closure that reads and changes under the lock, and then what it has deferred.
+    func change<Result>(_ body: (borrowing WriteAccess) throws -> Result) rethrows -> Result {
+        var actions: [@Sendable () -> Void] = []
+        defer { for action in actions { action() } }
+        return try mutex.withLock { _ in
+            defer { if !deferred.state.isEmpty { swap(&actions, &deferred.state) } }
+            return try body(WriteAccess(deferred))
+        }
+    }
+}
+
+/// The right to read what a lock protects: the calling thread holds the lock.
+struct ReadAccess: ~Copyable {
+    fileprivate init() {}
+
+    subscript<State>(guarded: Guarded<State>) -> State {
+        _read { yield guarded.state }
+    }
+}
+
+/// The right to read and change what a lock protects: the calling thread holds the lock.
+struct WriteAccess: ~Copyable {
+    /// The same for functions that only read.
+    let read = ReadAccess()
+    private let deferred: Guarded<[@Sendable () -> Void]>
+
+    fileprivate init(_ deferred: Guarded<[@Sendable () -> Void]>) {
+        self.deferred = deferred
+    }
+
+    subscript<State>(guarded: Guarded<State>) -> State {
+        _read { yield guarded.state }
+        nonmutating _modify { yield &guarded.state }
+    }
+
+    /// Defers a call until the lock is free, on the same thread.
+    ///
+    /// It wakes a task that waits, or calls the application.
+    func whenFree(_ action: @escaping @Sendable () -> Void) {
+        deferred.state.append(action)
+    }
+}
+
+/// State that a ``ServiceLock`` protects; the holder of the lock reads it as `access[state]`.
+///
+/// It belongs to one lock. The compiler does not know which, so nothing refers to two services.
+final class Guarded<State: Sendable>: @unchecked Sendable {
+    fileprivate var state: State
+
+    init(_ state: State) {
+        self.state = state
+    }
+}
