@@ -42,13 +42,13 @@ extension StorageError {
     }
 
     static func locksRefused(
-        _ path: String, _ fileSystem: FileSystem, _ cause: SystemError
+        _ path: String, on fileSystem: String, _ cause: SystemError
     ) -> StorageError {
         StorageError(
             .cannotOpen,
             "The database in \(path) cannot be locked: \(cause). Without a lock two daemons, of "
                 + "two machines even, could write it at once and destroy it, so it was not opened. "
-                + "Have its file system (\(fileSystem.name)) take locks, or keep the database on "
+                + "Have its file system (\(fileSystem)) take locks, or keep the database on "
                 + "another one.", cause: cause)
     }
 

@@ -153,27 +153,3 @@ package actor BackupReader {
         return part
     }
 }
-
-extension DurableWriter {
-    /// Opens a backup to be read.
-    ///
-    /// - Throws: `.cannotOpen` or `.damagedDatabase`.
-    package func open(_ backup: Backup) throws(StorageError) -> BackupReader {
-        try BackupReader(at: backup.path, on: thread)
-    }
-
-    /// Opens the file of a backup, wherever it is, such as one of another machine.
-    ///
-    /// - Throws: `.cannotOpen` or `.damagedDatabase`.
-    package func openBackup(at path: String) throws(StorageError) -> BackupReader {
-        do throws(SystemError) {
-            // Opening a pipe would wait for its writer.
-            guard try FileStatus(of: path).kind == .regular else {
-                throw SystemError(call: "open", path: path, number: EINVAL)
-            }
-        } catch {
-            throw .cannotOpen(path, SystemError(call: "open", path: path, number: error.number))
-        }
-        return try BackupReader(at: path, on: thread)
-    }
-}

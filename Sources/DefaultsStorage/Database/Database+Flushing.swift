@@ -1,4 +1,4 @@
-package import DefaultsModel
+internal import DefaultsModel
 
 extension Database {
     /// Makes the writer that this database's batches are for.
@@ -188,14 +188,4 @@ extension Database {
         return try Database(
             at: location, boot: boot, machine: machine, pageKeeper: pageKeeper, report: report)
     }
-}
-
-/// A domain that a rescue has not left as it was.
-package struct RescuedDomain: Sendable, Hashable {
-    /// The domain.
-    package let domain: Domain
-    /// The keys that have an earlier value now.
-    package internal(set) var changed: [Key] = []
-    /// The keys that are lost; more may be, whose names nothing tells.
-    package internal(set) var removed: [Key] = []
 }

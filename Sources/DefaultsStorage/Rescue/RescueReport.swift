@@ -1,7 +1,5 @@
-internal import DefaultsModel
+package import DefaultsModel
 internal import DefaultsTerms
-internal import Glibc
-internal import SQLite
 
 /// What a rescue has kept, and what it has not.
 struct RescueReport {
@@ -137,34 +135,18 @@ extension RescueReport: CustomStringConvertible {
     }
 }
 
-/// What a store keeps of the last rescue that it came from.
-///
-/// It is written with the store itself, so that there is none that was rescued without a word.
-package struct RescueRecord: Sendable, Hashable {
-    /// When it was, in seconds since 1970.
-    package let time: Int64
-    /// What was kept and what was lost, in sentences that name keys and no values.
-    package let report: String
-
-    /// - Parameter report: What was kept and what was lost, just now.
-    init(_ report: String) {
-        time = Int64(Glibc.time(nil))
-        self.report = report
+extension Notice {
+    static func rescued(_ report: RescueReport) -> Notice {
+        Notice(severity: .warning, description: report.description)
     }
+}
 
-    /// Reads the last one; nil where the store was never rescued.
-    init?(of connection: Connection) throws(SQLiteError) {
-        let select = try connection.prepare(
-            "SELECT time, report FROM rescues ORDER BY id DESC LIMIT 1")
-        guard try select.step(), let report = select.text(at: 1) else { return nil }
-        time = select.integer(at: 0)
-        self.report = report
-    }
-
-    func write(on connection: Connection) throws(SQLiteError) {
-        let insert = try connection.prepare("INSERT INTO rescues (time, report) VALUES (?1, ?2)")
-        try insert.bind(time, at: 1)
-        try insert.bind(report, at: 2)
-        try insert.run()
-    }
+/// A domain that a rescue has not left as it was.
+package struct RescuedDomain: Sendable, Hashable {
+    /// The domain.
+    package let domain: Domain
+    /// The keys that have an earlier value now.
+    package internal(set) var changed: [Key] = []
+    /// The keys that are lost; more may be, whose names nothing tells.
+    package internal(set) var removed: [Key] = []
 }

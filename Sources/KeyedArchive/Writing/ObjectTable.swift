@@ -245,35 +245,6 @@ extension ObjectTable {
     }
 }
 
-/// A class and its superclasses, as in `$classes` of a class record.
-package enum ClassChain {
-    /// The classes between a known class and NSObject.
-    ///
-    /// All other classes are treated as direct subclasses of NSObject.
-    private static let superclasses: [Text: [Text]] = [
-        "NSMutableArray": ["NSArray"],
-        "NSMutableAttributedString": ["NSAttributedString"],
-        "NSMutableCharacterSet": ["NSCharacterSet"],
-        "NSMutableData": ["NSData"],
-        "NSMutableDictionary": ["NSDictionary"],
-        "NSMutableIndexSet": ["NSIndexSet"],
-        "NSMutableOrderedSet": ["NSOrderedSet"],
-        "NSMutableSet": ["NSSet"],
-        "NSCountedSet": ["NSMutableSet", "NSSet"],
-        "NSMutableString": ["NSString"],
-        "NSMutableURLRequest": ["NSURLRequest"],
-        "NSHTTPURLResponse": ["NSURLResponse"],
-        "NSNumber": ["NSValue"],
-        "NSDecimalNumber": ["NSNumber", "NSValue"],
-    ]
-
-    package static func of(_ className: Text) -> [Text] {
-        guard className.hasPrefix("NS") else { return [className, "NSObject"] }
-        guard className != "NSObject" else { return [className] }
-        return [className] + (superclasses[className] ?? []) + ["NSObject"]
-    }
-}
-
 extension KeyedArchive {
     /// Makes an archive from the output of one of this module's writers.
     ///

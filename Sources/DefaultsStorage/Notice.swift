@@ -71,10 +71,6 @@ extension Notice {
                 + "passed over, and with them one change or more. What follows was read.")
     }
 
-    static func rescued(_ report: RescueReport) -> Notice {
-        Notice(severity: .warning, description: report.description)
-    }
-
     static func logMissing(_ path: String) -> Notice {
         Notice(
             severity: .warning,
@@ -205,11 +201,11 @@ extension Notice {
                 + "one in \(directory).")
     }
 
-    static func onNetwork(_ path: String, _ fileSystem: FileSystem) -> Notice {
+    static func onNetwork(_ path: String, _ fileSystem: String) -> Notice {
         Notice(
             severity: .information,
             description:
-                "The database in \(path) is on a network file system (\(fileSystem.name)). "
+                "The database in \(path) is on a network file system (\(fileSystem)). "
                 + "Its server has to keep the lock by which one machine at a time has the database, "
                 + "and decides when a write outlives a power cut.")
     }

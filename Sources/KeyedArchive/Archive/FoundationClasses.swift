@@ -53,3 +53,32 @@ extension KeyedArchive {
         KnownClass(named: className(of: fields), in: list)
     }
 }
+
+/// The class and its superclasses, as a class record has them in `$classes`.
+package enum ClassChain {
+    /// The classes between a known class and NSObject.
+    ///
+    /// All other classes are taken for direct subclasses of NSObject.
+    private static let superclasses: [Text: [Text]] = [
+        "NSMutableArray": ["NSArray"],
+        "NSMutableAttributedString": ["NSAttributedString"],
+        "NSMutableCharacterSet": ["NSCharacterSet"],
+        "NSMutableData": ["NSData"],
+        "NSMutableDictionary": ["NSDictionary"],
+        "NSMutableIndexSet": ["NSIndexSet"],
+        "NSMutableOrderedSet": ["NSOrderedSet"],
+        "NSMutableSet": ["NSSet"],
+        "NSCountedSet": ["NSMutableSet", "NSSet"],
+        "NSMutableString": ["NSString"],
+        "NSMutableURLRequest": ["NSURLRequest"],
+        "NSHTTPURLResponse": ["NSURLResponse"],
+        "NSNumber": ["NSValue"],
+        "NSDecimalNumber": ["NSNumber", "NSValue"],
+    ]
+
+    package static func of(_ className: Text) -> [Text] {
+        guard className.hasPrefix("NS") else { return [className, "NSObject"] }
+        guard className != "NSObject" else { return [className] }
+        return [className] + (superclasses[className] ?? []) + ["NSObject"]
+    }
+}

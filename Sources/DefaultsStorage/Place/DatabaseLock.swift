@@ -81,7 +81,7 @@ struct DatabaseLock: ~Copyable {
             do {
                 isOurs = try file.tryLock()
             } catch {
-                throw .locksRefused(directory.path, fileSystem, error)
+                throw .locksRefused(directory.path, on: fileSystem.name, error)
             }
             guard isOurs else { throw .inUse(directory.path, holder: holder(in: file)) }
             do {
