@@ -150,7 +150,7 @@ let package = Package(
             "KeyedArchiveTests",
             [
                 "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
-                "CodecProperties",
+                "CodecProperties", "TestSupport",
             ]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
         tests(
@@ -158,7 +158,7 @@ let package = Package(
             ["OpenStepPropertyList", "KeyedArchive", "PropertyList", "TestSupport"]),
         tests(
             "DefaultsFoundationTests",
-            ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),
+            ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver", "TestSupport"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "TestSupport"]),
         tests(
