@@ -157,7 +157,7 @@ let package = Package(
             "KeyedArchiveTests",
             [
                 "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
-                "CodecProperties",
+                "CodecProperties", "TestSupport",
             ]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
         tests(
@@ -165,7 +165,7 @@ let package = Package(
             ["OpenStepPropertyList", "KeyedArchive", "PropertyList", "TestSupport"]),
         tests(
             "DefaultsFoundationTests",
-            ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver"]),
+            ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver", "TestSupport"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),
         tests(

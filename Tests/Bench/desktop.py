@@ -12,30 +12,10 @@ import tempfile
 
 from gi.repository import Gio, GLib
 
-NAME, PATH = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
-FLOOR = "org.defaultsd.BenchFloor"
-BUS = "org.freedesktop.DBus"
-SERVICES = NAME, FLOOR, "ca.desrt.dconf", "org.xfce.Xfconf"
+from privatebus import BUS, BUS_OBJECT, NAME, OBJECT, PrivateBus, activation_file
 
-# The limits are those of a session bus as it is shipped.
-BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC
- "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig>
-  <type>session</type>
-  <listen>unix:dir={directory}</listen>
-  <servicedir>{directory}/services</servicedir>
-  <standard_session_servicedirs/>
-  <policy context="default">
-    <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
-  </policy>
-  <limit name="max_incoming_bytes">1000000000</limit>
-  <limit name="max_outgoing_bytes">1000000000</limit>
-  <limit name="max_message_size">1000000000</limit>
-  <limit name="max_replies_per_connection">50000</limit>
-  <limit name="max_match_rules_per_connection">50000</limit>
-</busconfig>
-"""
+FLOOR = "org.defaultsd.BenchFloor"
+SERVICES = NAME, FLOOR, "ca.desrt.dconf", "org.xfce.Xfconf"
 
 
 class Stopped(Exception):
@@ -61,40 +41,33 @@ class Desktop:
                           for place in ("managed", "recommended", "vendor"))
         self.offer(NAME, f"{tools.directory}/defaultsd --verbose {places}")
         self.offer(FLOOR, str(tools.program("floor")))
-        configuration = self.home / "bus.conf"
-        configuration.write_text(BUS_CONFIGURATION.format(directory=self.home))
-        self.daemon = subprocess.Popen(
-            ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--print-address"],
-            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        address = self.daemon.stdout.readline().strip()
-        self.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        self.daemon = PrivateBus(
+            self.home, self.environment, services=self.home / "services", peers=True).start()
+        self.environment["DBUS_SESSION_BUS_ADDRESS"] = self.daemon.address
         self.bus = Gio.DBusConnection.new_for_address_sync(
-            address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+            self.daemon.address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
             | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
 
     def offer(self, name, command):
-        services = self.home / "services"
-        services.mkdir(exist_ok=True)
-        (services / f"{name}.service").write_text(
-            f"[D-BUS Service]\nName={name}\nExec=/bin/sh -c 'exec {command} 2>>{self.log}'\n")
+        activation_file(
+            self.home / "services", f"/bin/sh -c 'exec {command} 2>>{self.log}'", name)
 
     def end(self):
         # Those that are left would end with their bus, and write to disk once more meanwhile.
         for name in SERVICES:
             self.end_service(name)
-        self.daemon.terminate()
-        self.daemon.wait()
+        self.daemon.stop()
         shutil.rmtree(self.home, ignore_errors=True)
         shutil.rmtree(self.runtime, ignore_errors=True)
 
-    def call(self, member, signature="()", *arguments, name=NAME, path=PATH):
+    def call(self, member, signature="()", *arguments, name=NAME, path=OBJECT):
         answer = self.bus.call_sync(
             name, path, name, member, GLib.Variant(signature, arguments), None,
             Gio.DBusCallFlags.NONE, -1, None)
         return answer.unpack()
 
     def ask_bus(self, member, name):
-        return self.call(member, "(s)", name, name=BUS, path="/org/freedesktop/DBus")[0]
+        return self.call(member, "(s)", name, name=BUS, path=BUS_OBJECT)[0]
 
     def pid(self, name=NAME):
         return self.ask_bus("GetConnectionUnixProcessID", name)

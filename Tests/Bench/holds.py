@@ -4,7 +4,7 @@ import subprocess
 
 from gi.repository import Gio, GLib
 
-from desktop import NAME, PATH
+from privatebus import NAME, OBJECT
 from rounds import print_table, told_time
 
 HUGE, LARGE = "org.example.Huge", "org.example.Large"
@@ -60,7 +60,7 @@ def value(dictionary):
 
 def send(desktop, method, arguments):
     desktop.bus.call_with_unix_fd_list_sync(
-        NAME, PATH, NAME, method, arguments, None, Gio.DBusCallFlags.NONE, PATIENCE, None, None)
+        NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE, PATIENCE, None, None)
 
 
 def waits(bench, desktop, call):

@@ -37,7 +37,7 @@ extension Conversation {
             for _ in 0..<(Int(words[1]) ?? 0) {
                 try await defaults.update(.number(words[0])) { $0 += 1 }
             }
-        case "flush": try await defaults.flush(within: .seconds(Int(words.first ?? "30") ?? 30))
+        case "flush": try await defaults.flush(within: .seconds(Int(words.first ?? "") ?? 3600))
         case "synchronize": try await defaults.synchronize()
         default: return nil
         }

@@ -53,7 +53,7 @@ struct FreshnessCheck {
     private func write(_ round: Int) async {
         defaults[.count] = round
         do {
-            try await defaults.flush(within: .seconds(60))
+            try await defaults.flush(within: .seconds(3600))
         } catch {
             stop("Round \(round): \(error)")
         }

@@ -15,7 +15,7 @@ struct ManyDomains {
             if line == "set" {
                 for (number, defaults) in domains.enumerated() { defaults[.count] = number }
                 do {
-                    for defaults in domains { try await defaults.flush(within: .seconds(60)) }
+                    for defaults in domains { try await defaults.flush(within: .seconds(3600)) }
                 } catch {
                     stop("\(error)")
                 }

@@ -6,7 +6,7 @@ import TestSupport
 @testable import DBus
 
 /// What waits to be written, where the other side does not take it.
-@Suite(.timeLimit(.minutes(15))) struct BacklogTests {
+@Suite struct BacklogTests {
     /// A bus that stops to read from us when few of our bytes wait in it.
     let session: PrivateSession
     let connection: Connection
@@ -87,7 +87,7 @@ import TestSupport
             await session.takeTurn()
         }
         // Each turn reads what there is to read, and the calls are few bytes.
-        for _ in 0..<1000 { await session.takeTurn() }
+        for _ in 0..<100 { await session.takeTurn() }
         let largest = MessageLimits.maximumBacklog + Self.replySize + 1000
         #expect(await connection.backlog <= largest)
         #expect(await !connection.isReading)
@@ -135,10 +135,12 @@ import TestSupport
 }
 
 extension PrivateSession {
-    /// Waits for one turn of the loop.
+    /// Waits for a turn of the loop. The pause leaves the processor to those that it waits for.
     fileprivate func takeTurn() async {
         await withCheckedContinuation { turn in
-            loop.perform { turn.resume() }
+            loop.perform { [loop] in
+                loop.schedule(after: .milliseconds(1)) { turn.resume() }
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ import TestSupport
 @testable import DBus
 
 /// Who calls: asked of the bus once, while the caller's calls wait and others are served.
-@Suite(.timeLimit(.minutes(15))) struct CallerTests {
+@Suite struct CallerTests {
     /// Serves a method that notes each call: `:1.7 1000 42`, user and process.
     private static func serve(on connection: Connection) async -> Log<String> {
         let log = Log<String>()

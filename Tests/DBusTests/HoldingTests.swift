@@ -3,7 +3,7 @@ import Testing
 @testable import DBus
 
 /// Calls while a name changes hands.
-@Suite(.timeLimit(.minutes(15))) struct HoldingTests {
+@Suite struct HoldingTests {
     /// Serves a method that notes the number that it is called with.
     private static func serve(on connection: Connection) async -> Log<UInt32> {
         let log = Log<UInt32>()

@@ -5,7 +5,7 @@ import TestSupport
 @testable import DBus
 
 /// Whatever a caller sends, the service stays on the bus, serves others, and keeps nothing of it.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct HostileMessageTests {
+@Suite(.serialized) struct HostileMessageTests {
     let session: PrivateSession
     let connection: Connection
     let other: Connection
@@ -230,7 +230,7 @@ import TestSupport
         repeat {
             _ = try await other.call(
                 connection.uniqueName, "/", "a.Service", "Take", [.string("")],
-                timeout: .seconds(60))
+                timeout: .seconds(3600))
             count += 1
         } while !ended.isOn
         return count

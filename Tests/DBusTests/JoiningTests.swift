@@ -7,7 +7,7 @@ import Testing
 @testable import DBus
 
 /// A bus that is joined while the loop goes on.
-@Suite(.timeLimit(.minutes(15))) struct JoiningTests {
+@Suite struct JoiningTests {
     let session: PrivateSession
 
     init() throws { session = try PrivateSession() }

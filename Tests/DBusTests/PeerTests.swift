@@ -7,7 +7,7 @@ import TestSupport
 @testable import DBus
 
 /// Connections without a bus, on a socket that was given.
-@Suite(.timeLimit(.minutes(15))) struct PeerTests {
+@Suite struct PeerTests {
     let loop: EventLoop
     let otherLoop: EventLoop
 

@@ -3,7 +3,7 @@ import Testing
 @testable import DBus
 
 /// Calls that their handler puts back.
-@Suite(.timeLimit(.minutes(15))) struct PostponingTests {
+@Suite struct PostponingTests {
     /// Serves a method that notes who has called it, and one that puts its calls back until `isReady`.
     private static func serve(on connection: Connection, until isReady: Switch) async -> Log<String>
     {

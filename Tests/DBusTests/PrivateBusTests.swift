@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// The bus that the other tests stand on.
-@Suite(.timeLimit(.minutes(15))) struct PrivateBusTests {
+@Suite struct PrivateBusTests {
     @Test func `The bus does not outlive tests that crash`() async throws {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]

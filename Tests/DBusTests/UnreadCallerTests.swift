@@ -5,7 +5,7 @@ import TestSupport
 @testable import DBus
 
 /// A caller that does not read its replies is bounded and cut off alone.
-@Suite(.timeLimit(.minutes(15))) struct UnreadCallerTests {
+@Suite struct UnreadCallerTests {
     static let replySize = 1 << 20
     static let unread = Value.uint32(UInt32(UnreadReplies.allowance))
 

@@ -5,7 +5,7 @@ import TestSupport
 @testable import DBus
 
 /// What the bus keeps of all that was sent, for whoever does not read it.
-@Suite(.timeLimit(.minutes(15))) struct UnreadTotalTests {
+@Suite struct UnreadTotalTests {
     private static let bounds = UnreadTotal.Bounds(high: 4 << 20, full: 8 << 20, step: 1 << 20)
     private let start = SuspendingClock().now
 

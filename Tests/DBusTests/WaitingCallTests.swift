@@ -6,7 +6,7 @@ import Testing
 @testable import DBus
 
 /// What waits is bounded, and shared out among the callers.
-@Suite(.timeLimit(.minutes(15))) struct WaitingCallTests {
+@Suite struct WaitingCallTests {
     /// Serves methods that note who calls: in no time, and after keeping the loop for two milliseconds,
     /// by a clock that stands still otherwise.
     private static func serve(on connection: Connection) async -> Log<BusName> {

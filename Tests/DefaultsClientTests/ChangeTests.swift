@@ -118,7 +118,7 @@ import Testing
         #expect(await first.next() == 9)
     }
 
-    @Test(.timeLimit(.minutes(15)))
+    @Test
     func `A consumer ends when its task is cancelled`() async {
         let consumer = Task {
             var count = 0

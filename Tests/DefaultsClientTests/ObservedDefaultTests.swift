@@ -80,7 +80,7 @@ import Testing
         #expect(gone == nil)
     }
 
-    @Test(.timeLimit(.minutes(15)))
+    @Test
     func `It can be observed as a sequence`() async {
         let loudness = ObservedDefault(.loudness, in: defaults)
         var values = Observations { loudness.value }.makeAsyncIterator()

@@ -2,6 +2,7 @@ import DefaultsFoundation
 import Foundation
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 /// A trap ends the whole run of the tests, so that nothing needs to be expected here.

@@ -10,7 +10,7 @@ struct BadServiceTests {
     @Test(arguments: ["unix:path=/nowhere/bus", "nonsense", ""])
     func `without a bus every call is an error`(_ address: String) async throws {
         let secrets = Secrets(
-            domain: "org.example.Game", on: .address(address), timeout: .seconds(600))
+            domain: "org.example.Game", on: .address(address), timeout: .seconds(3600))
         await expect(.noBus) { try await secrets.value(for: .token) }
         await expect(.noBus) { try await secrets.set("x", for: .token) }
         await expect(.noBus) { try await secrets.remove(.token) }
@@ -25,7 +25,7 @@ struct BadServiceTests {
     @Test func `without a service every call is an error`() async throws {
         let bus = try PrivateBus()
         let secrets = Secrets(
-            domain: "org.example.Game", on: .address(bus.address), timeout: .seconds(600))
+            domain: "org.example.Game", on: .address(bus.address), timeout: .seconds(3600))
         await expect(.noService) { try await secrets.value(for: .token) }
         await expect(.noService) { try await secrets.set("x", for: .token) }
         await expect(.noService) { _ = try await secrets.isLocked }

@@ -14,7 +14,7 @@ final class Keyring: Sendable {
     static let obstacle: String? = {
         // That it is there does not say that it may run: its file has a capability.
         let needed = [
-            ["gnome-keyring-daemon", "--version"], ["python3", "-c", User.loading],
+            ["gnome-keyring-daemon", "--version"], ["/usr/bin/python3", "-c", User.loading],
             ["sh", "-c", "command -v secret-tool"], ["gdbus", "help"],
         ]
         for command in needed where ProgramResult.run(command).status != 0 {

@@ -33,7 +33,8 @@ final class User: Sendable {
         else { throw CocoaError(.fileWriteUnknown) }
         self.pipe = pipe
         program = try ChildProcess(
-            ["python3", "-c", Self.script], environment: environment, input: path, output: .lines)
+            ["/usr/bin/python3", "-c", Self.script], environment: environment, input: path,
+            output: .lines)
         guard let name = program.lines?.next() else { throw CocoaError(.featureUnsupported) }
         self.name = name
     }

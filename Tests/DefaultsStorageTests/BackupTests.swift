@@ -224,7 +224,7 @@ extension Scratch {
     /// What Python's sqlite3 module gives for a query of a backup.
     func query(_ sql: String, of backup: Backup) throws -> String {
         try Scratch.output(
-            of: "python3", "-c",
+            of: "/usr/bin/python3", "-c",
             "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall())",
             backup.path, sql)
     }

@@ -14,7 +14,7 @@ import Testing
         let database = try scratch.open()
         // In another process: to close the file in this one would set SQLite's locks free.
         let header = try Scratch.output(
-            of: "python3", "-c",
+            of: "/usr/bin/python3", "-c",
             """
             import struct, sys
             with open(sys.argv[1], "rb") as file: header = file.read(100)

@@ -29,7 +29,7 @@ final class CounterPageClient {
     /// Maps the page at a path.
     init(mapping path: String) throws {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", CounterPageClient.program, path]
+        process.arguments = ["/usr/bin/python3", "-c", CounterPageClient.program, path]
         process.standardInput = input
         process.standardOutput = output
         try process.run()
@@ -58,7 +58,7 @@ final class CounterPageClient {
     /// Runs a Python program on the file `f`, open for reading and writing, and its `path`.
     static func change(_ path: String, by program: String) throws {
         let status = try Scratch.output(
-            of: "python3", "-c",
+            of: "/usr/bin/python3", "-c",
             """
             import os, struct, sys
             path = sys.argv[1]

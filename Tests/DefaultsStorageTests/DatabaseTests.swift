@@ -151,7 +151,7 @@ import Testing
         let scratch = try Scratch()
         try scratch.open().close()
         let plan = try Scratch.output(
-            of: "python3", "-c",
+            of: "/usr/bin/python3", "-c",
             """
             import sqlite3, sys
             rows = sqlite3.connect(sys.argv[1]).execute("EXPLAIN QUERY PLAN " + sys.argv[2],

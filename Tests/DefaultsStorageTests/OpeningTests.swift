@@ -52,7 +52,7 @@ import Testing
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
-            "python3", "-c",
+            "/usr/bin/python3", "-c",
             """
             import sqlite3, sys
             connection = sqlite3.connect(sys.argv[1])

@@ -201,7 +201,7 @@ import Testing
             bytes[value?.lowerBound ?? 0] ^= 1
         }
         _ = try Scratch.output(
-            of: "python3", "-c",
+            of: "/usr/bin/python3", "-c",
             """
             import sqlite3, sys
             connection = sqlite3.connect(sys.argv[1])
@@ -218,7 +218,7 @@ import Testing
     func absurd() async throws {
         let scratch = try await filled()
         _ = try Scratch.output(
-            of: "python3", "-c",
+            of: "/usr/bin/python3", "-c",
             """
             import sqlite3, sys
             connection = sqlite3.connect(sys.argv[1])

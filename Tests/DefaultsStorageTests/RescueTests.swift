@@ -164,7 +164,7 @@ import Testing
         let store = try await DamagedStore()
         let scratch = store.copy
         _ = try Scratch.output(
-            of: "python3", "-c",
+            of: "/usr/bin/python3", "-c",
             """
             import sqlite3, sys
             connection = sqlite3.connect(sys.argv[1])

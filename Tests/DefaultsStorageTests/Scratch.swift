@@ -86,7 +86,7 @@ final class Scratch {
                 print(error)
             """
         return try Scratch.output(
-            of: "python3", "-c", program, "\(location.directory)/defaults.db", sql)
+            of: "/usr/bin/python3", "-c", program, "\(location.directory)/defaults.db", sql)
     }
 
     /// Has Python's sqlite3 module change the database, which is closed in this process.
@@ -98,7 +98,7 @@ final class Scratch {
             connection.commit()
             """
         _ = try Scratch.output(
-            of: "python3", "-c", program, "\(location.directory)/defaults.db", sql)
+            of: "/usr/bin/python3", "-c", program, "\(location.directory)/defaults.db", sql)
     }
 
     /// Has the file of the lock tell that nothing but the founding of the database is on disk.

@@ -452,7 +452,7 @@ import Testing
             .trimmingCharacters(in: .newlines)
         try desktop.stopDaemon()
         desktop.run(
-            "python3", "-c",
+            "/usr/bin/python3", "-c",
             """
             import sqlite3, sys
             store = sqlite3.connect(sys.argv[1])

@@ -73,12 +73,12 @@ import Testing
         let pair = try FreshnessPair(
             rounds: 1500, reads: 40, in: desktop, environment: bus.environment)
         // Before, a process without a bus knows of nothing that it could wait for.
-        try pair.waitUntilBothAreAtIt()
+        try pair.waitForRounds(10)
         var ends = 0
         while pair.isRunning {
             try bus.restart()
             ends += 1
-            usleep(300_000)
+            try pair.waitForRounds(20)
         }
         try expectFresh(pair, checks: 60_000)
         #expect(ends > 1)

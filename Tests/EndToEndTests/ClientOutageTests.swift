@@ -39,7 +39,7 @@ import Testing
     {
         let bus = try RestartableBus(in: desktop, isRunning: false)
         let result = desktop.run(
-            ["timeout", "20", ClientProcess.program, "leave", Self.app, "Key", "5"],
+            HangGuard.command + [ClientProcess.program, "leave", Self.app, "Key", "5"],
             environment: bus.environment)
         #expect(result.status == 0, "\(result)")
     }
@@ -83,7 +83,7 @@ import Testing
         #expect(try client.ask("flush 1") == "error unreachable")
         #expect(try client.end() == 0)
         let left = desktop.run(
-            "timeout", "20", ClientProcess.program, "leave", "org.example.Left", "Key", "5")
+            HangGuard.command + [ClientProcess.program, "leave", "org.example.Left", "Key", "5"])
         #expect(left.status == 0, "\(left)")
         kill(daemon, SIGCONT)
         try other.wait(for: "3", to: "get Key")
@@ -141,7 +141,7 @@ import Testing
 
     @Test func `A forked process is told so, reads defaults, and never waits`() throws {
         try desktop.setNumber(5, forKey: "Count", in: Self.app)
-        let result = desktop.run("timeout", "60", ClientProcess.program, "fork", Self.app)
+        let result = desktop.run(HangGuard.command + [ClientProcess.program, "fork", Self.app])
         #expect(
             result.output == """
                 parent 5

@@ -38,7 +38,7 @@ extension Desktop {
     /// Runs SQL in a backup by Python's sqlite3 module, and gives the rows as it prints them.
     func query(_ sql: String, ofBackup name: String) throws -> String {
         try run(
-            "python3", "-c",
+            "/usr/bin/python3", "-c",
             "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchall())",
             "\(backupsPath)/\(name).db", sql
         ).requireOutput().trimmingCharacters(in: .newlines)

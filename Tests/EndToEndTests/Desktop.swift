@@ -27,7 +27,9 @@ final class Desktop {
     /// - Parameters:
     ///   - daemonOptions: For the command line of the daemon that the bus starts.
     ///   - busIsOpenToAll: Whether other users may connect to the bus.
+    /// - Throws: ``OutdatedPrograms`` if the programs are older than their sources.
     init(daemonOptions: String = "", busIsOpenToAll: Bool = false) throws {
+        try ShippedPrograms.requireNew()
         directory = try TemporaryDirectory()
         for folder in ["config", "runtime", "services"] {
             try FileManager.default.createDirectory(
@@ -57,14 +59,25 @@ final class Desktop {
     }
 
     /// Ends the bus, and waits for the daemon, which would otherwise restore its directories.
-    ///
-    /// One that a test has stopped is not waited for long.
     deinit {
         bus.stop()
-        let lock = open(directory.path + "/config/defaultsd/lock", O_RDONLY | O_CLOEXEC)
+        let path = directory.path + "/config/defaultsd/lock"
+        let lock = open(path, O_RDONLY | O_CLOEXEC)
         guard lock >= 0 else { return }
         defer { close(lock) }
-        for _ in 0..<1000 where flock(lock, LOCK_EX | LOCK_NB) != 0 { usleep(5000) }
+        guard flock(lock, LOCK_EX | LOCK_NB) != 0 else { return }
+        Desktop.killIfStopped(holderOf: path)
+        flock(lock, LOCK_EX)
+    }
+
+    /// Kills the daemon that has a lock if a test has stopped it, as it would never end.
+    private static func killIfStopped(holderOf lock: String) {
+        guard let words = try? String(contentsOfFile: lock, encoding: .utf8).split(separator: /\s/),
+            words.count > 1, let daemon = pid_t(words[1]),
+            let status = try? String(contentsOfFile: "/proc/\(daemon)/stat", encoding: .utf8),
+            status.split(separator: ") ").last?.first == "T"
+        else { return }
+        kill(daemon, SIGKILL)
     }
 }
 
@@ -229,9 +242,9 @@ extension Desktop {
 
 /// Asks again and again, each time by a call that takes its time, until something holds.
 ///
-/// - Throws: ``NeverCame`` after ten minutes, long after anything that is to come has come.
+/// - Throws: ``NeverCame`` after the limit of ``HangGuard``.
 func wait(until holds: () throws -> Bool) throws {
-    let deadline = ContinuousClock.now + .seconds(600)
+    let deadline = ContinuousClock.now + HangGuard.limit
     while try !holds() {
         guard ContinuousClock.now < deadline else { throw NeverCame() }
     }

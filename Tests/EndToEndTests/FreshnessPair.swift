@@ -42,13 +42,19 @@ final class FreshnessPair {
         }
     }
 
-    /// Waits until both have read and written.
-    func waitUntilBothAreAtIt() throws {
+    /// Waits until both have gone on for some rounds, or have ended.
+    func waitForRounds(_ count: Int) throws {
+        let goal = try round() + count
         try wait {
-            let number = try Data(contentsOf: URL(filePath: numberPath)).prefix(8).reversed()
-                .reduce(0) { $0 << 8 | Int($1) }
-            return number > 10
+            usleep(5_000)
+            return try round() >= goal || !isRunning
         }
+    }
+
+    /// The number that was acknowledged last.
+    private func round() throws -> Int {
+        try Data(contentsOf: URL(filePath: numberPath)).prefix(8).reversed()
+            .reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// Whether both go on.

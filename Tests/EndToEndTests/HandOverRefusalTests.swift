@@ -92,7 +92,8 @@ import Testing
             """, desktop.databasePath
         ).requireOutput()
         // Else the tests would wait for it, if it came to serve.
-        let second = desktop.run("timeout", "60", Desktop.programs + "/defaultsd", "--replace")
+        let second = desktop.run(
+            HangGuard.command + [Desktop.programs + "/defaultsd", "--replace"])
         #expect(second.status == 65)
         #expect(second.error.contains("has version 99 of the schema"))
         #expect(first.isRunning)

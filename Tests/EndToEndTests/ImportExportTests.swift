@@ -346,7 +346,7 @@ import Testing
     ) throws {
         let (file, copy) = (path("lists"), path("copy"))
         let made = desktop.run([
-            "python3", "-c",
+            "/usr/bin/python3", "-c",
             Self.lists
                 + "\nplistlib.dump({f'k{n}': dictionary() for n in range(200)}, open(sys.argv[1], 'wb'))",
             file,
@@ -355,7 +355,7 @@ import Testing
         #expect(desktop.tool("import", "org.example.L", file).error == "")
         #expect(desktop.tool("export", "org.example.L", copy, "--format", format).error == "")
         let compared = desktop.run([
-            "python3", "-c",
+            "/usr/bin/python3", "-c",
             "import plistlib, sys; a, b = [plistlib.load(open(f, 'rb')) for f in sys.argv[1:]]; "
                 + "print([k for k in a if a[k] != b[k]], len(b))", file, copy,
         ])

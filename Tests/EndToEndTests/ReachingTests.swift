@@ -17,7 +17,7 @@ import Testing
         _ words: String..., daemon: Bool = true, environment: [String: String]? = nil
     ) throws -> ProgramResult {
         desktop.run(
-            ["timeout", "60", try installedClient(daemon: daemon)] + words,
+            HangGuard.command + [try installedClient(daemon: daemon)] + words,
             environment: environment ?? desktop.environmentWithoutBus)
     }
 

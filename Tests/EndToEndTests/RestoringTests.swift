@@ -98,7 +98,7 @@ import Testing
             .trimmingCharacters(in: .newlines)
         let path = "\(desktop.backupsPath)/\(name).db"
         desktop.run(
-            "python3", "-c",
+            "/usr/bin/python3", "-c",
             """
             import sqlite3, sys
             store = sqlite3.connect(sys.argv[1])

@@ -236,7 +236,7 @@ extension UserManager {
     /// Runs a program of the client library.
     func client(_ words: String...) -> ProgramResult {
         ProgramResult.run(
-            ["timeout", "60", ClientProcess.program] + words, environment: environment)
+            HangGuard.command + [ClientProcess.program] + words, environment: environment)
     }
 
     /// A call that the bus starts the service for, and that waits.
@@ -245,7 +245,7 @@ extension UserManager {
             [
                 "gdbus", "call", "--session", "--dest", "org.defaultsd.Defaults1",
                 "--object-path", "/org/defaultsd/Defaults1", "--method",
-                "org.defaultsd.Defaults1.ListDomains", "--timeout", "100",
+                "org.defaultsd.Defaults1.ListDomains", "--timeout", "3600",
             ], environment: environment)
     }
 

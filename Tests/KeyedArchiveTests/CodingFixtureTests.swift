@@ -1,14 +1,12 @@
 import Foundation
 import KeyedArchive
+import TestSupport
 import Testing
 
 @Suite(
     "Archives of real programs, as structs",
-    .enabled(if: Fixtures.folder != nil, "the fixtures are not beside the package"))
+    .enabled(if: Fixtures.hasShared, "../shared/fixtures is not beside the package"))
 struct CodingFixtureTests {
-    private func fixture(_ name: String) throws -> [UInt8] {
-        try #require(Fixtures.keyed.first { $0.name == name }).bytes
-    }
 
     struct SpectacleShortcut: Codable, Equatable {
         var name: String
@@ -18,7 +16,8 @@ struct CodingFixtureTests {
 
     @Test("are those of Spectacle")
     func spectacle() throws {
-        let bytes = try fixture("zotfiles__com.divisiblebyzero.Spectacle.plist.MoveToTopHalf")
+        let bytes = try Fixtures.bytes(
+            of: "zotfiles__com.divisiblebyzero.Spectacle.plist.MoveToTopHalf")
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(SpectacleShortcut.self, forClassName: "SpectacleShortcut")
         let shortcut = try decoder.decode(SpectacleShortcut.self, from: bytes)
@@ -38,7 +37,7 @@ struct CodingFixtureTests {
 
     @Test("are those of Divvy")
     func divvy() throws {
-        let bytes = try fixture("Dotfiles__com.mizage.Divvy.plist.shortcuts")
+        let bytes = try Fixtures.bytes(of: "Dotfiles__com.mizage.Divvy.plist.shortcuts")
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(Shortcut.self, forClassName: "Shortcut")
         let shortcuts = try decoder.decode([Shortcut].self, from: bytes)
@@ -69,8 +68,8 @@ struct CodingFixtureTests {
 
     @Test("are those of Safari, numbers behind references and fields without keys among them")
     func response() throws {
-        let bytes = try fixture(
-            "webarchive__crouton.webarchive.WebSubresources.0.WebResourceResponse")
+        let bytes = try Fixtures.bytes(
+            of: "webarchive__crouton.webarchive.WebSubresources.0.WebResourceResponse")
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(Response.self, forClassName: "NSHTTPURLResponse")
         let response = try decoder.decode(Response.self, from: bytes)
@@ -100,7 +99,7 @@ struct CodingFixtureTests {
 
     @Test("are those of Instruments: integers are keys, dictionaries are structs")
     func instruments() throws {
-        let bytes = try fixture("go-ios__uint64-key-dictionary.bin")
+        let bytes = try Fixtures.bytes(of: "go-ios__uint64-key-dictionary.bin")
         let processes = try KeyedArchiveDecoder().decode([UInt64: Process].self, from: bytes)
         let process = try #require(processes[40400])
         #expect(process.pid == 40400 && process.age == 0.010608242)
@@ -133,13 +132,13 @@ struct CodingFixtureTests {
 
     @Test("are those of Foundation's own tests")
     func complex() throws {
-        let bytes = try fixture(
-            "swift-corelibs-foundation__NSKeyedUnarchiver-ComplexTest.plist")
+        let bytes = try Fixtures.bytes(
+            of: "swift-corelibs-foundation__NSKeyedUnarchiver-ComplexTest.plist")
         let complex = try KeyedArchiveDecoder().decode(Complex.self, from: bytes)
         #expect(complex.array == [.null, .text("hello"), .number(34545), .table(["key": "val"])])
         #expect(complex.url.absoluteString == "https://www.swift.org/index.xml")
         #expect(complex.uuid.uuidString == "71DC068E-3420-45FF-919E-3A267D55EC22")
-        let set = try fixture("swift-corelibs-foundation__NSOrderedSet-Numbers.archive")
+        let set = try Fixtures.bytes(of: "swift-corelibs-foundation__NSOrderedSet-Numbers.archive")
         #expect(try !KeyedArchiveDecoder().decode([Int].self, from: set).isEmpty)
     }
 
@@ -163,10 +162,106 @@ struct CodingFixtureTests {
 
     @Test("are those of PyObjC, whose classes are subclasses of the known ones")
     func python() throws {
-        let bytes = try fixture("plaso__NSKeyedArchiver.plist")
+        let bytes = try Fixtures.bytes(of: "plaso__NSKeyedArchiver.plist")
         let value = try KeyedArchiveDecoder().decode(Python.self, from: bytes)
         #expect(value.list.isEmpty && value.isOn && value.real == 2.7)
         #expect(value.data == Data("DATA\n".utf8) && value.text == "Some string")
         #expect(value.date.timeIntervalSinceReferenceDate == 729_452_449)
+    }
+}
+
+@Suite("Archives of other archivers, as structs") struct CodingOwnFixtureTests {
+    final class Account: Decodable {
+        var username: String
+        var isAdmin: Bool
+        var age: Int32
+        var total: Int64
+        var ratio: Float
+        var balance: Double
+        var tags: [String]
+        var friend: Account?
+    }
+
+    @Test("are those of Swift's Foundation")
+    func foundation() throws {
+        let bytes = try Fixtures.bytes(of: "foundation-account")
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(Account.self, forClassName: "foundation.Account")
+        let ada = try decoder.decode(Account.self, from: bytes)
+        #expect(ada.username == "ada" && ada.isAdmin && ada.age == 36 && ada.total == .min)
+        #expect(ada.ratio == 0.5 && ada.balance == 0.1 && ada.tags == ["a", "b"])
+        #expect(ada.friend?.username == "grace" && ada.friend?.friend == nil)
+    }
+
+    struct Values: Decodable {
+        var accented: String
+        var empty: String
+        var smallest: Int
+        var real: Double
+        var on: Bool
+        var date: Date
+        var data: Data
+        var url: URL
+        var uuid: UUID
+    }
+
+    @Test("are those of Swift's Foundation, with each type of a property list")
+    func values() throws {
+        let bytes = try Fixtures.bytes(of: "foundation-values")
+        let values = try KeyedArchiveDecoder().decode(Values.self, from: bytes)
+        #expect(values.accented == "cé😀" && values.empty == "" && values.smallest == .min)
+        #expect(values.real == 0.1 && values.on && values.data == Data([1, 2, 255]))
+        #expect(values.date.timeIntervalSinceReferenceDate == 60.5)
+        #expect(values.url.absoluteString == "file:///etc/motd")
+        #expect(values.uuid.uuidString == "00010203-0405-0607-0809-0A0B0C0D0E0F")
+    }
+
+    struct Member: Decodable {
+        var username: String
+        var isActive: Bool
+    }
+
+    @Test("are those of GNUstep")
+    func gnustep() throws {
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(Member.self, forClassName: "Account")
+        let friends = try decoder.decode(
+            [Member].self, from: Fixtures.bytes(of: "gnustep-friends"))
+        #expect(friends.map(\.username) == ["ada", "grace"] && friends[0].isActive)
+    }
+
+    struct Response: Decodable {
+        var version: Int
+        var url: String
+        var status: Int
+        var next: String?
+
+        enum CodingKeys: String, CodingKey {
+            case status, next
+            case version = "$0"
+            case url = "$1"
+        }
+    }
+
+    @Test("have numbers behind references, fields without keys, and integers as keys")
+    func strange() throws {
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(Response.self, forClassName: "Response")
+        let response = try decoder.decode(
+            Response.self, from: Fixtures.bytes(of: "python-response"))
+        #expect(response.version == 8 && response.url == "https://example.org/")
+        #expect(response.status == 200 && response.next == nil)
+        let numbered = try KeyedArchiveDecoder().decode(
+            [UInt64: String].self, from: Fixtures.bytes(of: "python-integers-as-keys"))
+        #expect(numbered == [40400: "first", 1 << 63: "second"])
+        let list = try KeyedArchiveDecoder().decode(
+            [String].self, from: Fixtures.bytes(of: "python-subclasses"))
+        #expect(list == ["text"])
+    }
+}
+
+extension Fixtures {
+    fileprivate static func bytes(of name: String) throws -> [UInt8] {
+        try #require(keyed.first { $0.name == name }).bytes
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("Archives of real programs")
@@ -8,7 +9,7 @@ struct FixtureTests {
     @Test("have the value form that is expected", arguments: Fixtures.keyed.filter(\.isBinary))
     func valueForm(of fixture: Fixtures.Fixture) throws {
         let archive = try KeyedArchive(validating: fixture.bytes)
-        let expected = Array(try Data(contentsOf: try #require(fixture.expected)))
+        let expected = Array(try Data(contentsOf: fixture.expected))
         #expect(try Python.isSameJSON(try archive.json(), expected))
         #expect(try Python.isSameJSON(try archive.json(isPretty: true), expected))
     }

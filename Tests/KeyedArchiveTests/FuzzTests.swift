@@ -1,4 +1,5 @@
 import CodecProperties
+import TestSupport
 import Testing
 
 /// A short run of the fuzzer, the same each time; `make fuzz` is the long one.

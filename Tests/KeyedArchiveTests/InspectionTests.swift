@@ -2,6 +2,7 @@ import Foundation
 import ArchiveInspection
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 /// What people see of an archive; numbers are the invariants of `ArchiveTree`.

@@ -1,6 +1,7 @@
 import KeyedArchive
 import ValuePaths
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("A path into an archive of a real program")

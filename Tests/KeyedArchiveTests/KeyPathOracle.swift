@@ -185,7 +185,9 @@ struct KeyPathOracle {
                     pairs[1, x.data], pairs[2, y.data] = y.data, x.data
                 return same(a, o, b, p, pairs)
             if isinstance(x, dict):
-                return list(x) == list(y) and all(same(a, x[k], b, y[k], pairs) for k in x)
+                # A value may use the record of its class that is there, in the order of that record.
+                order = sorted if "$classname" in x else list
+                return order(x) == order(y) and all(same(a, x[k], b, y[k], pairs) for k in x)
             if isinstance(x, list):
                 return len(x) == len(y) and all(same(a, v, b, w, pairs) for v, w in zip(x, y))
             if isinstance(x, float): return struct.pack(">d", x) == struct.pack(">d", y)

@@ -18,8 +18,8 @@ enum Python {
         try Data().write(to: outputFile)
 
         let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", program]
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = ["-c", program]
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
         process.standardOutput = try FileHandle(forWritingTo: outputFile)
         try process.run()

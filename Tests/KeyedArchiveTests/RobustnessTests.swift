@@ -3,6 +3,7 @@ import Foundation
 import ArchiveInspection
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("Bytes of any kind")

@@ -1,5 +1,6 @@
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("Two archives")
@@ -178,7 +179,7 @@ struct SamenessTests {
         #expect(wide.isSame(as: narrow))
     }
 
-    @Test("of very many keys in another order are compared to an end", .timeLimit(.minutes(15)))
+    @Test("of very many keys in another order are compared to an end")
     func manyKeys() throws {
         let count = 100_000
         let keys = (0..<count).map { "k\($0)" }

@@ -17,7 +17,8 @@ from archives import graph
 from model import Between, Model, OneOf, Signal
 from page import Page
 from refusals import Call, Refused
-from service import ERROR, NO_REPLY, Refusal, Reply, Service
+from privatebus import ERROR
+from service import NO_REPLY, Refusal, Reply, Service
 from values import Value
 from wire import arguments, plain
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from check import Checker, Failure, Step
 from model import Model
+from privatebus import PATIENCE
 from script import script
 from service import Service
 from shrink import Shrinker
@@ -22,8 +23,8 @@ the same each time."""
 SHRINKING = 1200
 """Seconds after which a failure is printed as short as it is by then."""
 
-PATIENCE, SHORT_PATIENCE = 30, 3
-"""Seconds that an answer may take; and while a failure is shrunk, where there may be none."""
+SHORT_PATIENCE = 30
+"""Seconds that an answer may take while a failure is shrunk that has none."""
 
 PROGRESS = 10
 """Seconds between two lines of progress."""

@@ -4,32 +4,15 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
 
 from gi.repository import Gio, GLib
 
-NAME, OBJECT = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
-ERROR = "org.defaultsd.Defaults1.Error."
-NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
-NO_ANSWER = "no answer"
+from privatebus import ERROR, NAME, NO_ANSWER, OBJECT, PrivateBus, activation_file
 
-CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig>
-  <type>session</type>
-  <listen>unix:dir={directory}</listen>
-  <servicedir>{directory}/services</servicedir>
-  <policy context="default">
-    <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
-  </policy>
-  <limit name="max_incoming_bytes">1000000000</limit>
-  <limit name="max_outgoing_bytes">1000000000</limit>
-  <limit name="max_message_size">1000000000</limit>
-</busconfig>
-"""
+NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
 
 
 @dataclass(frozen=True)
@@ -63,26 +46,20 @@ class Service:
         self.patience = patience
         self.timeout = int(patience * 1000)
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-model-"))
-        for name in ("config", "runtime", "services"):
+        for name in ("config", "runtime"):
             (self.directory / name).mkdir(mode=0o700)
-        (self.directory / "services" / f"{NAME}.service").write_text(
-            f"[D-BUS Service]\nName={NAME}\n"
-            f"Exec=/bin/sh -c 'exec {programs}/defaultsd 2>>{self.directory}/log'\n")
-        configuration = self.directory / "bus.conf"
-        configuration.write_text(CONFIGURATION.format(directory=self.directory))
-        # However this program ends, its bus ends with it, and the daemon with the bus; but an
-        # interrupt from the terminal is this program's alone, which then puts things away.
-        self.bus = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "dbus-daemon", f"--config-file={configuration}",
-             "--nofork", "--print-address"],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            process_group=0,
-            env=os.environ | {"HOME": str(self.directory),
-                              "XDG_CONFIG_HOME": str(self.directory / "config"),
-                              "XDG_RUNTIME_DIR": str(self.directory / "runtime"),
-                              # The machine's own has no part in this.
-                              "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"})
-        self.address = self.bus.stdout.readline().strip()
+        services = self.directory / "services"
+        activation_file(
+            services, f"/bin/sh -c 'exec {programs}/defaultsd 2>>{self.directory}/log'")
+        self.bus = PrivateBus(
+            self.directory,
+            os.environ | {"HOME": str(self.directory),
+                          "XDG_CONFIG_HOME": str(self.directory / "config"),
+                          "XDG_RUNTIME_DIR": str(self.directory / "runtime"),
+                          # The machine's own has no part in this.
+                          "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"},
+            services=services).start()
+        self.address = self.bus.address
         self.callers = [self._connect() for _ in range(callers)]
         self.watcher = self._connect()
         self.heard: list[GLib.Variant] = []
@@ -99,8 +76,7 @@ class Service:
         owner = self._owner_process()
         for connection in [*self.callers, self.watcher]:
             connection.close_sync()
-        self.bus.kill()
-        self.bus.wait()
+        self.bus.stop()
         has_ended = is_patient and (owner is None or self._ends(owner))
         if not has_ended:
             # One that was to end and did not may have given up its name.

@@ -77,9 +77,9 @@ struct WriterTests {
         try Data(bytes).write(to: file)
         let process = Process()
         let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.executableURL = URL(filePath: "/usr/bin/python3")
         process.arguments = [
-            "python3", "-c", "import plistlib, sys; print(plistlib.load(open(sys.argv[1], 'rb')))",
+            "-c", "import plistlib, sys; print(plistlib.load(open(sys.argv[1], 'rb')))",
             file.path(),
         ]
         process.standardOutput = output

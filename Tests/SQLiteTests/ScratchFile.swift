@@ -22,7 +22,7 @@ final class ScratchFile {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
-            "python3", "-c", "import sqlite3, sys\npath = sys.argv[1]\n" + program, path,
+            "/usr/bin/python3", "-c", "import sqlite3, sys\npath = sys.argv[1]\n" + program, path,
         ]
         let output = Pipe()
         process.standardOutput = output

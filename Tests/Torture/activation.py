@@ -5,8 +5,9 @@ import pathlib
 import signal
 import subprocess
 
-from desktop import BUS, BUS_OBJECT, NAME, PATIENCE, Client, Desktop
+from desktop import Client, Desktop
 from ground import Ground
+from privatebus import BUS, BUS_OBJECT, NAME, PATIENCE, activation_file
 
 MANAGER = pathlib.Path("/lib/systemd/systemd")
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -22,17 +23,12 @@ class ActivatingDesktop(Desktop):
         self.wrapper: tuple[str, ...] = ()
         super().__init__(ground)
 
+    @property
+    def services(self) -> pathlib.Path:
+        return self.directory / "services"
+
     def start_bus(self) -> None:
-        services = self.directory / "services"
-        services.mkdir(exist_ok=True)
-        starter = self.directory / "start-daemon"
-        (services / f"{NAME}.service").write_text(
-            f"[D-BUS Service]\nName={NAME}\nExec={starter}\n")
-        configuration = self.directory / "bus.conf"
-        text = configuration.read_text()
-        if "<servicedir>" not in text:
-            configuration.write_text(
-                text.replace("<policy", f"<servicedir>{services}</servicedir>\n  <policy", 1))
+        activation_file(self.services, str(self.directory / "start-daemon"))
         self.write_starter()
         super().start_bus()
 

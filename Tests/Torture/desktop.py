@@ -15,38 +15,10 @@ from gi.repository import Gio, GLib
 
 from ground import Ground, remove_tree
 from messages import packed, plain
+from privatebus import (
+    BUS, BUS_OBJECT, ERROR, NAME, NO_ANSWER, OBJECT, PATIENCE, SESSION_LIMITS, PrivateBus)
 
-NAME, OBJECT = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
 MAINTENANCE = "org.defaultsd.Maintenance1"
-ERROR = "org.defaultsd.Defaults1.Error."
-NO_ANSWER = "no answer"
-BUS, BUS_OBJECT = "org.freedesktop.DBus", "/org/freedesktop/DBus"
-
-PATIENCE = 30
-"""Seconds after which nothing is expected to come any more."""
-
-LIMITS = {
-    "max_incoming_bytes": 1_000_000_000, "max_outgoing_bytes": 1_000_000_000,
-    "max_incoming_unix_fds": 250_000_000, "max_outgoing_unix_fds": 250_000_000,
-    "max_message_size": 1_000_000_000, "max_connections_per_user": 100_000,
-    "max_completed_connections": 100_000, "max_replies_per_connection": 50_000,
-    "max_match_rules_per_connection": 50_000,
-}
-"""Those of a session bus as it is shipped."""
-
-CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig>
-  <type>session</type>
-  <listen>unix:path={socket}</listen>
-  <auth>EXTERNAL</auth>
-  <policy context="default">
-    <allow user="*"/>
-    <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
-  </policy>
-{limits}
-</busconfig>
-"""
 
 
 class Refused(Exception):
@@ -208,9 +180,10 @@ class Desktop:
     """
 
     user: int | None = None
+    services: pathlib.Path | None = None
 
     def __init__(
-        self, ground: Ground, limits: dict[str, int] = LIMITS, is_in_memory: bool = False
+        self, ground: Ground, limits: dict[str, int] = SESSION_LIMITS, is_in_memory: bool = False
     ):
         self.ground = ground
         self.directory = _new_directory(ground.memory if is_in_memory else ground.directory)
@@ -230,9 +203,8 @@ class Desktop:
         self.logs = itertools.count(1)
         self.clients: list[Client] = []
         self.daemon: Daemon | None = None
-        shown = "\n".join(f'  <limit name="{name}">{limits[name]}</limit>' for name in limits)
-        (self.directory / "bus.conf").write_text(
-            CONFIGURATION.format(socket=self.directory / "bus", limits=shown))
+        self.bus = PrivateBus(
+            self.directory, self.environment, services=self.services, limits=limits)
         self.start_bus()
 
     def __enter__(self) -> "Desktop":
@@ -255,13 +227,7 @@ class Desktop:
 
     def start_bus(self) -> None:
         """Starts the bus, at the same address each time."""
-        # However this program ends, its bus ends with it, and the daemons too.
-        self.bus = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "dbus-daemon",
-             f"--config-file={self.directory}/bus.conf", "--nofork", "--print-address"],
-            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            process_group=0)
-        self.bus.stdout.readline()
+        self.bus.start()
         self.watcher = Client(self.address, self.user)
         self.owner = ""
         self.watcher.listen(
@@ -274,10 +240,7 @@ class Desktop:
         for client in [*self.clients, self.watcher]:
             client.close()
         self.clients.clear()
-        self.bus.kill()
-        self.bus.wait()
-        self.bus.stdout.close()
-        (self.directory / "bus").unlink(missing_ok=True)
+        self.bus.stop()
 
     def connect(self) -> Client:
         """A new client."""
@@ -309,7 +272,7 @@ class Desktop:
             self.wait_until_serving(daemon)
         return daemon
 
-    def wait_until_serving(self, daemon: Daemon, timeout: float = PATIENCE) -> None:
+    def wait_until_serving(self, daemon: Daemon, timeout: float | None = None) -> None:
         """Waits until this daemon has the name.
 
         Raises Ended where it ends instead, TimeoutError where neither comes.
@@ -334,11 +297,12 @@ class Desktop:
         except Refused:
             return None
 
-    def wait_until(self, holds: Callable[[], bool], timeout: float = PATIENCE) -> None:
+    def wait_until(self, holds: Callable[[], bool], timeout: float | None = None) -> None:
         """Hands out answers, signals and ends of daemons until it holds.
 
         Raises TimeoutError.
         """
+        timeout = self.ground.patience if timeout is None else timeout
         context, deadline = GLib.MainContext.default(), time.monotonic() + timeout
         # What does not come by the main loop, as a file that grows, is looked at now and then.
         ticker = GLib.timeout_add(5, lambda: GLib.SOURCE_CONTINUE)

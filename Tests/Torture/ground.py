@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from privatebus import PATIENCE
+
 
 @dataclass
 class Outcome:
@@ -50,6 +52,12 @@ class Ground:
     random: random.Random
     say: Callable[[str], None]
     inject: str | None = None
+
+    @property
+    def patience(self) -> int:
+        """Seconds after which nothing is expected to come any more: few after a break, which some
+        campaigns find by what does not come."""
+        return 30 if self.inject else PATIENCE
 
     def scale(self, short: int, long: int) -> int:
         """One number for the suite, another for the long run."""

@@ -21,8 +21,9 @@ import random
 from collections.abc import Sequence
 
 from changes import Book, Change, Contents, possibilities, shortened, text_of
-from desktop import ERROR, Client, Refused
+from desktop import Client, Refused
 from page import Page
+from privatebus import ERROR
 
 KEYS = tuple(f"key{number}" for number in range(6))
 SHARED = "org.example.Torture.Shared"

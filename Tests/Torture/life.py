@@ -5,9 +5,10 @@ import time
 from collections.abc import Callable
 
 from changes import Change
-from desktop import NO_ANSWER, Daemon, Desktop, Ended, Pending, Refused
+from desktop import Daemon, Desktop, Ended, Pending, Refused
 from ground import Ground, Outcome
 from ledger import Found, Ledger
+from privatebus import NO_ANSWER
 from writers import Counter, Writer
 
 FSYNC = "fsync,fdatasync"

@@ -2,12 +2,11 @@
 
 import os
 import select
-import signal
-import subprocess
 
 from gi.repository import Gio, GLib
 
-from desktop import BUS, BUS_OBJECT, CONFIGURATION, Client, Desktop
+from desktop import Client, Desktop
+from privatebus import BUS, BUS_OBJECT, PrivateBus
 
 LOGIND, MANAGER = "org.freedesktop.login1", "org.freedesktop.login1.Manager"
 LOGIND_OBJECT = "/org/freedesktop/login1"
@@ -23,36 +22,15 @@ INTERFACE = Gio.DBusNodeInfo.new_for_xml("""<node><interface name="org.freedeskt
 </interface></node>""").interfaces[0]
 
 
-class SystemBus:
+class SystemBus(PrivateBus):
     """The bus at the address that a desktop's daemons take for the machine's."""
 
     def __init__(self, desktop: Desktop):
-        self.socket = desktop.directory / "system-bus"
-        self.address = f"unix:path={self.socket}"
-        configuration = desktop.directory / "system-bus.conf"
-        configuration.write_text(CONFIGURATION.format(socket=self.socket, limits=""))
-        self.process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "dbus-daemon", f"--config-file={configuration}",
-             "--nofork", "--print-address"],
-            env=desktop.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            process_group=0)
-        self.process.stdout.readline()
-
-    def signal(self, number: int) -> None:
-        self.process.send_signal(number)
-
-    def stop(self) -> None:
-        """Ends it, and with it every connection."""
-        self.signal(signal.SIGKILL)
-        self.process.wait()
-        self.process.stdout.close()
-        self.socket.unlink(missing_ok=True)
+        super().__init__(desktop.directory, desktop.environment, name="system-bus")
+        self.start()
 
     def __enter__(self) -> "SystemBus":
         return self
-
-    def __exit__(self, *_) -> None:
-        self.stop()
 
 
 class Lock:

@@ -2,20 +2,18 @@
 
 import re
 import signal
-import time
 from collections.abc import Callable
 
 from gi.repository import GLib
 
-from desktop import ERROR, NAME, Daemon, Refused
+from desktop import Daemon, Refused
 from faults import Faults, UnprivilegedDesktop
 from ground import Ground, remove_tree
+from privatebus import ERROR, NAME
 
 DOMAIN = "org.example.Victim"
 STORAGE_FAILED = ERROR + "StorageFailed"
 NOT_DURABLE = ERROR + "NotDurable"
-IN_TIME = 5
-"""Seconds within which the disk's refusal is told to whoever waits for it."""
 
 
 class Failed(Exception):
@@ -140,16 +138,13 @@ class Victim:
             raise Failed(f"expected Synchronize to succeed, but: {refused}") from None
 
     def expect_disk_refusal(self) -> None:
-        """Synchronize tells of the disk's refusal, within its time."""
-        began = time.monotonic()
+        """Synchronize reports the disk's refusal, while the disk refuses."""
         try:
             generation, = self.client.call("Synchronize")
         except Refused as refused:
             check(refused.name == NOT_DURABLE, "NotDurable of Synchronize", refused)
         else:
             raise Failed(f"expected Synchronize to fail, and it replied {generation}")
-        took = time.monotonic() - began
-        check(took < IN_TIME, f"an answer of Synchronize within {IN_TIME} s", f"one after {took:.1f} s")
 
     def properties(self) -> dict[str, object]:
         return self.client.properties()

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from gi.repository import GLib
 
 import native
-from desktop import ERROR, Desktop
+from desktop import Desktop
 from ground import Ground, Outcome
+from privatebus import ERROR
 
 NAME = "abuse"
 FAULTS = "clients that read nothing, send 128 MiB, open 1 000 connections, make 100 000 domains..."
@@ -147,7 +148,7 @@ class Trial:
         if self.ground.inject == "killed-under-abuse":
             daemon.kill()
         during = self._serve()
-        bus_memory = self._kibibytes(self.desktop.bus.pid, "status", "VmHWM")
+        bus_memory = self._kibibytes(self.desktop.bus.process.pid, "status", "VmHWM")
         offender.send_signal(signal.SIGTERM)
         told, complaint = offender.communicate()
         if not (before and during):

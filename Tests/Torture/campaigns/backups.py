@@ -13,10 +13,11 @@ import threading
 import time
 from contextlib import closing
 
-from desktop import ERROR, MAINTENANCE, Client, Desktop, Refused
+from desktop import MAINTENANCE, Client, Desktop, Refused
 from ground import Ground, Outcome
 from gi.repository import GLib
 from ledger import GONE, Found
+from privatebus import ERROR, PATIENCE
 
 NAME = "backups"
 FAULTS = "SIGKILL and SIGTERM while a backup is made or restored, and backups that are damaged"
@@ -34,8 +35,6 @@ KINDS = {
 TRIALS_OF_A_DESKTOP = 40
 KEPT = 7
 """Backups of a kind that are not removed."""
-
-PATIENCE = 300
 
 
 def run(ground: Ground) -> list[Outcome]:

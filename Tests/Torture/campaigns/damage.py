@@ -15,9 +15,10 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
-from desktop import ERROR, MAINTENANCE, Desktop, Ended, Refused
+from desktop import MAINTENANCE, Desktop, Ended, Refused
 from ground import Ground, Outcome
 from messages import GLib
+from privatebus import ERROR
 
 NAME = "damage"
 FAULTS = "a damaged database or log: cut, zeroed, flipped, replaced, gone, of another schema or time"

@@ -12,12 +12,13 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
-from desktop import BUS, BUS_OBJECT, ERROR, MAINTENANCE, Daemon, Desktop, Ended, Refused
+from desktop import MAINTENANCE, Daemon, Desktop, Ended, Refused
 from gi.repository import GLib
 from ground import Ground, Outcome
 from layerfiles import DOMAINS, GLOBAL, KEYS, InForce, Layer, LayerFiles, State
 from ledger import Found
 from life import Fate, Life
+from privatebus import BUS, BUS_OBJECT, ERROR
 
 NAME = "layers"
 FAULTS = "files of administrators change, good and bad, while the daemon reads them and is killed"
@@ -31,8 +32,6 @@ WAYS = {
     "session gone": "over the end of a session",
 }
 ROUNDS_OF_A_DESKTOP = 50
-QUIET = 20
-"""Seconds after which files that do not change are in force."""
 
 
 def run(ground: Ground) -> list[Outcome]:
@@ -255,7 +254,7 @@ class Rounds:
             return not unlike
 
         try:
-            self.desktop.wait_until(is_quiet, QUIET)
+            self.desktop.wait_until(is_quiet)
         except TimeoutError:
             raise Found(unlike) from None
 

@@ -3,10 +3,11 @@
 import signal
 
 from activation import ActivatingDesktop, UserManager, runs
-from desktop import BUS, BUS_OBJECT, NAME as SERVICE, Ended
+from desktop import Ended
 from ground import Ground, Outcome
 from ledger import Found
 from life import Life, slow_disk
+from privatebus import BUS, BUS_OBJECT, NAME as SERVICE
 
 NAME = "logout"
 FAULTS = "the bus ends and begins again; logging out under systemd with changes pending"
@@ -36,7 +37,7 @@ def bus_ends(ground: Ground, fault: str, short: int, long: int, disk: float) -> 
                 life.attach()
                 life.begin()
                 life.reach(ground.random.randint(1, 60))
-                desktop.bus.kill()
+                desktop.bus.signal(signal.SIGKILL)
                 life.settle()
                 desktop.stop_bus()
                 if is_patient := ground.random.random() < 0.5:
@@ -56,7 +57,7 @@ def bus_ends(ground: Ground, fault: str, short: int, long: int, disk: float) -> 
                 outcome.findings.append(f"trial {outcome.trials}: {found}\n{desktop.log}")
                 break
         outcome.note = f"{life.acknowledged} changes acknowledged"
-        desktop.bus.kill()
+        desktop.bus.signal(signal.SIGKILL)
         desktop.wait_until(lambda: not runs(process))
     return outcome
 

@@ -4,8 +4,9 @@ import signal
 
 from gi.repository import GLib
 
-from desktop import BUS, BUS_OBJECT, Client, Desktop, Pending, Refused
+from desktop import Client, Desktop, Pending, Refused
 from ground import Ground, Outcome
+from privatebus import BUS, BUS_OBJECT
 
 NAME = "longcalls"
 FAULTS = "reads of a huge domain and large values, beside small calls, changes and ends of the daemon"

@@ -13,9 +13,10 @@ import subprocess
 
 from gi.repository import GLib
 
-from desktop import MAINTENANCE, NAME as NAME_ON_BUS, OBJECT, Refused
+from desktop import MAINTENANCE, Refused
 from faults import NOBODY, Faults
 from ground import Ground, Outcome
+from privatebus import NAME as NAME_ON_BUS, OBJECT
 from trials import ONLY_ROOT, Fault, Trials, fill, nothing, on_disk
 from victim import NOT_DURABLE, Victim, check
 

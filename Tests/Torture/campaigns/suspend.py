@@ -9,10 +9,11 @@ import time
 from gi.repository import GLib
 
 from activation import UserManager
-from desktop import ERROR, Client, Daemon, Desktop, Refused
+from desktop import Client, Daemon, Desktop, Refused
 from ground import Ground, Outcome
 from life import FSYNC, slow_disk, traced
 from logind import Logind, SystemBus
+from privatebus import ERROR
 
 NAME = "suspend"
 FAULTS = "sleeps with changes pending, slow and failing disks, logind and the system bus gone"

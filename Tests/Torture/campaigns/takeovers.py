@@ -3,10 +3,11 @@
 import contextlib
 import signal
 
-from desktop import BUS, BUS_OBJECT, Daemon, Desktop, Ended, Refused
+from desktop import Daemon, Desktop, Ended, Refused
 from ground import Ground, Outcome
 from ledger import Found
 from life import Fate, Life
+from privatebus import BUS, BUS_OBJECT
 
 NAME = "takeovers"
 FAULTS = "chains of --replace, also with daemons killed; sixteen daemons started at once"

@@ -12,10 +12,11 @@ import sys
 from gi.repository import GLib
 
 from activation import UserManager, runs
-from desktop import BUS, BUS_OBJECT, MAINTENANCE, NAME as SERVICE, Client, Desktop, Refused
+from desktop import MAINTENANCE, Client, Desktop, Refused
 from ground import Ground, Outcome
 from ledger import Found, Ledger
 from life import Life
+from privatebus import BUS, BUS_OBJECT, NAME as SERVICE
 
 NAME = "walls"
 FAULTS = "other users, sandboxes with the host's root, programs that want the name or cut the page"

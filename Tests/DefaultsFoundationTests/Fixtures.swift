@@ -1,1 +1,0 @@
-../KeyedArchiveTests/Fixtures.swift
