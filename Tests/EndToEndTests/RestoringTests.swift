@@ -109,7 +109,8 @@ import Testing
             desktop.call("SetValue", "org.example.App", key, "<2>")
         }
         let restored = try desktop.tool("backup", "restore", name).requireOutput()
-        #expect(restored.contains("\(name): 2 keys set, 0 removed\n1 value in the backup is damaged"))
+        #expect(
+            restored.contains("\(name): 2 keys set, 0 removed\n1 value in the backup is damaged"))
         #expect(
             desktop.tool("read", "org.example.App").output
                 == "{\n    Added = 2;\n    Bad = 2;\n    Good = 1;\n    Third = 1;\n}\n")

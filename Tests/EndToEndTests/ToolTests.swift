@@ -98,7 +98,9 @@ import Testing
         let status = try desktop.tool("status").requireOutput()
         #expect(status.contains(/generation +7\n/))
         #expect(!status.contains("file system"))
-        #expect(desktop.tool("doctor").output.contains("It has version 0.1, but this program has version "))
+        #expect(
+            desktop.tool("doctor").output.contains(
+                "It has version 0.1, but this program has version "))
     }
 
     @Test func `watch goes on over a value that cannot be shown, and names its key`() throws {
