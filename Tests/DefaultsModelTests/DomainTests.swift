@@ -75,7 +75,7 @@ import Testing
             try Domain("\(longest)b@host", on: Self.hosts)
         }
         #expect(error?.offset == 255)
-        #expect(error?.description.contains("256 bytes, and 255 are allowed") == true)
+        #expect(error?.description.contains("256 bytes, and at most 255 are allowed") == true)
     }
 
     @Test("A message about a very long domain is short")

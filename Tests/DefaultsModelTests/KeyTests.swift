@@ -13,7 +13,7 @@ import Testing
         "What is no key is refused with the byte and the reason",
         arguments: [
             ("", 0, "empty"),
-            (String(repeating: "k", count: 1025), 1024, "1025 bytes, and 1024 are allowed"),
+            (String(repeating: "k", count: 1025), 1024, "1025 bytes, and at most 1024 are allowed"),
             (String(repeating: "é", count: 513), 1024, "1026 bytes"),
             ("a\0", 1, "NUL at byte 1"),
             ("é\0é", 2, "NUL at byte 2"),

@@ -100,8 +100,8 @@ import Testing
         ("write a.b k -int 1; killall Dock", "';' is special to a shell"),
         ("write a.b k `date`", "'`' is special to a shell"),
         ("read a.b k", "line 2: 'read' is not a change. Use write or delete."),
-        ("delete a.b", "line 2: A change names a key"),
-        ("write a.b '{k = 1;}'", "line 2: A change names a key"),
+        ("delete a.b", "line 2: A change needs a key"),
+        ("write a.b '{k = 1;}'", "line 2: A change needs a key"),
         ("write a.b k -bool perhaps", "line 2: "),
         ("frobnicate a.b", "line 2: There is no verb 'frobnicate'."),
         ("write 'bad domain' k -int 1", "line 2: Invalid domain 'bad domain'"),
@@ -245,7 +245,7 @@ import Testing
         #expect(bytes == #"b'\x00\xff\n'"# + "\n")
         _ = try desktop.tool("write", "org.example.Game", "A", "-array", "x").requireOutput()
         let refused = desktop.tool("read", "--raw", "org.example.Game", "A")
-        #expect(refused.status == 1 && refused.error.contains("is of type array"))
+        #expect(refused.status == 1 && refused.error.contains("has type array"))
     }
 
     @Test(arguments: [

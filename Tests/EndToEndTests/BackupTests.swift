@@ -315,7 +315,7 @@ import Testing
         let name = try desktop.tool("backup", "now").requireOutput()
             .trimmingCharacters(in: .newlines)
         for (name, path, sentence) in [
-            (name, "\(desktop.backupsPath)/\(name).db", "by name and by path"),
+            (name, "\(desktop.backupsPath)/\(name).db", "by both name and path"),
             ("", "backups/\(name).db", "is relative"),
         ] {
             let refused = restore(name, path)

@@ -94,7 +94,7 @@ import Testing
             let refused = desktop.tool(verb, Self.app, "Managed")
             #expect(refused.status == 1 && refused.error.contains("is locked by the administrator"))
             let skipped = desktop.tool(verb, Self.app, "Managed", "--skip-locked")
-            #expect(skipped.status == 0 && skipped.error.contains("was left as before"))
+            #expect(skipped.status == 0 && skipped.error.contains("was left unchanged"))
         }
         #expect(desktop.tool("locked", "org.example.None").status == 0)
     }
@@ -122,7 +122,7 @@ import Testing
         #expect(
             imported.error
                 == "defaultsctl: 'Locked' of \(Self.app) is locked by the administrator, and was left "
-                + "as before.\n")
+                + "unchanged.\n")
         #expect(try json(Self.app) == #"{"Free":2,"Locked":1,"Other":1}"# + "\n")
         let replaced = desktop.tool("import", Self.app, list, "--skip-locked", "--replace")
         #expect(replaced.status == 0)

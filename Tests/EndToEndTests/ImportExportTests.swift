@@ -169,7 +169,7 @@ import Testing
         ("{ a = 1", "Could not parse property list from"), ("{\"a\": 1", "Could not parse"),
         ("", "is empty"), (" {\n\"a\" : [1 2]}", "(line 2, column"),
         ("[1 2]", "The text is not a JSON object. (line 1, column 1"),
-        ("{\"a\\u0000b\": 1}", "The key 'a"), ("{\"a\\000b\" = 1;}", "has a NUL character"),
+        ("{\"a\\u0000b\": 1}", "The key 'a"), ("{\"a\\000b\" = 1;}", "has a NUL, which is not"),
         ("(1, 2)", "was not a dictionary"), ("[1]", "Could not parse"),
         ("<plist><array/></plist>", "was not a dictionary"), ("bplist00", "Could not parse"),
         ("<plist><dict><key>a</key></dict></plist>", "line 1, column"),

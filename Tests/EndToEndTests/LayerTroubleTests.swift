@@ -57,7 +57,8 @@ import Testing
         }
         let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
         #expect(
-            log.matches(of: /defaultsd: warning: .*App\.json: It .* stays as it was\./).count >= 2)
+            log.matches(of: /defaultsd: warning: .*App\.json: It .* stay in force in .*\./).count
+                >= 2)
         try manager.removeItem(atPath: trouble.contains("directory") ? directory : file)
         if trouble.contains("directory") { try manager.moveItem(atPath: aside, toPath: directory) }
         if !trouble.contains("directory") { #expect(lock("Other") == "(false,)\n") }

@@ -92,6 +92,6 @@ import Testing
         try desktop.stopDaemon()
         let answer = desktop.run(
             [Desktop.programs + "/defaultsctl", "domains"], environment: environment)
-        #expect(answer.error.contains("(Address does not contain a colon);"), "\(answer.error)")
+        #expect(answer.error.contains("(Address does not contain a colon). "), "\(answer.error)")
     }
 }

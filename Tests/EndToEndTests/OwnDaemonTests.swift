@@ -34,7 +34,9 @@ import Testing
         let nothing = desktop.toolAlone("watch")
         #expect(
             nothing.status == 69
-                && nothing.error.contains("programs do not announce their changes"))
+                && nothing.error.contains(
+                    "without a service, programs do not announce their changes")
+        )
     }
 
     @Test func `What it has written is on disk, and its daemon gone, when it ends`() throws {

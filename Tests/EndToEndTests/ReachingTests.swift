@@ -72,7 +72,7 @@ import Testing
         #expect(left.status == 0)
         #expect(left.error.split(separator: "\n").count == 1, "\(left.error)")
         #expect(left.error.contains("The change of a key of org.example.App may be lost: "))
-        #expect(left.error.contains("defaultsd is not installed"))
+        #expect(left.error.contains("no program defaultsd is installed"))
     }
 
     @Test func `A session without a bus is told of as such, and not of a display`() throws {

@@ -220,8 +220,8 @@ struct CodingErrorTests {
         #expect(try decoder.decode([String: Int].self, from: roots, rootKey: "b") == ["x": 2])
         #expect(
             summary { _ = try decoder.decode([String: Int].self, from: roots) }
-                == #"no key at : The archive has 2 roots, and none is called "root"; name the one "#
-                + "to decode.")
+                == #"no key at : The archive has 2 roots, and none is called "root". Give the "#
+                + "name of one.")
         #expect(
             summary { _ = try decoder.decode([String: Int].self, from: roots, rootKey: "c") }
                 == "no key at : The archive has no root of this name.")

@@ -193,7 +193,7 @@ struct ChangeObject {
     }
 
     private static func string(_ archive: KeyedArchive?, _ name: String) throws -> String {
-        var string = LoneString()
+        var string = SingleString()
         try? archive?.render(into: &string)
         guard let text = string.text?.description else {
             throw Failure(description: "A change needs a \"\(name)\", which must be a string.")
@@ -203,7 +203,7 @@ struct ChangeObject {
 }
 
 /// The names of the members of a JSON object, without those of objects inside it.
-private struct MemberNames: OnlookingSink {
+private struct MemberNames: PassiveSink {
     private(set) var names: Set<String> = []
     private var depth = 0
 

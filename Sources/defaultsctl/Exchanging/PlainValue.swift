@@ -5,7 +5,7 @@ import XMLPropertyList
 
 /// Whether a property list supports a value: it has no object and no nil, and is not too large or
 /// too deep to be read back.
-struct PlainValue: OnlookingSink {
+struct PlainValue: PassiveSink {
     /// The value is not plain.
     private struct OtherValue: Error {}
 

@@ -86,7 +86,7 @@ enum BareValue {
 }
 
 /// A scalar for programs: text without quotes, and data as bytes.
-struct RawValue: ChoosySink {
+struct RawValue: SelectiveSink {
     enum Content {
         case text(String)
         case data([UInt8])
@@ -117,7 +117,7 @@ struct RawValue: ChoosySink {
 }
 
 /// Accepts a value that is one string, and refuses every other value by throwing.
-struct LoneString: ChoosySink {
+struct SingleString: SelectiveSink {
     private(set) var text: Text?
 
     mutating func string(_ value: Text) { text = value }

@@ -93,12 +93,12 @@ struct JSONListing {
 }
 
 /// Accepts some kinds of values, and refuses all others by throwing ``RefusedValue``.
-protocol ChoosySink: ValueFormSink {}
+protocol SelectiveSink: ValueFormSink {}
 
 /// The value has a kind that is not accepted.
 struct RefusedValue: Error {}
 
-extension ChoosySink {
+extension SelectiveSink {
     func null() throws { throw RefusedValue() }
     func boolean(_ value: Bool) throws { throw RefusedValue() }
     func integer(_ value: Int128) throws { throw RefusedValue() }
@@ -116,9 +116,9 @@ extension ChoosySink {
 }
 
 /// Looks at some kinds of values, and ignores all others.
-protocol OnlookingSink: ValueFormSink {}
+protocol PassiveSink: ValueFormSink {}
 
-extension OnlookingSink {
+extension PassiveSink {
     func null() {}
     func boolean(_ value: Bool) {}
     func integer(_ value: Int128) {}

@@ -2,7 +2,7 @@ import KeyedArchive
 import PropertyList
 
 /// Searches the strings, keys and dates of a value for a word, ignoring case.
-struct WordSearch: OnlookingSink {
+struct WordSearch: PassiveSink {
     /// The word was found, and the rest of the value is not needed.
     private struct Found: Error {}
 

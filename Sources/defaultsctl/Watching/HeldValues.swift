@@ -69,7 +69,7 @@ struct HeldValues {
 
 /// The words with which `write` stores a value: a scalar in the words of macOS, any other value
 /// with `--json`.
-struct ValueArguments: ChoosySink {
+struct ValueArguments: SelectiveSink {
     private var words: [String] = []
 
     /// - Parameter hasISODates: Whether dates in JSON are spelled in ISO 8601.

@@ -77,15 +77,15 @@ struct Watcher {
 extension Watcher {
     private mutating func take(_ change: DefaultsChange) async throws {
         if change.layer == LayerName.host.rawValue {
-            return try await catchUpWithHosts(told: change)
+            return try await catchUpWithHosts(because: change)
         }
         let domain = change.domainWithLayer
         guard scope.includes(domain: domain) else { return }
         if change.changed.isEmpty, change.removed.isEmpty {
-            return try await catchUp(with: domain, told: change)
+            return try await catchUp(with: domain, because: change)
         }
         for key in change.changed where scope.includes(key: key) {
-            try await takeValue(of: key, in: domain, told: change)
+            try await takeValue(of: key, in: domain, because: change)
         }
         for key in change.removed where scope.includes(key: key) {
             let held = domains[domain]?.held[key]
@@ -100,7 +100,7 @@ extension Watcher {
     ///
     /// - Parameter change: The signal that names the key; nil if it was missed.
     private mutating func takeValue(
-        of key: String, in domain: String, told change: DefaultsChange?
+        of key: String, in domain: String, because change: DefaultsChange?
     ) async throws {
         let held = domains[domain]?.held[key]
         if let change, let generation = held?.generation, generation >= change.generation { return }
@@ -151,13 +151,13 @@ extension Watcher {
     /// Shows what has changed in the host layers of a domain.
     ///
     /// The signal is the same for all hosts.
-    private mutating func catchUpWithHosts(told change: DefaultsChange) async throws {
+    private mutating func catchUpWithHosts(because change: DefaultsChange) async throws {
         let own = LayerName.host.spelling(of: change.domain)
         let others = change.domain + LayerName.suffix(ofHost: "")
         let known = domains.keys + (try await watchedDomains())
         let layers = Set(known.filter { $0.hasPrefix(others) } + [own])
         for layer in layers.sorted() where scope.includes(domain: layer) {
-            try await catchUp(with: layer, told: change)
+            try await catchUp(with: layer, because: change)
         }
     }
 }
@@ -218,7 +218,7 @@ extension Watcher {
         isBehind = true
         let known = Set(domains.keys)
         for domain in known.union(try await watchedDomains()).sorted() {
-            try await catchUp(with: domain, told: nil)
+            try await catchUp(with: domain, because: nil)
         }
         isBehind = false
     }
@@ -227,14 +227,15 @@ extension Watcher {
     ///
     /// - Parameter change: The signal without names, or about hosts, that is the reason for this,
     ///   if any.
-    private mutating func catchUp(with domain: String, told change: DefaultsChange?) async throws {
+    private mutating func catchUp(with domain: String, because change: DefaultsChange?) async throws
+    {
         let since = domains[domain]?.generation ?? 0
         let difference = try await defaults.difference(of: domain, since: since)
         let changed = Set(difference.changed.keys).union(difference.large)
         let held = domains[domain]?.held ?? HeldValues()
         for key in changed.filter(scope.includes(key:)).sorted() {
             if held[key]?.holds(difference.changed[key]) == true { continue }
-            try await takeValue(of: key, in: domain, told: nil)
+            try await takeValue(of: key, in: domain, because: nil)
         }
         let gone = difference.isComplete ? Set(difference.removed) : held.keys.subtracting(changed)
         let teller = change.flatMap { $0.generation == difference.generation ? $0 : nil }

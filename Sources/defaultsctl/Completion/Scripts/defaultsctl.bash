@@ -1,7 +1,7 @@
-# bash completion for defaultsctl, also by the name of defaults: it asks the program itself, which knows the live database.
+# bash completion for defaultsctl, also under the name defaults. It asks the program, which knows the live database.
 
-# Splits the beginning of a command line as the shell does, but expands nothing: into the array
-# words, of which the last one is being typed, and quote, which is the mark that is still open.
+# Splits the beginning of a command line as the shell does, but expands nothing. The result is the
+# array words, whose last one is being typed, and quote, which is the quotation mark that is still open.
 __defaultsctl_split()
 {
     local line=$1 word= part character
@@ -48,7 +48,7 @@ __defaultsctl_split()
     words+=("$word")
 }
 
-# Sets quoted to a text as it stands on the line behind the mark that is open: nothing of it is ever
+# Sets quoted to a text in the form that it needs after the open quotation mark. No part of it is ever
 # run or expanded.
 __defaultsctl_quote()
 {
@@ -57,13 +57,13 @@ __defaultsctl_quote()
     quoted=
     for ((i = 0; i < ${#text}; i++)); do
         character=${text:i:1}
-        # A character alone, so that the word goes on as it was typed.
+        # Only this character, so that the rest of the word stays as it was typed.
         printf -v bare '%q' "$character"
         case $mark$character in
             "$character") quoted+=$bare ;;
             \"[\\\"\$\`]) quoted+=\\$character ;;
             "''") quoted+="'\\''" ;;
-            # Within these marks an exclamation mark is history, and $'' means nothing.
+            # Inside these marks an exclamation mark means history, and $'' has no meaning.
             '"!') quoted+="\"'!'\"" ;;
             "\$'"[\\\']) quoted+=\\$character ;;
             "\$'"*) [[ $bare == "\$'"* ]] && quoted+=${bare:2:-1} || quoted+=$character ;;
@@ -76,7 +76,7 @@ _defaultsctl()
 {
     local line=${COMP_LINE:0:COMP_POINT} replaced=$2 output candidate typed kept mark quote quoted status
     local -a words
-    # What readline replaces is the end of the word, behind the last colon or the like; what stands
+    # readline replaces only the end of the word, after the last colon or a similar character. The text
     # before that stays as it is.
     [[ $line == *"$replaced" ]] || return
     __defaultsctl_split "${line:0:${#line}-${#replaced}}"

@@ -1,9 +1,9 @@
-# fish completion for defaultsctl, also by the name of defaults: it asks the program itself, which knows the live database.
+# fish completion for defaultsctl, also under the name defaults. It asks the program, which knows the live database.
 
 function __defaultsctl_complete
     set -l words (commandline --tokenize --current-process --cut-at-cursor)
     set -l token (commandline --current-token --cut-at-cursor)
-    # What is typed, without the mark that is still open or the escapes.
+    # The typed text, without an open quotation mark or escapes.
     set -l current (string replace --regex '^["\']' '' -- $token)
     test "$current" = "$token"; and set current (string unescape -- $token)
     defaultsctl complete -- $words[2..-1] "$current" 2>/dev/null
