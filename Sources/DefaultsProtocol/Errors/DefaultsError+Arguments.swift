@@ -1,7 +1,7 @@
 import DefaultsTerms
 package import KeyedArchive
 
-/// The words of the refusals that reading the arguments of a call may end in.
+/// The messages of refusals of a call's arguments.
 extension DefaultsError {
     /// Refuses an archive that is larger than a value may be.
     package static func checkSize(of archive: KeyedArchive) throws(DefaultsError) {
@@ -14,22 +14,23 @@ extension DefaultsError {
     init(tooLargeArchive size: Int) {
         self.init(
             .tooLarge,
-            "The archive is \(size) bytes, and a value is at most \(ContractLimits.maximumValueSize). "
-                + "Store large data in a file, and its name here.")
+            "The archive has \(size) bytes, and the limit for a value is "
+                + "\(ContractLimits.maximumValueSize). Store large data in a file, and its name here."
+        )
     }
 
     static let tooManyKeys = DefaultsError(
         .tooLarge,
-        "One call names at most \(ContractLimits.maximumTransactionKeys) keys, set, removed and expected "
-            + "together. Split it, or use more domains.")
+        "One call can name at most \(ContractLimits.maximumTransactionKeys) keys, counting those that are set, "
+            + "removed and expected. Split the call, or use more domains.")
 
     static let tooManyDomains = DefaultsError(
         .tooLarge,
-        "One call names at most \(ContractLimits.maximumAttachedDomains) domains. Attach the rest by another."
+        "One call can name at most \(ContractLimits.maximumAttachedDomains) domains. Attach the rest with another."
     )
 
     init(optionTwice name: String) {
-        self.init(.invalidArguments, "The option \(name.quotedForMessage) stands there twice.")
+        self.init(.invalidArguments, "The option \(name.quotedForMessage) is given twice.")
     }
 
     init(option name: String, isNot type: String) {
@@ -40,6 +41,6 @@ extension DefaultsError {
     init(unknownOption name: String) {
         self.init(
             .invalidArguments,
-            "There is no option \(name.quotedForMessage). There are 'durable' and 'token'.")
+            "There is no option \(name.quotedForMessage). The options are 'durable' and 'token'.")
     }
 }

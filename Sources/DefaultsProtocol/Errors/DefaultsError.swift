@@ -2,7 +2,7 @@ package import DBus
 
 /// A refusal that the contract names, with a sentence for people.
 ///
-/// The sentence says what was refused, which one, why, and what to do; it never holds a value.
+/// The sentence says what was refused, why, and what to do. It never contains a value.
 package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
     /// Which refusal; one for each error name of the contract.
     package struct Code: Hashable, Sendable {
@@ -13,25 +13,25 @@ package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
             self.errorName = errorName
         }
 
-        /// What was to be read is not there.
+        /// There is no such value, key or domain.
         package static let notFound = Code("org.defaultsd.Defaults1.Error.NotFound")
-        /// The domain is not spelled as the contract has it.
+        /// The name of the domain is invalid.
         package static let invalidDomain = Code("org.defaultsd.Defaults1.Error.InvalidDomain")
-        /// The key is not spelled as the contract has it.
+        /// The name of the key is invalid.
         package static let invalidKey = Code("org.defaultsd.Defaults1.Error.InvalidKey")
         /// The bytes are not one keyed archive.
         package static let invalidArchive = Code("org.defaultsd.Defaults1.Error.InvalidArchive")
-        /// The archive holds what the form that was asked for cannot carry.
+        /// The archive contains something that the requested form cannot represent.
         package static let notRepresentable = Code("org.defaultsd.Defaults1.Error.NotRepresentable")
-        /// A value, a reply or the names of a domain would be larger than promised.
+        /// A value, a reply or the names of a domain would exceed a limit.
         package static let tooLarge = Code("org.defaultsd.Defaults1.Error.TooLarge")
         /// The layer or the key belongs to the administrator.
         package static let locked = Code("org.defaultsd.Defaults1.Error.Locked")
-        /// What the caller expected no longer holds.
+        /// A value is not in the state that the caller expected.
         package static let conflict = Code("org.defaultsd.Defaults1.Error.Conflict")
-        /// The disk or the runtime directory refused, and nothing was changed.
+        /// The disk or the runtime directory failed, and nothing was changed.
         ///
-        /// Of a restoration that stopped half-way the message says what was restored.
+        /// If a restoration has failed halfway, the message says what was restored.
         package static let storageFailed = Code("org.defaultsd.Defaults1.Error.StorageFailed")
         /// The change is visible and in the crash journal, but not on disk yet.
         package static let notDurable = Code("org.defaultsd.Defaults1.Error.NotDurable")
@@ -59,24 +59,24 @@ package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
         self.message = message
     }
 
-    /// What a refused change says of the other keys of its call.
+    /// What the message of a refused change says about the whole call.
     package enum Remark: String, CaseIterable, Sendable {
         case nothingChanged = "Nothing was changed."
         case readAgain = "Nothing was changed; read again."
     }
 
-    /// A refusal of a change, of which nothing was made.
+    /// A refusal of a whole change.
     package init(_ code: Code, _ fact: String, _ remark: Remark) {
         self.init(code, "\(fact) \(remark.rawValue)")
     }
 
-    /// The sentence without its remark: what a program tells that has made other changes.
+    /// The sentence without its remark, for a program that has made other changes.
     package var fact: String {
         let remark = Remark.allCases.first { message.hasSuffix(" \($0.rawValue)") }
         return remark.map { String(message.dropLast($0.rawValue.count + 1)) } ?? message
     }
 
-    /// The refusal that a service answered with, or nil where the error is not of the contract.
+    /// The refusal in an error of the bus; nil if the error is not of the contract.
     package init?(_ error: DBusError) {
         guard let code = Code.all.first(where: { $0.errorName == error.name }) else { return nil }
         self.init(code, error.message)
