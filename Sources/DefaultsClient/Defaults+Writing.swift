@@ -1,25 +1,31 @@
 /// Writing.
 extension Defaults {
-    /// Sets a key in a layer, and tells where that cannot be tried.
+    /// Sets a key in a layer, and throws if that is refused in this process.
     ///
-    /// As with the subscript the value holds at once and is sent in the background.
+    /// As with the subscript, the value is in effect at once and is sent in the background.
+    ///
+    /// ```swift
+    /// try defaults.set(0.3, for: .volume, in: .host)
+    /// ```
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The key.
     ///   - layer: `domain`, `host`, `global` or `global-host`.
-    /// - Throws: ``ClientError`` where the layer cannot be written, the key is locked, too many changes
-    ///   wait already, or the process was forked; `EncodingError` and whatever the type's own
-    ///   `encode(to:)` throws where the value cannot be archived. Nothing has changed then.
+    /// - Throws: ``ClientError`` if the layer cannot be written, the key is locked, too many changes
+    ///   wait already, or the process was forked; `EncodingError`, and what the type's `encode(to:)`
+    ///   throws, if the value cannot be archived. Nothing has changed then.
     public func set<Value>(
         _ value: Value, for key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain
     ) throws {
         try store.change(key.id, to: Entry(value, of: key), in: layer)
     }
 
-    /// Removes what a layer has for a key, so that a weaker layer holds, or the key's default.
+    /// Removes the value of a key from a layer.
     ///
-    /// What is refused is told of by ``failures``.
+    /// The value of a weaker layer, or the key's default, is in effect then.
+    ///
+    /// If that is refused, ``failures`` reports it.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -28,9 +34,9 @@ extension Defaults {
         store.reporting([key.id], in: layer) { try store.change(key.id, to: nil, in: layer) }
     }
 
-    /// Gives keys a value for the case that no layer has one.
+    /// Registers values that are in effect if no layer has the key.
     ///
-    /// It holds for this process until it ends, and stands before the keys' own defaults.
+    /// They are for this process only, and stronger than the keys' own defaults.
     ///
     /// ```swift
     /// defaults.register {
@@ -45,10 +51,10 @@ extension Defaults {
         store.register(changes.entries)
     }
 
-    /// Changes several keys at once: all or nothing, for this process and every other.
+    /// Changes several keys as one change: every process sees all of it or nothing.
     ///
-    /// They hold at once and are sent in the background, as one change. Where one of them is refused
-    /// all are, and ``failures`` tells of it.
+    /// The values are in effect at once, and are sent in the background. If one key is refused, the
+    /// whole change is refused, and ``failures`` reports it.
     ///
     /// ```swift
     /// defaults.apply {
@@ -73,16 +79,21 @@ extension Defaults {
         }
     }
 
-    /// Changes several keys at once, and waits until the service has taken them.
+    /// Changes several keys as one change, and waits until the service has acknowledged it.
+    ///
+    /// ```swift
+    /// try await defaults.commit { $0[.volume] = 0.5 }
+    /// ```
     ///
     /// - Parameters:
     ///   - layer: `domain`, `host`, `global` or `global-host`.
     ///   - build: Sets and removes keys.
-    /// - Returns: The generation of the change; where nothing is changed, the one that is known.
-    /// - Throws: ``ClientError`` with the refusal, and with `undecodable` if `build` sets a key whose value
-    ///   it has asked for, and that cannot be read; what cannot be archived; and what `build` throws.
-    ///   Nothing has changed then. ``ClientError`` with `unreachable` where there was no answer for 30 s,
-    ///   and `CancellationError` where the task is cancelled: the change goes on its way all the same.
+    /// - Returns: The generation of the change, or the last known generation if nothing was changed.
+    /// - Throws: If nothing has changed: ``ClientError`` with the refusal, or with `undecodable` if
+    ///   `build` has read a key that cannot be read, and sets it; `EncodingError` if a value cannot be
+    ///   archived; and what `build` throws. If the change is still sent: ``ClientError`` with
+    ///   `unreachable` after 30 seconds without an answer, and `CancellationError` if the task is
+    ///   cancelled.
     @discardableResult
     public nonisolated(nonsending) func commit(
         in layer: DefaultsLayer = .domain,
@@ -95,9 +106,9 @@ extension Defaults {
         return try await store.commit(changes.entries, expected: [:], in: layer)
     }
 
-    /// Changes a value on the ground of what it is, also where other processes do at the same time.
+    /// Changes a value that depends on the old one, without losing changes of other processes.
     ///
-    /// Where another process comes in between, the closure is called again with what that has left.
+    /// If another process changes the value meanwhile, the closure is called again with the new value.
     ///
     /// ```swift
     /// try await defaults.update(.highScore) { $0 = max($0, score) }
@@ -105,12 +116,14 @@ extension Defaults {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - layer: The layer that is changed. Where it has no value, the closure is given what holds.
-    ///   - body: Changes the value. It may be called several times, and has no other effect.
+    ///   - layer: The layer that is changed. If it has no value, the closure gets the value that is in
+    ///     effect.
+    ///   - body: Changes the value. It may be called several times, so it should have no other effect.
     /// - Returns: The value that was stored.
-    /// - Throws: ``ClientError`` with `conflict` where others came in between a hundred times, with
-    ///   `unreachable` where the service is known to be, with `undecodable` if the present value cannot be
-    ///   read, which ``set(_:for:in:)`` replaces; the refusals of ``commit(in:_:)``; and what `body` throws.
+    /// - Throws: ``ClientError`` with `conflict` if other processes changed the value during each of a
+    ///   hundred attempts, with `unreachable` if the service cannot be reached, and with `undecodable`
+    ///   if the present value cannot be read (``set(_:for:in:)`` replaces such a value); the errors of
+    ///   ``commit(in:_:)``; and what `body` throws.
     @discardableResult
     public nonisolated(nonsending) func update<Value>(
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain,
@@ -119,23 +132,24 @@ extension Defaults {
         try await store.update(key, in: layer, body)
     }
 
-    /// Waits until the service has answered every change of this process so far.
+    /// Waits until the service has answered every change that this process has made so far.
     ///
-    /// What was refused meanwhile ``failures`` tells of.
+    /// If a change is refused, ``failures`` reports it.
     ///
-    /// - Parameter bound: How long to wait.
-    /// - Throws: ``ClientError`` with `unreachable` when that is over.
+    /// - Parameter bound: How long to wait at most.
+    /// - Throws: ``ClientError`` with `unreachable` after that time; `CancellationError` if the task is
+    ///   cancelled.
     public func flush(within bound: Duration = .seconds(30)) async throws {
         try await store.flush(within: bound)
     }
 
-    /// Waits until every change of this process so far, and all that other processes were told is
-    /// done, is on disk.
+    /// Waits until every change that this process has made so far, and every change that was
+    /// acknowledged to other processes, is on disk.
     ///
-    /// - Parameter bound: How long to wait for each of both.
+    /// - Parameter bound: How long to wait at most for the service, and then for the disk.
     /// - Returns: The generation that is on disk.
-    /// - Throws: ``ClientError`` with `unreachable` when that is over, and with `notDurable` where
-    ///   the disk refuses.
+    /// - Throws: ``ClientError`` with `unreachable` after that time, and with `notDurable` if the disk
+    ///   fails; `CancellationError` if the task is cancelled.
     @discardableResult
     public func synchronize(within bound: Duration = .seconds(30)) async throws -> UInt64 {
         try await store.flush(within: bound)
@@ -143,20 +157,20 @@ extension Defaults {
     }
 }
 
-/// Changes of several keys that belong together.
+/// Changes of several keys that are made as one change.
 public struct DefaultsChanges {
     private let defaults: Defaults
     private(set) var entries: [KeyName: Entry?] = [:]
     private(set) var failures: [DefaultsFailure] = []
-    /// Why values could not be read that were asked for here.
+    /// Why values that were read here could not be read.
     private var unread: [KeyName: any Error] = [:]
 
     init(_ defaults: Defaults) {
         self.defaults = defaults
     }
 
-    /// The value of a key: as it was set here, the key's default where it was reset here, or as it
-    /// holds.
+    /// The value of a key: the one that was set here; the key's default if it was reset here; otherwise
+    /// the present one.
     public subscript<Value>(key: DefaultsKey<Value>) -> Value {
         mutating get {
             guard let entry = entries[key.id] else { return read(key) }
@@ -176,8 +190,9 @@ public struct DefaultsChanges {
         }
     }
 
-    /// Throws if a value of the layer is replaced that was asked for here and could not be read: the
-    /// new one may have been made of the default.
+    /// Throws if these changes replace a value that was read here and could not be read.
+    ///
+    /// The new value may be derived from the default.
     func checkRead(in layer: DefaultsLayer) throws {
         for (name, error) in unread {
             guard let entry = entries[name].flatMap(\.self),
@@ -197,7 +212,7 @@ public struct DefaultsChanges {
         }
     }
 
-    /// Removes the layer's value of a key.
+    /// Removes the value of a key from the layer.
     public mutating func reset(_ key: DefaultsKeys) {
         entries.updateValue(nil, forKey: key.id)
     }

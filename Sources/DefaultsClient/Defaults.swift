@@ -2,7 +2,7 @@ import DefaultsTerms
 import KeyedArchive
 import Synchronization
 
-/// The defaults of one application: what it reads and writes by typed keys.
+/// The defaults of one application, read and written with typed keys.
 ///
 /// ```swift
 /// extension DefaultsKeys {
@@ -14,30 +14,30 @@ import Synchronization
 /// defaults[.playSound] = false
 /// ```
 ///
-/// A read is a look into this process's memory as long as nobody has changed the domain, and is never
-/// older than the last change that was acknowledged to any process. A write holds for this process at
-/// once and is sent in the background. Neither fails where there is no service: then reads are of what
-/// is registered and was set here, and the changes are sent when it comes; see ``state``.
+/// A read looks into the memory of this process as long as nobody has changed the domain. It is never
+/// older than the last change that was acknowledged to any process. A write takes effect in this
+/// process at once, and is sent in the background. Without a service, reads return registered values
+/// and what was set here, and changes are sent when the service comes; see ``state``.
 ///
-/// It is a small value that is made in no time: all `Defaults` of a domain are the same, whoever makes
-/// them, and may be used by all threads.
+/// Making `Defaults` costs little. All `Defaults` of a domain share the same values, and all threads
+/// may use them.
 public struct Defaults: Sendable {
     @usableFromInline let store: Store
 
-    /// The defaults of a domain.
+    /// Makes the defaults of a domain.
     ///
-    /// Nothing is waited for. The first read waits for the service, for two seconds at most.
+    /// This does not wait. The first read waits for the service, for two seconds at most.
     ///
     /// - Parameters:
-    ///   - domain: An application ID such as `org.example.Game`, or `NSGlobalDomain`. What is no name
-    ///     of a domain is refused by the service; ``failures`` tells.
-    ///   - bus: The bus, the user's session bus unless told otherwise.
-    ///   - arguments: The command line, of which `-PlaySound NO` sets a key for this run of the
-    ///     program. That of the first who asks for the domain counts.
+    ///   - domain: An application ID such as `org.example.Game`, or `NSGlobalDomain`. The service refuses
+    ///     changes of a domain with an invalid name, and ``failures`` reports that.
+    ///   - bus: The bus; by default the user's session bus.
+    ///   - arguments: The command line, in which `-PlaySound NO` sets a key for this run of the
+    ///     program. The first `Defaults` of a domain determine it.
     public init(
         domain: String, on bus: BusAddress = .session, arguments: [String] = CommandLine.arguments
     ) {
-        // Of a forked process nothing is asked but the defaults of keys.
+        // A forked process gets only the defaults of keys.
         let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus.address)
         self.init(store: service.store(of: domain, arguments: arguments))
     }
@@ -49,8 +49,9 @@ public struct Defaults: Sendable {
     /// The name of the domain.
     public var domain: String { store.name }
 
-    /// Defaults in the memory of this process, for tests: the same in everything but that nothing is
-    /// kept and no other process sees it.
+    /// Makes defaults in the memory of this process, for tests.
+    ///
+    /// They work like others, but nothing is stored, and no other process sees the values.
     ///
     /// ```swift
     /// let defaults = Defaults.inMemory(domain: "org.example.Game")
@@ -58,14 +59,14 @@ public struct Defaults: Sendable {
     /// #expect(!Game(defaults: defaults).makesNoise)
     /// ```
     ///
-    /// Each call makes new ones.
+    /// Each call makes new, independent defaults.
     ///
     /// - Parameters:
     ///   - domain: The name of the domain.
     ///   - arguments: The command line, the name of the program first.
-    ///   - managed: What an administrator prescribes.
-    ///   - system: What an administrator recommends, or a vendor ships.
-    ///   - locked: Keys that are locked without a value, and prefixes with a `*` after them.
+    ///   - managed: Sets values that an administrator prescribes.
+    ///   - system: Sets values that an administrator recommends, or a vendor ships.
+    ///   - locked: Keys that are locked without a value, and prefixes of keys with a `*` after them.
     public static func inMemory(
         domain: String = "org.example.Test", arguments: [String] = [],
         managed: (inout DefaultsChanges) -> Void = { _ in },
@@ -90,16 +91,16 @@ public struct Defaults: Sendable {
 
     private static let chosen = Mutex<Defaults?>(nil)
 
-    /// The application's defaults, which property wrappers use where they are told no others.
+    /// The application's own defaults, which property wrappers use by default.
     ///
-    /// An application says once, at the beginning of `main`, which they are:
+    /// An application sets them once, at the beginning of `main`:
     ///
     /// ```swift
     /// Defaults.standard = Defaults(domain: "org.example.Game")
     /// ```
     ///
-    /// Where it does not, the domain has the ID of the Flatpak that the program runs in, and otherwise
-    /// the name of the program's file.
+    /// Otherwise the domain is the ID of the Flatpak that the program runs in, or else the name of the
+    /// program's file.
     public static var standard: Defaults {
         get {
             if let chosen = chosen.withLock({ $0 }) { return chosen }
@@ -115,15 +116,18 @@ public struct Defaults: Sendable {
 
 /// Reading.
 extension Defaults {
-    /// What holds for a key: the value of the strongest layer that has one, or the key's default.
+    /// The value of a key: that of the strongest layer that has one, or the key's default.
     ///
-    /// Setting it sets the user's own value, which holds at once where the administrator prescribes no
-    /// other. It is sent to the service in the background; what is refused goes back to what it was,
-    /// and ``failures`` tells of it.
+    /// Setting it sets the user's own value. The new value is in effect at once, unless the
+    /// administrator prescribes another. It is sent to the service in the background. If it is refused,
+    /// the key has its old value again, and ``failures`` reports that.
+    ///
+    /// A read of a value that is not of the key's type returns the key's default, and ``failures``
+    /// reports that.
     @inlinable
     public subscript<Value>(key: DefaultsKey<Value>) -> Value {
         get {
-            // What is held under the key is of its type: the store has compared the classes.
+            // The value is of the key's type: the store has compared the classes.
             if let held = store.held(key) {
                 return unsafeDowncast(held, to: Decoded<Value>.self).value
             }
@@ -132,41 +136,42 @@ extension Defaults {
         nonmutating set { store.set(newValue, for: key) }
     }
 
-    /// What holds for a key, or why that cannot be told.
+    /// The value of a key, as the subscript returns it, or the error that the subscript hides.
     ///
-    /// - Throws: ``ClientError`` with `unreachable` where a large value cannot be fetched, and with
-    ///   `forked` in a forked process; `DecodingError` and whatever the type's own `init(from:)` throws
-    ///   where the value is none of the key's type.
+    /// - Throws: ``ClientError`` with `unreachable` if a large value cannot be fetched, and with
+    ///   `forked` in a forked process; `DecodingError`, and what the type's `init(from:)` throws, if
+    ///   the value is not of the key's type.
     public func value<Value>(of key: DefaultsKey<Value>) throws -> Value {
         try store.readValue(of: key)
     }
 
-    /// What one layer has for a key; nil where it has nothing.
+    /// The value of a key in one layer; nil if the layer has none.
     ///
-    /// - Throws: As ``value(of:)``.
+    /// - Throws: The errors of ``value(of:)``.
     public func value<Value>(of key: DefaultsKey<Value>, in layer: DefaultsLayer) throws -> Value? {
         try store.readValue(of: key, in: layer)
     }
 
-    /// Whether a layer has a value for a key: the user's own, unless told otherwise.
+    /// Whether a layer has a value for a key; by default whether the user has set it.
     public func isSet(_ key: DefaultsKeys, in layer: DefaultsLayer = .domain) -> Bool {
         !Fork.isChild && store.find(key.id, in: layer).entry != nil
     }
 
-    /// Where the value of a key comes from; nil where it is the key's own default.
+    /// The layer that the value of a key comes from; nil if it is the key's default.
     public func layer(of key: DefaultsKeys) -> DefaultsLayer? {
         Fork.isChild ? nil : store.find(key.id).layer
     }
 
     /// Whether the administrator has locked a key, so that changes of it are refused.
     ///
-    /// Where nobody can be asked it is not.
+    /// If the service cannot be asked, the result is false.
     public func isLocked(_ key: DefaultsKeys) -> Bool {
         !Fork.isChild && store.isLocked(key.id)
     }
 
-    /// The names of the keys that a layer has, or that any layer of the service has or is registered.
+    /// The names of the keys that have values.
     ///
+    /// - Parameter layer: The layer; nil for all layers except the command line.
     /// - Returns: The names, sorted by code point.
     public func keys(in layer: DefaultsLayer? = nil) -> [String] {
         guard !Fork.isChild else { return [] }

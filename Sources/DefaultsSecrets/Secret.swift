@@ -1,4 +1,4 @@
-/// A secret as a property: read without waiting, stored in the background.
+/// A property whose value is a secret: it is read without waiting and stored in the background.
 ///
 /// ```swift
 /// extension SecretKeys {
@@ -20,44 +20,45 @@
 /// }
 /// ```
 ///
-/// The value is what was last read or set, the key's default before that. So who changes a part of
-/// it, as by appending to a list, loads it before, or calls ``update(_:)``: to set what was never
-/// loaded replaces what the keyring has.
+/// The value is the one that was last read or set, or the key's default before that. Setting it before
+/// it is loaded replaces the secret in the keyring. So load it before you change a part of it, or call
+/// ``update(_:)``.
 ///
-/// It is shared with all else
-/// that uses the same key of the same ``Secrets``. No description, mirror or dump of it shows it.
+/// All properties with the same key and the same ``Secrets`` share the value. No description, mirror or
+/// dump shows it.
 @propertyWrapper
 public struct Secret<Value: Codable & Sendable>: Sendable {
     /// The key of the secret.
     public let key: SecretKey<Value>
-    /// The store that the secret is in.
+    /// The secrets that it belongs to.
     public let secrets: Secrets
 
-    /// A property for a secret.
+    /// Makes a property for a secret.
     ///
     /// - Parameters:
     ///   - key: Its key.
-    ///   - secrets: The store that it is in: the application's own, as it is now, unless told
-    ///     otherwise.
+    ///   - secrets: The secrets that it belongs to; by default the application's own at this moment.
     public init(_ key: SecretKey<Value>, in secrets: Secrets = .standard) {
         self.key = key
         self.secrets = secrets
     }
 
-    /// The value as last read or set; a new one is seen at once, and stored in the background.
+    /// The value as it was last read or set.
+    ///
+    /// A new value can be read at once, and is stored in the background.
     public var wrappedValue: Value {
         get { secrets[key] }
         nonmutating set { secrets[key] = newValue }
     }
 
-    /// The secret itself, to load, save and remove it.
+    /// The property itself, to load, save and remove the secret.
     public var projectedValue: Secret<Value> { self }
 }
 
 // MARK: What `$` gives
 
 extension Secret {
-    /// Whether the value is known: it was loaded, or set.
+    /// Whether the secret was loaded or set.
     public var isLoaded: Bool { secrets.isLoaded(key) }
 
     /// Reads the value from the keyring, as ``Secrets/value(for:)`` does.
@@ -70,13 +71,13 @@ extension Secret {
         try await secrets.update(key, change)
     }
 
-    /// Waits until what was set is stored, as ``Secrets/save(_:)`` does.
+    /// Waits until the changes are stored, as ``Secrets/save(_:)`` does.
     public func save() async throws { try await secrets.save(key) }
 
     /// Removes the secret, as ``Secrets/remove(_:)`` does.
     public func remove() async throws { try await secrets.remove(key) }
 
-    /// Whether the keyring has the secret, as ``Secrets/isSet(_:)`` tells.
+    /// Whether the keyring has the secret, as ``Secrets/isSet(_:)`` returns it.
     public var isSet: Bool {
         get async throws { try await secrets.isSet(key) }
     }

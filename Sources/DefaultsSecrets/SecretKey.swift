@@ -1,4 +1,4 @@
-/// Where an app declares its secrets.
+/// The base of all keys of secrets, in an extension of which an app declares them.
 ///
 /// ```swift
 /// extension SecretKeys {
@@ -6,15 +6,15 @@
 /// }
 /// ```
 ///
-/// It has no state and is never made itself (`@unchecked Sendable`): a class, so that ``SecretKey``
-/// inherits what is declared in it, and `.token` stands for it wherever a key is due.
+/// It is a class, so that ``SecretKey`` inherits the declarations and `.token` can be written for a
+/// key. It has no state (`@unchecked Sendable`).
 public class SecretKeys: @unchecked Sendable {
     init() {}
 }
 
-/// The name of a secret, its type, and what stands for it where there is none.
+/// The name of a secret, its type, and its default, which is read if there is no such secret.
 ///
-/// A key is declared once:
+/// Declare each key once:
 ///
 /// ```swift
 /// extension SecretKeys {
@@ -23,28 +23,28 @@ public class SecretKeys: @unchecked Sendable {
 /// }
 /// ```
 ///
-/// A `String` is kept as text, which other programs show and read; all else as a keyed archive.
-/// Nil is no secret: to set it removes what is there.
+/// A `String` is stored as text, which other programs can show and read. Any other Codable value is
+/// stored as a keyed archive. Setting nil removes the secret.
 ///
-/// All of it is constant (`@unchecked Sendable`, as a subclass cannot say it otherwise).
+/// A key never changes (`@unchecked Sendable`, because it inherits from a class).
 public final class SecretKey<Value: Codable & Sendable>: SecretKeys, @unchecked Sendable {
-    /// The name, by which the keyring finds the secret within the domain.
+    /// The name of the secret in its domain.
     public let name: String
-    /// What is read where the keyring has no such secret.
+    /// The value that is read if the keyring has no such secret.
     public let defaultValue: Value
 
-    /// Declares a secret.
+    /// Declares a secret with a default.
     ///
     /// - Parameters:
     ///   - name: Its name: not empty, and without a NUL character.
-    ///   - defaultValue: What is read where the keyring has no such secret.
+    ///   - defaultValue: The value that is read if the keyring has no such secret.
     public init(_ name: String, default defaultValue: Value) {
         self.name = name
         self.defaultValue = defaultValue
         super.init()
     }
 
-    /// Declares a secret that may not be there.
+    /// Declares a secret of an optional type, which reads nil if the keyring does not have it.
     ///
     /// - Parameter name: Its name: not empty, and without a NUL character.
     public init(_ name: String) where Value: ExpressibleByNilLiteral {
@@ -55,7 +55,9 @@ public final class SecretKey<Value: Codable & Sendable>: SecretKeys, @unchecked 
 }
 
 extension SecretKey {
-    /// What is read where a value was set: nil removes the secret, and then it is the default.
+    /// The value that is read after a value was set.
+    ///
+    /// Nil removes the secret, so that is the default.
     func shown(_ value: Value, storedAs secret: StoredSecret?) -> Value {
         secret == nil ? defaultValue : value
     }
@@ -64,6 +66,6 @@ extension SecretKey {
 extension SecretKey: CustomStringConvertible, CustomReflectable {
     /// The name.
     public var description: String { name }
-    /// The name alone: what stands for a secret is shown as little as the secret.
+    /// The name alone: neither the secret nor its default is shown.
     public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

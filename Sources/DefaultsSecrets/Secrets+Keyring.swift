@@ -1,12 +1,16 @@
-/// What asks the keyring, and waits for its answer.
+/// Calls that ask the keyring and wait for its answer.
 ///
-/// Every method throws ``SecretsError`` where that fails, and `CancellationError` where the task is
-/// cancelled. A question that the user is being asked for it is taken back then, unless it is one of
-/// gnome-keyring's for unlocking: that one stays until it is answered.
+/// Each throws ``SecretsError`` if it fails, and `CancellationError` if the task is cancelled. A
+/// question to the user is withdrawn then. The exception is gnome-keyring's question for unlocking,
+/// which stays until it is answered.
 extension Secrets {
-    /// Reads a secret, after what was set before; a locked keyring asks the user.
+    /// Reads a secret from the keyring, after earlier changes are stored.
     ///
-    /// - Returns: The secret; the key's default where there is none.
+    /// If the keyring is locked, it asks the user.
+    ///
+    /// - Returns: The secret, or the key's default if there is none.
+    /// - Throws: ``SecretsError`` if the keyring cannot be read, or has a value that is not of the
+    ///   key's type; `CancellationError` if the task is cancelled.
     @discardableResult
     public func value<Value>(for key: SecretKey<Value>) async throws -> Value {
         try await naming(key) { name in
@@ -14,7 +18,7 @@ extension Secrets {
         }
     }
 
-    /// The secret, and the state of its changes that it belongs to.
+    /// The secret, and the number of the last change that it contains; nil if a change is in flight.
     private func read<Value>(
         _ key: SecretKey<Value>, _ name: SecretName
     ) async throws -> (value: Value, settled: UInt64?) {
@@ -25,11 +29,16 @@ extension Secrets {
         return (value ?? key.defaultValue, settled)
     }
 
-    /// Stores a secret, and returns when the keyring has it; a locked keyring asks the user.
+    /// Stores a secret, and returns when the keyring has it.
     ///
-    /// Nil removes it. It is seen by the subscript at once, and no more where this throws. Where the
-    /// task is cancelled, or the error is `timedOut` or `interrupted`, the keyring may have it all the
-    /// same; ``value(for:)`` tells.
+    /// If the keyring is locked, it asks the user.
+    ///
+    /// Setting nil removes the secret. The subscript returns the new value at once, and the old one
+    /// again if this throws.
+    ///
+    /// - Throws: ``SecretsError`` if the secret is not stored; `CancellationError` if the task is
+    ///   cancelled. After that one, and after the codes `timedOut` and `interrupted`, the keyring may
+    ///   have stored the secret; ``value(for:)`` returns what it has.
     public func set<Value>(_ value: Value, for key: SecretKey<Value>) async throws {
         try await naming(key) { name in
             let secret = try StoredSecret.encoding(value, as: name)
@@ -38,17 +47,18 @@ extension Secrets {
         }
     }
 
-    /// Changes a part of a secret: reads it from the keyring, and stores it when it is changed.
+    /// Changes a part of a secret: reads it from the keyring, changes it and stores it.
     ///
     /// ```swift
     /// try await secrets.update(.identity) { $0?.name = "Ada" }
     /// ```
     ///
-    /// No other change by this process comes between, or the closure is called again with what that
-    /// one has set. Keyrings know no such thing between processes: the last one to store wins.
+    /// If this process changes the secret meanwhile, the closure is called again with the new value.
+    /// Keyrings do not support that between processes: the last one that stores the secret wins.
     ///
-    /// - Throws: As ``value(for:)`` and ``set(_:for:)``, and what the closure throws; nothing is stored
-    ///   then.
+    /// - Returns: The result of the closure.
+    /// - Throws: The errors of ``value(for:)`` and ``set(_:for:)``, and what the closure throws.
+    ///   Nothing is stored then.
     @discardableResult
     public func update<Value, Result>(
         _ key: SecretKey<Value>, _ change: (inout Value) throws -> Result
@@ -72,17 +82,20 @@ extension Secrets {
         }
     }
 
-    /// Removes a secret, and returns when the keyring has it no more; one that is not there is no
-    /// error.
+    /// Removes a secret, and returns when the keyring has removed it.
     ///
-    /// Of a removal that fails, the same holds as of ``set(_:for:)``.
+    /// If there is no such secret, nothing happens.
+    ///
+    /// - Throws: The errors of ``set(_:for:)``.
     public func remove<Value>(_ key: SecretKey<Value>) async throws {
         try await naming(key) { _ in
             try await store.store(nil, showing: key.defaultValue, for: key.name)
         }
     }
 
-    /// Whether the keyring has a secret, after what was set before; the user is never asked.
+    /// Whether the keyring has a secret, after earlier changes are stored.
+    ///
+    /// The user is not asked.
     public func isSet<Value>(_ key: SecretKey<Value>) async throws -> Bool {
         try await naming(key) { name in
             try await store.settle(key.name)
@@ -90,12 +103,12 @@ extension Secrets {
         }
     }
 
-    /// Waits until all that was set is stored.
+    /// Waits until all changes are stored.
     ///
-    /// A program that sets a secret in the background and ends calls this before.
+    /// Call it before the program ends, if secrets were set in the background.
     ///
-    /// - Throws: ``SecretsError`` where a change that was made in the background, since the last such
-    ///   call, is not stored: the first by the names of the keys. ``errors`` tells all.
+    /// - Throws: ``SecretsError`` if a change in the background was not stored since the last call: the
+    ///   first one, sorted by the names of the keys. ``errors`` reports all of them.
     public func save() async throws {
         let keys = store.keys
         for key in keys { try await store.settle(key) }
@@ -103,21 +116,22 @@ extension Secrets {
         if let failure = failures.first { throw failure }
     }
 
-    /// Waits until what was set for a key is stored, as ``save()`` does for all.
+    /// Waits until the changes of one secret are stored, as ``save()`` does for all.
     public func save<Value>(_ key: SecretKey<Value>) async throws {
         try await store.settle(key.name)
         if let failure = store.takeFailure(of: key.name) { throw failure }
     }
 
-    /// Unlocks the keyring that secrets are stored in, where it is locked: the user is asked.
+    /// Unlocks the keyring that new secrets are stored in.
     ///
-    /// There is no need to call it before others, which do the same; it is for an app that asks when
-    /// it suits the user.
+    /// If it is locked, it asks the user.
+    ///
+    /// Other calls unlock the keyring themselves. Call this to choose the time when the user is asked.
     public func unlock() async throws {
         try await explaining(nil) { try await store.vault.unlock() }
     }
 
-    /// Whether the keyring that secrets are stored in is locked; not where the user has none yet.
+    /// Whether the keyring that new secrets are stored in is locked; false if the user has none yet.
     public var isLocked: Bool {
         get async throws {
             try await explaining(nil) { try await store.vault.isLocked() }

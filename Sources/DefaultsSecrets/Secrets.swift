@@ -2,10 +2,10 @@ package import DBus
 internal import Glibc
 internal import Synchronization
 
-/// The secrets of one domain, which the user's keyring keeps.
+/// The secrets of one domain, stored in the user's keyring.
 ///
-/// It is to passwords, tokens and private keys what `Defaults` is to settings. The keyring encrypts
-/// them, and may be locked: then the user is asked. So the truth takes a while, and can be refused:
+/// Use it for passwords, tokens and private keys, as you use `Defaults` for settings. The keyring
+/// encrypts them. If it is locked, it asks the user. So reading a secret takes a while and can fail:
 ///
 /// ```swift
 /// extension SecretKeys {
@@ -16,7 +16,7 @@ internal import Synchronization
 /// if let token = try await secrets.value(for: .token) { connect(with: token) }
 /// ```
 ///
-/// What was read or set once is at hand without waiting, by subscript or by ``Secret``:
+/// A secret that was read or set once is available without waiting, by the subscript or ``Secret``:
 ///
 /// ```swift
 /// secrets[.token] = nil  // seen at once, stored in the background
@@ -24,24 +24,23 @@ internal import Synchronization
 /// ```
 ///
 /// The keyring is any program on the user's bus that implements the [Secret Service][1], such as
-/// gnome-keyring, KWallet or KeePassXC. Secrets reach it unencrypted over the user's own bus: who may
-/// read that may ask the keyring, too. In this process values that were read stay in memory as long
-/// as the store.
+/// gnome-keyring, KWallet or KeePassXC. Secrets are sent over the user's bus without encryption: a
+/// program that can read the bus can also ask the keyring. Values that were read or set stay in the
+/// memory of this process as long as there are `Secrets` of the domain.
 ///
 /// [1]: https://specifications.freedesktop.org/secret-service/latest/
 public struct Secrets: Sendable {
     let store: SecretStore
 
-    /// The secrets of a domain in the user's keyring.
+    /// Makes the secrets of a domain in the user's keyring.
     ///
-    /// It never fails and never waits: the keyring is looked for when the first secret is. All
-    /// `Secrets` of a domain that are there at the same time are the same, whoever makes them, and may
-    /// be used by all threads.
+    /// This does not wait and cannot fail: the keyring is searched for at the first call. All `Secrets`
+    /// of a domain that exist at the same time share the same values, and all threads may use them.
     ///
     /// - Parameters:
-    ///   - domain: The domain: not empty, and without a NUL character; the app's ID as a rule.
-    ///   - timeout: The longest that the bus and the service are waited for with each question; the
-    ///     user is waited for without a bound.
+    ///   - domain: The domain, usually the app's ID: not empty, and without a NUL character.
+    ///   - timeout: How long each call waits at most for the bus and the service. The wait for the user
+    ///     has no limit.
     public init(domain: String, timeout: Duration = .seconds(25)) {
         self.init(domain: domain, on: .session, timeout: timeout)
     }
@@ -58,14 +57,15 @@ public struct Secrets: Sendable {
     /// The name of the domain.
     public var domain: String { store.domain }
 
-    /// Secrets in the memory of this process, for tests: the same in everything but that no keyring
-    /// has them.
+    /// Makes secrets in the memory of this process, for tests.
+    ///
+    /// They work like others, but need no keyring.
     ///
     /// ```swift
     /// let login = Login(secrets: .inMemory())
     /// ```
     ///
-    /// Each call makes new ones, which end with the last reference to them.
+    /// Each call makes new, independent secrets, which end with the last reference to them.
     public static func inMemory(domain: String = "org.example.Test") -> Secrets {
         Secrets(store: SecretStore(domain: domain, vault: MemoryVault()))
     }
@@ -74,16 +74,16 @@ public struct Secrets: Sendable {
 
     private static let chosen = Mutex<Secrets?>(nil)
 
-    /// The application's secrets, which ``Secret`` uses where it is told no others.
+    /// The application's own secrets, which ``Secret`` uses by default.
     ///
-    /// An application says once, at the beginning of `main`, which they are:
+    /// An application sets them once, at the beginning of `main`:
     ///
     /// ```swift
     /// Secrets.standard = Secrets(domain: "org.example.Game")
     /// ```
     ///
-    /// Where it does not, the domain has the ID of the Flatpak that the program runs in, and otherwise
-    /// the name of the program's file.
+    /// Otherwise the domain is the ID of the Flatpak that the program runs in, or else the name of the
+    /// program's file.
     public static var standard: Secrets {
         get {
             chosen.withLock { chosen in
@@ -102,11 +102,11 @@ public struct Secrets: Sendable {
 
     // MARK: Without waiting
 
-    /// A secret as last read or set, without waiting.
+    /// A secret as it was last read or set, without waiting.
     ///
-    /// Before it was read or set it is the key's default; ``isLoaded(_:)`` tells. A value that is set
-    /// is seen at once, and stored in the background, in order. Where that fails, ``errors`` tells,
-    /// the next ``save()`` throws, and the value is again what it was before.
+    /// Before it was read or set, it is the key's default; see ``isLoaded(_:)``. A new value can be
+    /// read at once, and is stored in the background, in the order of the changes. If that fails,
+    /// ``errors`` reports it, the next ``save()`` throws, and the secret has its old value again.
     public subscript<Value>(key: SecretKey<Value>) -> Value {
         get { store.shown(key.name, as: Value.self) ?? key.defaultValue }
         nonmutating set { setInBackground(newValue, for: key) }
@@ -122,7 +122,7 @@ public struct Secrets: Sendable {
         }
     }
 
-    /// Whether a secret was read or set, so that the subscript tells it.
+    /// Whether a secret was read or set, so that the subscript returns it.
     public func isLoaded<Value>(_ key: SecretKey<Value>) -> Bool {
         store.shown(key.name, as: Value.self) != nil
     }

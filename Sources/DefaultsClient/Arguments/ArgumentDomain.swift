@@ -2,14 +2,15 @@ import KeyedArchive
 
 /// The values that a program was given on its command line, as `-PlaySound NO`.
 ///
-/// They hold for this run of the program, over what the user has set, and under what the administrator
-/// prescribes.
+/// They are in effect for this run of the program. They are stronger than the user's own values, and
+/// weaker than those that the administrator prescribes.
 struct ArgumentDomain {
     /// The words after the last `-Key`, by key.
     let entries: [KeyName: Entry]
 
-    /// Takes each word that begins with one hyphen as a key, if there is a word after it that is no
-    /// key: a hyphen may begin a number.
+    /// Reads each word that begins with one hyphen as a key, if the next word is not a key.
+    ///
+    /// A number may begin with a hyphen.
     ///
     /// - Parameter arguments: The words of the command line, the name of the program first.
     init(_ arguments: [String]) {
@@ -34,7 +35,7 @@ struct ArgumentDomain {
             && second != UInt8(ascii: ".")
     }
 
-    /// What a word may mean: itself, YES and NO, a value in JSON.
+    /// The possible values of a word: the word itself, a boolean such as YES or NO, or a value in JSON.
     static func archives(of word: String) -> [KeyedArchive] {
         var archives: [KeyedArchive] = []
         func add(_ archive: KeyedArchive?) {

@@ -64,7 +64,8 @@ extension RemoteDefaults {
         try await call(Contract.BackUp.self, (), timeout: Self.backupPatience)
     }
 
-    /// Gives every key the value that it has in a backup, and removes the keys that the backup does not have.
+    /// Gives every key the value that it has in a backup, and removes the keys that the backup does not
+    /// have.
     public func restoreBackup(_ name: String) async throws -> RestorationOutcome {
         RestorationOutcome(
             try await call(Contract.RestoreBackup.self, name, timeout: Self.backupPatience))

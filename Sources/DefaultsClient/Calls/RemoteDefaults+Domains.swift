@@ -14,8 +14,8 @@ extension RemoteDefaults {
     ///   - transaction: The changes.
     ///   - domain: The domain, with the suffix of a layer.
     /// - Returns: The generation of the change.
-    /// - Throws: ``ClientError`` with `conflict` if a key has not the expected generation, and with `refused`
-    ///   if a key is named twice.
+    /// - Throws: ``ClientError`` with `conflict` if a key has not the expected generation, and with
+    ///   `refused` if a key is named twice.
     @discardableResult
     public func apply(
         _ transaction: DefaultsTransaction, in domain: String
@@ -31,8 +31,8 @@ extension RemoteDefaults {
     /// Renames a key.
     ///
     /// - Returns: The generation of the change.
-    /// - Throws: ``ClientError`` with `notFound` if there is no such key, and with `conflict` if there is a key
-    ///   with the new name.
+    /// - Throws: ``ClientError`` with `notFound` if there is no such key, and with `conflict` if there
+    ///   is a key with the new name.
     @discardableResult
     public func rename(
         _ key: String, to newKey: String, in domain: String
@@ -52,12 +52,12 @@ extension RemoteDefaults {
 
     /// All keys of a domain with their archives; empty if there is no such domain.
     ///
-    /// A domain of up to 32 MiB, which fits one reply, is read at one moment. The large values of a larger
-    /// domain are read one after the other, each as it is then.
+    /// A domain of up to 32 MiB, which fits one reply, is read at one moment. The large values of a
+    /// larger domain are read one after the other, each as it is then.
     ///
     /// - Parameter domain: The domain, with the suffix of a layer.
-    /// - Returns: The entries, sorted by the code points of their keys, and the generation of the domain when
-    ///   the reading began.
+    /// - Returns: The entries, sorted by the code points of their keys, and the generation of the
+    ///   domain when the reading began.
     public func entries(
         in domain: String
     ) async throws -> (entries: [DefaultsEntry], generation: UInt64) {
@@ -80,7 +80,8 @@ extension RemoteDefaults {
         entries: [(String, [UInt8])], large: [String], generation: UInt64
     )
 
-    /// The whole domain in one reply if it fits; otherwise the archives that are sent, and the other keys.
+    /// The whole domain in one reply if it fits; otherwise the archives that are sent, and the other
+    /// keys.
     private func sentEntries(in domain: String) async throws -> SentEntries {
         do {
             let (entries, generation) = try await call(

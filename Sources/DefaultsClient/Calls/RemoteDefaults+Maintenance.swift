@@ -44,7 +44,8 @@ public struct ServiceFacts: Sendable, Hashable {
 extension RemoteDefaults {
     /// Asks for statistics, which are not part of the contract.
     ///
-    /// - Returns: Nil if the daemon does not give them: it is an older one, or this program is in a sandbox.
+    /// - Returns: Nil if the daemon does not give them: it is an older one, or this program is in a
+    ///   sandbox.
     public func facts() async throws -> ServiceFacts? {
         do {
             return ServiceFacts(try await call(Contract.GetStatistics.self, ()))

@@ -5,16 +5,17 @@ package import SystemCalls
 
 /// The calls of the D-Bus contract, for programs that manage other programs' defaults.
 ///
-/// Applications use ``Defaults`` instead, which reads from memory. Here each call is one round trip to the
-/// daemon, and the bus starts the daemon if it is not running.
+/// Applications use ``Defaults`` instead, which reads from memory. Here each call is one round trip to
+/// the daemon, and the bus starts the daemon if it is not running.
 ///
 /// ```swift
 /// let defaults = try await RemoteDefaults.connect()
 /// try await defaults.set(archive, forKey: "PlaySound", in: "org.example.Game")
 /// ```
 ///
-/// Every call throws ``ClientError``: with the code `unreachable` if there is no answer, and otherwise with
-/// the refusal of the daemon. A call that returns archives throws `ArchiveError` if one is damaged.
+/// Every call throws ``ClientError``: with the code `unreachable` if there is no answer, and otherwise
+/// with the refusal of the daemon. A call that returns archives throws `ArchiveError` if one is
+/// damaged.
 public struct RemoteDefaults: Sendable {
     /// The connection to the bus that the calls go over.
     package let connection: Connection
@@ -205,8 +206,8 @@ extension RemoteDefaults {
 
     /// Every layer that has a key or locks it, the strongest first.
     ///
-    /// The first value in the list is in effect. To read the value of a layer, call ``archive(forKey:in:)``
-    /// with the domain that ``DefaultsLayer/domain(of:)`` returns.
+    /// The first value in the list is in effect. To read the value of a layer, call
+    /// ``archive(forKey:in:)`` with the domain that ``DefaultsLayer/domain(of:)`` returns.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -219,11 +220,11 @@ extension RemoteDefaults {
         }
     }
 
-    /// All values that are in effect for an application: each key of its search list, with the value of the
-    /// strongest layer that has it.
+    /// All values that are in effect for an application: each key of its search list, with the value of
+    /// the strongest layer that has it.
     ///
-    /// The layers are read one after the other. The result may contain the old or the new value of a key that
-    /// changes meanwhile.
+    /// The layers are read one after the other. The result may contain the old or the new value of a
+    /// key that changes meanwhile.
     ///
     /// - Parameter domain: A domain, without a suffix.
     /// - Returns: The entries in the order of their keys, by code point.

@@ -1,9 +1,9 @@
-/// The changes of what holds for a key, as they come, for one consumer.
+/// The changes of the value of a key, for one consumer.
 ///
-/// It never holds more than one change: a consumer that is slow is given the newest value, together
-/// with the one that it saw last. It ends when its task is cancelled.
+/// It keeps one change at most: a slow consumer gets a change from the value that it saw last to the
+/// newest one. It ends when its task is cancelled.
 public struct ValueChanges<Value>: AsyncSequence, Sendable {
-    /// Fetches the changes, one after the other.
+    /// Iterates over the changes.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let feed: ChangeFeed
         fileprivate let key: DefaultsKey<Value>
@@ -17,27 +17,29 @@ public struct ValueChanges<Value>: AsyncSequence, Sendable {
     fileprivate let feed: ChangeFeed
     fileprivate let key: DefaultsKey<Value>
 
-    /// Begins to fetch the changes; those since the sequence was made are not missed.
+    /// Begins the iteration with the changes since the sequence was made.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(feed: feed, key: key)
     }
 }
 
-/// What holds for a key, now and after each change, for one consumer.
+/// The value of a key, now and after each change, for one consumer.
 ///
-/// A consumer that is slow is given the newest value. It ends when its task is cancelled.
+/// A slow consumer gets the newest value. The sequence ends when its task is cancelled.
 public struct Values<Value>: AsyncSequence, Sendable {
-    /// Fetches the values, one after the other.
+    /// Iterates over the values.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let feed: ChangeFeed
         fileprivate let key: DefaultsKey<Value>
         fileprivate var isFirst = true
 
-        /// The next value, the first at once; nil when the task is cancelled.
+        /// The next value; nil when the task is cancelled.
+        ///
+        /// The first value comes at once.
         public mutating func next() async -> Value? {
             if isFirst {
                 isFirst = false
-                // What has changed by now is in what is read now.
+                // The value that is read now contains the changes so far.
                 feed.discard()
                 return feed.store.value(of: key)
             }
@@ -48,17 +50,17 @@ public struct Values<Value>: AsyncSequence, Sendable {
     fileprivate let feed: ChangeFeed
     fileprivate let key: DefaultsKey<Value>
 
-    /// Begins to fetch the values.
+    /// Begins the iteration with the present value.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(feed: feed, key: key)
     }
 }
 
-/// The changes of all keys of a domain, as they come, for one consumer.
+/// The changes of all keys of a domain, for one consumer.
 ///
-/// Of each key it holds one change at most, the newest. It ends when its task is cancelled.
+/// It keeps one change of each key at most, the newest. It ends when its task is cancelled.
 public struct DomainChanges: AsyncSequence, Sendable {
-    /// Fetches the changes, one after the other.
+    /// Iterates over the changes.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let feed: ChangeFeed
 
@@ -70,13 +72,13 @@ public struct DomainChanges: AsyncSequence, Sendable {
 
     fileprivate let feed: ChangeFeed
 
-    /// Begins to fetch the changes; those since the sequence was made are not missed.
+    /// Begins the iteration with the changes since the sequence was made.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(feed: feed)
     }
 }
 
-/// What keeps an observer being told; the end of the last reference ends it.
+/// The registration of an observer, which ends with the last reference.
 final class ChangeFeed: Sendable {
     let store: Store
     private let observer: Observer
@@ -88,7 +90,7 @@ final class ChangeFeed: Sendable {
         store.begin(observer)
     }
 
-    /// Forgets the changes that were not fetched.
+    /// Drops the changes that were not fetched.
     func discard() {
         guard !Fork.isChild else { return }
         store.lock.change { access in observer.discard(access) }
@@ -100,8 +102,7 @@ final class ChangeFeed: Sendable {
 
     /// The next change of a key's value.
     ///
-    /// Where the value comes from, and how it is archived, may change without the value: these changes
-    /// are passed over.
+    /// Changes of the layer or of the archive that leave the value the same are skipped.
     func nextChange<Value>(of key: DefaultsKey<Value>) async -> ValueChange<Value>? {
         while let seen = await next() {
             let change = store.values(of: seen, as: key)
@@ -118,9 +119,9 @@ final class ChangeFeed: Sendable {
     }
 }
 
-/// Changes as they come.
+/// Observing.
 extension Defaults {
-    /// The changes of what holds for a key, whichever process or layer they come from.
+    /// The changes of the value of a key, made by any process in any layer.
     ///
     /// ```swift
     /// for await change in defaults.changes(of: .playSound) where !change.isOwn {
@@ -128,36 +129,36 @@ extension Defaults {
     /// }
     /// ```
     ///
-    /// Changes that leave the value the same are not reported, for example when a user sets the default.
+    /// A change that leaves the value the same is not reported, for example if a user sets the default.
     /// Your own changes are reported once, when you make them.
     public func changes<Value>(of key: DefaultsKey<Value>) -> ValueChanges<Value> {
         ValueChanges(feed: ChangeFeed(of: key.id, in: store), key: key)
     }
 
-    /// What holds for a key, now and after each change.
+    /// The value of a key, now and after each change.
     public func values<Value>(of key: DefaultsKey<Value>) -> Values<Value> {
         Values(feed: ChangeFeed(of: key.id, in: store), key: key)
     }
 
-    /// The changes of all keys of the domain's search list.
+    /// The changes of all keys, in all layers that the domain's values come from.
     public func changes() -> DomainChanges {
         DomainChanges(feed: ChangeFeed(of: nil, in: store))
     }
 
-    /// What went wrong behind calls that do not throw, from now on.
+    /// The failures of calls that do not throw, from now on.
     ///
-    /// The newest 256 are kept for a consumer that is slow. While nobody listens, failures are written
-    /// to standard error, one line each, and the same line once.
+    /// The newest 256 are kept for a slow consumer. If nobody iterates, each failure is printed as a
+    /// line on standard error. The same line is printed once.
     public var failures: AsyncStream<DefaultsFailure> { store.failures.stream() }
 
-    /// How it is with the service.
+    /// The state of the service.
     public var state: DefaultsState {
         Fork.isChild
             ? .unreachable(ClientError.forked.message)
             : store.lock.read { store.service.state($0) }
     }
 
-    /// How it is with the service, now and after each change of that.
+    /// The state of the service, now and after each change of it.
     public var states: AsyncStream<DefaultsState> {
         store.service.states.stream { state }
     }

@@ -1,8 +1,8 @@
-/// A change of what holds for a key.
+/// A change of the value of a key.
 public struct ValueChange<Value> {
-    /// What held before; nil where that was a large value, which is not kept, or one of another type.
+    /// The value before; nil if it was a large value, which is not kept, or not of the key's type.
     public let oldValue: Value?
-    /// What holds now.
+    /// The value now.
     public let newValue: Value
     /// Whether this process made the change.
     public let isOwn: Bool
@@ -11,13 +11,15 @@ public struct ValueChange<Value> {
 extension ValueChange: Sendable where Value: Sendable {}
 extension ValueChange: Equatable where Value: Equatable {}
 
-/// A change of one of a domain's keys, whose values are had by a key with the type.
+/// A change of one of a domain's keys.
+///
+/// ``values(of:)`` gives the values.
 public struct DomainChange: Sendable {
     /// The name of the key.
     public let key: String
     /// Whether this process made the change.
     public let isOwn: Bool
-    /// The layer from which the value comes now; nil where there is none.
+    /// The layer that the value comes from now; nil if no layer has one.
     public var layer: DefaultsLayer? { seen.new.layer }
 
     fileprivate let seen: SeenChange
@@ -30,7 +32,7 @@ public struct DomainChange: Sendable {
         self.store = store
     }
 
-    /// The change as a key has it; nil where it is another key's.
+    /// The change with values of the key's type; nil if it is the change of another key.
     ///
     /// ```swift
     /// for await change in defaults.changes() {
@@ -43,7 +45,7 @@ public struct DomainChange: Sendable {
 }
 
 extension Store {
-    /// The values of a change as a key has them.
+    /// The values of a change, of the key's type.
     func values<Value>(of seen: SeenChange, as key: DefaultsKey<Value>) -> ValueChange<Value> {
         let oldValue: Value?
         if case .large = seen.old.entry?.content {

@@ -1,15 +1,16 @@
 public import Observation
 
-/// A value of the defaults that tells observers of its changes, whichever process makes them.
+/// A value of the defaults that observers can follow, whichever process changes it.
 ///
-/// Alone, with `withObservationTracking` or `Observations`:
+/// Use it alone, with `withObservationTracking` or `Observations`:
 ///
 /// ```swift
 /// let playSound = ObservedDefault(.playSound)
 /// for await isOn in Observations({ playSound.value }) { show(isOn) }
 /// ```
 ///
-/// In a class of `@Observable`, as a property that the macro leaves alone:
+/// Or use it as a property of an `@Observable` class. `@ObservationIgnored` keeps the macro from
+/// changing it:
 ///
 /// ```swift
 /// @Observable final class Options {
@@ -20,7 +21,7 @@ public import Observation
 public final class ObservedDefault<Value>: Observable, Sendable {
     /// The key.
     public let key: DefaultsKey<Value>
-    /// Where its value is.
+    /// The defaults that have the value.
     public let defaults: Defaults
     private let registrar = ObservationRegistrar()
     // Set once, in `init`; the feed needs a reference to this object.
@@ -30,7 +31,7 @@ public final class ObservedDefault<Value>: Observable, Sendable {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - defaults: Where the value is: the application's own, as it is now, unless told otherwise.
+    ///   - defaults: The defaults that have the value; by default the application's own at this moment.
     public init(_ key: DefaultsKey<Value>, in defaults: Defaults = .standard) {
         self.key = key
         self.defaults = defaults
@@ -39,7 +40,7 @@ public final class ObservedDefault<Value>: Observable, Sendable {
         }
     }
 
-    /// What holds for the key.
+    /// The value of the key.
     public var value: Value {
         get {
             registrar.access(self, keyPath: \.value)
@@ -48,7 +49,7 @@ public final class ObservedDefault<Value>: Observable, Sendable {
         set { defaults[key] = newValue }
     }
 
-    /// What holds for the key.
+    /// The value of the key.
     public var wrappedValue: Value {
         get { value }
         set { value = newValue }
@@ -57,13 +58,13 @@ public final class ObservedDefault<Value>: Observable, Sendable {
     /// The object itself.
     public var projectedValue: ObservedDefault { self }
 
-    /// Called after the change, on the thread that has seen it.
+    /// Called after the change, on the thread that has noticed it.
     private func tell() {
         registrar.withMutation(of: self, keyPath: \.value) {}
     }
 }
 
-/// A property that is a value of the defaults.
+/// A property whose value is in the defaults.
 ///
 /// ```swift
 /// struct Mixer {
@@ -76,31 +77,31 @@ public final class ObservedDefault<Value>: Observable, Sendable {
 /// }
 /// ```
 ///
-/// It reads and writes as ``Defaults/subscript(_:)`` does.
+/// It reads and writes like ``Defaults/subscript(_:)``.
 @propertyWrapper
 public struct Default<Value>: Sendable {
     /// The key.
     public let key: DefaultsKey<Value>
-    /// Where its value is.
+    /// The defaults that have the value.
     public let defaults: Defaults
 
     /// Makes a property of a key.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - defaults: Where the value is: the application's own, as it is now, unless told otherwise.
+    ///   - defaults: The defaults that have the value; by default the application's own at this moment.
     public init(_ key: DefaultsKey<Value>, in defaults: Defaults = .standard) {
         self.key = key
         self.defaults = defaults
     }
 
-    /// What holds for the key.
+    /// The value of the key.
     @inlinable public var wrappedValue: Value {
         get { defaults[key] }
         nonmutating set { defaults[key] = newValue }
     }
 
-    /// The property's key, with what else can be done.
+    /// The property itself, for what else it can do.
     public var projectedValue: Default { self }
 
     /// Removes the user's own value.
@@ -109,7 +110,7 @@ public struct Default<Value>: Sendable {
     public var isSet: Bool { defaults.isSet(key) }
     /// Whether the administrator has locked the key.
     public var isLocked: Bool { defaults.isLocked(key) }
-    /// Where the value comes from; nil where it is the key's default.
+    /// The layer that the value comes from; nil if it is the key's default.
     public var layer: DefaultsLayer? { defaults.layer(of: key) }
     /// The changes of the value.
     public var changes: ValueChanges<Value> { defaults.changes(of: key) }

@@ -1,7 +1,7 @@
 import DBus
 import Synchronization
 
-/// An outcome that one task waits for, and that comes once.
+/// An outcome that comes once, and that one task waits for.
 final class OneShot<Value: Sendable>: Sendable {
     private struct State {
         var outcome: Result<Value, any Error>?
@@ -10,7 +10,9 @@ final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Gives the outcome; a second one is dropped.
+    /// Sets the outcome.
+    ///
+    /// A second one is ignored.
     func resume(_ outcome: Result<Value, any Error>) {
         let waiter = state.withLock { state in
             guard state.outcome == nil else { return nil as CheckedContinuation<Value, any Error>? }
@@ -23,7 +25,7 @@ final class OneShot<Value: Sendable>: Sendable {
 
     /// Waits for the outcome.
     ///
-    /// - Throws: That of the outcome, or `CancellationError`.
+    /// - Throws: The error of the outcome, or `CancellationError`.
     func value() async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -38,11 +40,14 @@ final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the outcome, though not for longer than a time, which begins now unless told otherwise.
+    /// Waits for the outcome for a limited time.
     ///
-    /// - Parameter loop: What measures the time; nil leaves it to Swift's own timers, which stand still
-    ///   if the application has closed all descriptors.
-    /// - Throws: As ``value()``, and ``ClientError`` with `unreachable` when the time is over.
+    /// - Parameters:
+    ///   - bound: The limit.
+    ///   - start: When the time begins.
+    ///   - loop: The loop that measures the time; nil for Swift's own timers, which stop if the
+    ///     application has closed all descriptors.
+    /// - Throws: The errors of ``value()``, and ``ClientError`` with `unreachable` after the time.
     func value(
         within bound: Duration, since start: ContinuousClock.Instant = .now, on loop: EventLoop?
     ) async throws -> Value {
@@ -54,7 +59,7 @@ final class OneShot<Value: Sendable>: Sendable {
     }
 }
 
-/// Something that is done after a time, unless it is cancelled.
+/// Calls a closure after a time, unless it is cancelled.
 struct Alarm: Sendable {
     private enum Clock {
         case loop(EventLoop, LoopTimer)
@@ -69,7 +74,10 @@ struct Alarm: Sendable {
 
     private let clock: Clock
 
-    /// - Parameter loop: What measures the time; nil for Swift's own timers.
+    /// - Parameters:
+    ///   - delay: The time.
+    ///   - loop: The loop that measures the time; nil for Swift's own timers.
+    ///   - body: The closure.
     init(
         after delay: Duration, on loop: EventLoop?, _ body: @escaping @Sendable () -> Void
     ) {

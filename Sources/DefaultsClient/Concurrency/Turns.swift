@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Has tasks do something one after the other, in the order in which they come.
+/// Gives tasks turns, one after the other, in the order in which they come.
 final class Turns: Sendable {
     private struct State {
         var isTaken = false
@@ -9,9 +9,9 @@ final class Turns: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for one's turn, which lasts until ``end()``.
+    /// Waits for the caller's turn, which lasts until ``end()``.
     ///
-    /// - Throws: `CancellationError`, where there is no turn then.
+    /// - Throws: `CancellationError`; the caller has no turn then.
     func begin() async throws {
         let turn = OneShot<Void>()
         let mustWait = state.withLock { state in
@@ -27,13 +27,13 @@ final class Turns: Sendable {
                 let place = state.waiting.firstIndex { $0 === turn }
                 return place.map { state.waiting.remove(at: $0) } != nil
             }
-            // It came at the same moment, and is to go on to the next.
+            // The turn came at the same moment, so it is passed on.
             if !isWaiting { end() }
             throw error
         }
     }
 
-    /// Lets the next one begin.
+    /// Begins the next turn.
     func end() {
         let next = state.withLock { state in
             guard !state.waiting.isEmpty else {

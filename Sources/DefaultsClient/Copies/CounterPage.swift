@@ -4,16 +4,17 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// The counters by which a process sees that its copies are current, mapped as the contract says at
-/// `Attach`.
+/// The page of counters, which shows whether copies are current.
+///
+/// The contract describes it at `Attach`.
 final class CounterPage: Sendable {
     private typealias Layout = CounterPageLayout
 
-    // Only read here, and only as atomic words.
+    // It is only read, as atomic words, so all threads may use it.
     private nonisolated(unsafe) let base: UnsafeRawPointer
     private let size: Int
 
-    /// Maps a page; nil where it is none that this version knows.
+    /// Maps a page; nil if this version does not know its format.
     init?(_ file: FileDescriptor) {
         let size = lseek(file.number, 0, SEEK_END)
         guard size >= off_t(Layout.offset(of: Layout.firstSlot)), let size = Int(exactly: size)
@@ -31,14 +32,14 @@ final class CounterPage: Sendable {
         munmap(UnsafeMutableRawPointer(mutating: base), size)
     }
 
-    /// Whether the page has been given up, and tells of nothing any more: there is another one.
+    /// Whether the page is void: it is not updated any more, and there is another one.
     var isVoid: Bool { word(Layout.generationWord) == Layout.void }
 
     private func word(_ number: Int) -> UInt64 {
         base.load(fromByteOffset: Layout.offset(of: number), as: UInt64.self)
     }
 
-    /// The counter that is a word of the page, as `Attach` numbers it; nil where there is none.
+    /// The counter in a word of the page, as `Attach` numbers it; nil if there is none.
     func counter(atWord slot: UInt32) -> Counter? {
         let offset = Layout.offset(of: Int(slot))
         guard Int(slot) >= Layout.firstSlot, offset + Layout.wordSize <= size else { return nil }
@@ -48,7 +49,7 @@ final class CounterPage: Sendable {
 
 /// A word of a page, and the page that it is on.
 struct Counter: Sendable {
-    /// Where the word is, as long as the page lives.
+    /// The address of the word, valid as long as the page is mapped.
     typealias Word = UnsafePointer<Atomic<UInt64>>
 
     private let page: CounterPage

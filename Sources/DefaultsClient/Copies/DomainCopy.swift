@@ -8,8 +8,8 @@ import DefaultsTerms
 // 2. A change of this process is in exactly one place: in `outbox` from the moment when it is made
 //    until its answer, and in the layers from then on, if the service accepted it.
 // 3. Batches are sent in their order, one at a time.
-// 4. After a change of a key, each user of the copy forgets what it has found for the key, and tells its
-//    observers if the value is another than before.
+// 4. After a change of a key, each user of the copy forgets what it has found for the key, and notifies
+//    its observers if the value is another than before.
 
 /// What a process knows of one domain: its four layers, and what it has changed in them.
 final class DomainCopy: Sendable {
@@ -46,7 +46,7 @@ final class DomainCopy: Sendable {
         for user in access[state].users { access.whenFree { user.failures.tell(failure) } }
     }
 
-    /// Changes what users find for some keys, and tells them (4).
+    /// Changes what users find for some keys, and notifies them (4).
     private func change(
         _ names: some Collection<KeyName>, isOwn: Bool, _ access: borrowing WriteAccess,
         _ body: (inout State) -> Void
@@ -63,33 +63,6 @@ final class DomainCopy: Sendable {
             user.note(names, before, isOwn: isOwn, access)
         }
     }
-}
-
-/// What looks into a copy: it remembers what it has found, and has observers.
-protocol DomainCopyUser: AnyObject, Sendable {
-    var failures: Failures { get }
-
-    func isObserved(_ access: borrowing ReadAccess) -> Bool
-    /// Forgets what was found for keys that have changed.
-    func forget(_ names: some Collection<KeyName>, _ access: borrowing WriteAccess)
-    /// What observers have seen of some keys, before a change of them.
-    func observed(
-        _ names: some Collection<KeyName>, _ access: borrowing WriteAccess
-    ) -> [KeyName: Found]
-    /// Forgets what was found for keys that have changed, and tells the observers.
-    func note(
-        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isOwn: Bool,
-        _ access: borrowing WriteAccess)
-}
-
-/// The value of a key, by the search list.
-struct Found: Sendable {
-    /// The value; nil if no layer has one.
-    var entry: Entry?
-    /// The layer that has it.
-    var layer: DefaultsLayer?
-    /// The domain, with its suffix, in which the service has it.
-    var spelling: String?
 }
 
 extension DomainCopy {
@@ -237,8 +210,8 @@ extension DomainCopy {
     /// A process that was stopped for a while finds many signals. To read each would keep it from the
     /// answer to its request, which comes after them.
     ///
-    /// - Returns: Whether nothing else has to be done. If there are observers, the service has to be asked
-    ///   first.
+    /// - Returns: Whether nothing else has to be done. If there are observers, the service has to be
+    ///   asked first.
     func noteUnread(layer name: String, _ access: borrowing WriteAccess) -> Bool {
         let (isOutdated, isInFlight) = (
             access[state].isOutdated, access[state].requests.isInFlight
@@ -350,7 +323,7 @@ extension DomainCopy {
             change(batch.changes.keys, isOwn: false, access) { $0.outbox.removeFirst() }
             return end(batch, .success(generation), access)
         }
-        // The values stay the same for all readers, so no observer is told.
+        // The values stay the same for all readers, so no observer is notified.
         access[state].acknowledge(batch, generation)
         let large = batch.changes.filter { !access[state].isKept($0.value) }
         if !large.isEmpty {
@@ -391,48 +364,5 @@ extension DomainCopy.State {
         if isLoaded && generation == self.generation + 1 && newestForeign <= self.generation {
             self.generation = generation
         }
-    }
-}
-
-/// The requests for a copy, and who waits for their answers.
-struct Requests: Sendable {
-    /// How often the service was asked.
-    private var count: UInt64 = 0
-    /// Whether a request is in flight.
-    private(set) var isInFlight = false
-    /// The waiters, each for the answer to a request after the one that was the last when it came.
-    private var waiting: [(last: UInt64, resume: @Sendable () -> Void)] = []
-
-    /// Whether anybody waits.
-    var isAwaited: Bool { !waiting.isEmpty }
-
-    /// Has a closure called when a request is answered that is still to be made.
-    mutating func wait(_ resume: @escaping @Sendable () -> Void) {
-        waiting.append((count, resume))
-    }
-
-    /// Begins a request; false if one is in flight.
-    mutating func begin() -> Bool {
-        guard !isInFlight else { return false }
-        isInFlight = true
-        count += 1
-        return true
-    }
-
-    /// Ends the request, answered or not.
-    mutating func end() {
-        isInFlight = false
-    }
-
-    /// Lets those go on who came before the last request.
-    mutating func answer(_ access: borrowing WriteAccess) {
-        for waiter in waiting where waiter.last < count { access.whenFree(waiter.resume) }
-        waiting.removeAll { $0.last < count }
-    }
-
-    /// Lets all go on.
-    mutating func answerAll(_ access: borrowing WriteAccess) {
-        for waiter in waiting { access.whenFree(waiter.resume) }
-        waiting = []
     }
 }

@@ -54,7 +54,7 @@ final class Entry: Sendable {
         findings.withLock { $0.decoded = decoded }
     }
 
-    /// Whether the application has not been told yet that its key cannot read this value; true once.
+    /// Whether it is still to be reported that a key cannot read this value; true once.
     func takeReport() -> Bool {
         findings.withLock { findings in
             defer { findings.isReported = true }
@@ -77,15 +77,15 @@ final class Entry: Sendable {
         findings.withLock { $0.unread?.reader == entry.writer ? $0.unread : nil }
     }
 
-    /// The bytes that are held here.
+    /// How many bytes of the archive are here.
     var size: Int {
         if case .archive(let bytes) = content { bytes.count } else { 0 }
     }
 
-    /// Whether it is so large that the service only names it, and does not send it with others.
+    /// Whether it is so large that the service does not send it with others.
     var isLarge: Bool { size > ContractLimits.maximumBulkEntrySize }
 
-    /// Whether two are the same value, byte by byte; a large one is like no other.
+    /// Whether two values have the same bytes; false for large values, whose bytes are not known.
     func isSame(as other: Entry) -> Bool {
         if self === other { return true }
         return switch (content, other.content) {
@@ -97,7 +97,7 @@ final class Entry: Sendable {
 }
 
 extension Entry? {
-    /// Whether both are the same value, or both none.
+    /// Whether both are the same value, or both nil.
     func isSame(as other: Entry?) -> Bool {
         switch (self, other) {
         case (nil, nil): true

@@ -1,17 +1,15 @@
 import Synchronization
 
-/// Something that went wrong behind a call that does not throw.
-///
-/// ``Defaults/failures`` tells of each.
+/// A failure of a call that does not throw, as ``Defaults/failures`` reports it.
 public struct DefaultsFailure: Sendable {
     /// What was tried.
     public enum Action: Sendable, Hashable {
-        /// A change was refused. What holds is as it was before.
+        /// A change was refused. The key has its old value again.
         case write
-        /// A value could not be decoded as its key has it. What is read is the default.
+        /// A value is not of its key's type. The default was read instead.
         case read
-        /// A value that could not be decoded was replaced by a new one. The error names the key under
-        /// which it is kept.
+        /// A value that could not be decoded was replaced. The error names the key under which the old
+        /// value is kept.
         case replace
     }
 
@@ -32,13 +30,13 @@ public struct DefaultsFailure: Sendable {
     }
 }
 
-/// Gives failures to those who listen, and writes them to standard error if nobody does.
+/// Gives failures to listeners, and prints them on standard error if there is none.
 final class Failures: Sendable {
     private let listeners = Broadcast<DefaultsFailure>()
-    /// The lines that were written: the same is not written twice.
+    /// The lines that were printed, so that none is printed twice.
     private let written = Mutex<Set<String>>([])
 
-    /// An application that fails in more ways than these has said enough.
+    /// How many different lines are printed.
     private static var mostLines: Int { 256 }
 
     /// The failures from now on.

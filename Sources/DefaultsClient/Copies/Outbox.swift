@@ -1,7 +1,8 @@
 import DefaultsTerms
 import Synchronization
 
-/// What one process has changed in a domain and the service has not accepted yet, in the order of sending.
+/// What one process has changed in a domain and the service has not accepted yet, in the order of
+/// sending.
 struct Outbox: Sendable {
     /// The change of a key in the newest batch that names it.
     private struct Newest {
@@ -130,7 +131,7 @@ struct Batch: Sendable {
     let isTransaction: Bool
     /// Whether the caller waits for the outcome.
     ///
-    /// Then nobody else is told.
+    /// Then its failure is reported to the caller alone.
     var isAwaited = false
     /// The name by which the service recognises the batch when it is sent a second time.
     let token = Token.next()
@@ -138,7 +139,9 @@ struct Batch: Sendable {
     private(set) var size: Int
     /// Whether it has been sent, and was not answered yet.
     fileprivate(set) var isInFlight = false
-    /// Whether it was ever sent: then its token stands for its changes, and it takes no more.
+    /// Whether it was ever sent.
+    ///
+    /// Then its token identifies its changes, and it takes no more.
     private var isSent = false
     /// What to call with the outcome.
     private(set) var waiters: [@Sendable (Outcome) -> Void] = []

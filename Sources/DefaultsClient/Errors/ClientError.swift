@@ -4,7 +4,8 @@ import DefaultsTerms
 
 /// Why the library or the service could not do what an application asked for.
 ///
-/// Most calls of this module throw it. ``message`` is a sentence for people, and ``code`` is for programs:
+/// Most calls of this module throw it. ``message`` is a sentence for people, and ``code`` is for
+/// programs:
 ///
 /// ```swift
 /// do {
@@ -105,7 +106,8 @@ extension ClientError {
         }
     }
 
-    /// The error of a call as ``RemoteDefaults`` throws it; any error that is not of the bus stays as it is.
+    /// The error of a call as ``RemoteDefaults`` throws it; any error that is not of the bus stays as
+    /// it is.
     static func ofCall(_ error: any Error) -> any Error {
         switch error {
         case let refusal as DefaultsError: ClientError(refusal)
@@ -139,8 +141,8 @@ extension ClientError {
     static func unreachable(_ reason: String) -> ClientError {
         ClientError(
             .unreachable,
-            "The defaults service cannot be reached: \(reason) What is set meanwhile is kept in "
-                + "memory, and sent when it comes back.")
+            "The defaults service cannot be reached: \(reason) Changes are kept in memory, and are sent when "
+                + "it comes back.")
     }
 
     /// The service is installed and does not start.
@@ -171,8 +173,8 @@ extension ClientError {
     static func layerAsDomain(_ domain: String) -> ClientError {
         ClientError(
             .invalidName,
-            "'\(domain)' names a layer of a domain. Use the domain, without the @ and what is behind it, "
-                + "and name the layer in the call.")
+            "'\(domain)' is a layer of a domain. Use the name before the @, and name the layer in the call."
+        )
     }
 
     static func badName(_ key: KeyName) -> ClientError {
@@ -197,24 +199,24 @@ extension ClientError {
     static func tooMuchContention(_ key: KeyName, in domain: String, attempts: Int) -> ClientError {
         ClientError(
             .conflict,
-            "The key '\(key)' of \(domain) was changed by others during each of \(attempts) attempts "
-                + "to update it.")
+            "The key '\(key)' of \(domain) was not updated, because other programs changed it during each of "
+                + "\(attempts) attempts. Try again later.")
     }
 
     static func tooManyChanges(_ key: KeyName, in domain: String, limit: Int) -> ClientError {
         ClientError(
             .tooManyChanges,
-            "The key '\(key)' of \(domain) was not changed, as changes of \(limit >> 20) MiB wait "
-                + "already for the service to come back.")
+            "The key '\(key)' of \(domain) was not changed, because changes of \(limit >> 20) MiB already "
+                + "wait for the service to come back.")
     }
 
     static func noSuchRawValue(of type: Any.Type) -> ClientError {
-        ClientError(.undecodable, "The stored value is no raw value of \(type).")
+        ClientError(.undecodable, "The stored value is not a raw value of \(type).")
     }
 
     static func notOfType(_ type: Any.Type, argument key: KeyName) -> ClientError {
         ClientError(
-            .undecodable, "The argument -\(key) of the command line is no value of \(type).")
+            .undecodable, "The argument -\(key) of the command line is not a value of \(type).")
     }
 
     static func unread(_ key: KeyName, in domain: String, _ error: any Error) -> ClientError {

@@ -7,16 +7,16 @@ import Glibc
 /// could quote the value.
 public protocol LoggableError: Error, CustomStringConvertible {}
 
-/// Why something went wrong, without any value.
+/// Why a call failed, in a sentence without values.
 ///
 /// Errors of the application's types, and some of the standard library's, quote the value that they
-/// refuse; of these only the kind is named.
+/// refuse. Only the type of such an error is named.
 func reason(of error: any Error) -> String {
     switch error {
     case let error as ClientError: error.message
     case DecodingError.keyNotFound(let key, _): "The field '\(key.stringValue)' is missing."
     case DecodingError.typeMismatch(let type, _), DecodingError.valueNotFound(let type, _):
-        "A value in it is not one of \(type)."
+        "A value in it is not of the type \(type)."
     case is DecodingError: "A value in it is not valid."
     case is EncodingError: "The new value cannot be archived."
     case let error as any LoggableError:
@@ -25,11 +25,11 @@ func reason(of error: any Error) -> String {
     }
 }
 
-/// Sentences for the user of a program that has nobody else to tell.
+/// Sentences for the user, if the program does not show them.
 enum StandardError {
     /// Writes a sentence as one line, in one piece.
     ///
-    /// A standard error that nobody reads any more does not end the program by SIGPIPE.
+    /// If nobody reads standard error any more, SIGPIPE does not end the program.
     static func say(_ sentence: String) {
         let words = sentence.split(whereSeparator: \.isNewline).joined(separator: " ")
         let bytes = Array("defaults: \(words)\n".utf8)
@@ -40,7 +40,7 @@ enum StandardError {
         if write(STDERR_FILENO, bytes, bytes.count) < 0, errno == EPIPE,
             sigismember(&before, SIGPIPE) == 0
         {
-            // It is pending for this thread, and must not be when it is let through again.
+            // The signal is pending for this thread. Take it before it is unblocked.
             var noTime = timespec()
             sigtimedwait(&brokenPipe, nil, &noTime)
         }

@@ -1,8 +1,8 @@
 internal import KeyedArchive
 
-/// Where an application declares its keys, and what all keys have.
+/// The base of all keys, in an extension of which an application declares its keys.
 ///
-/// Keys are declared once, as members of an extension, and used everywhere else by that name:
+/// Declare each key once, and use it everywhere by its name:
 ///
 /// ```swift
 /// extension DefaultsKeys {
@@ -14,15 +14,15 @@ internal import KeyedArchive
 /// defaults[.playSound] = false
 /// ```
 ///
-/// A key is unchangeable (`@unchecked Sendable` as only ``DefaultsKey`` inherits of it).
+/// A key never changes (`@unchecked Sendable`, because ``DefaultsKey`` inherits from it).
 public class DefaultsKeys: @unchecked Sendable {
     /// The name in the domain: 1 to 1024 bytes of UTF-8, no NUL.
     public var name: String { id.string }
     /// The name, compared by its bytes.
     let id: KeyName
-    /// The class of what keeps a decoded value of the key.
+    /// The class of decoded values of the key.
     let holder: ObjectIdentifier
-    /// What keeps the default, where all who read it may be given the same.
+    /// The default, if all readers may have the same value.
     @usableFromInline let fallback: AnyDecoded?
 
     init(name: String, holder: ObjectIdentifier, fallback: AnyDecoded?) {
@@ -32,18 +32,19 @@ public class DefaultsKeys: @unchecked Sendable {
     }
 }
 
-/// The name of a value in a domain, its type, and what holds where no layer has it.
+/// The name of a value in a domain, its type, and its default, which is in effect if no layer has the
+/// key.
 ///
-/// A value is any Codable, and is read as the type says:
+/// The value can be of any Codable type:
 ///
-/// - What a property list has is stored as itself: booleans, numbers, strings, data, dates, and arrays
-///   and dictionaries of them. An enumeration with a raw value is stored by that.
-/// - Everything else is stored as an object of its class, which other programs and `defaultsctl` see
-///   field by field.
-/// - A stored object may lack fields, because an earlier version of the application has written it.
-///   These fields have the values that they have in the key's default. The class of a structure may
-///   have another name in the archive than in the program.
-/// - A key of an optional reads nil where there is no value, unless it has a default; setting nil
+/// - Booleans, numbers, strings, data, dates, and arrays and dictionaries of them are stored as
+///   themselves. An enumeration with a raw value is stored as its raw value.
+/// - Everything else is stored as an object of its class. Other programs and `defaultsctl` see its
+///   fields.
+/// - If a stored object lacks fields, because an earlier version of the application has written it,
+///   their values come from the key's default. The class may have another name in the archive than in
+///   the program.
+/// - A key of an optional type reads nil if there is no value and the key has no default. Setting nil
 ///   removes the value.
 ///
 /// ```swift
@@ -54,28 +55,30 @@ public class DefaultsKeys: @unchecked Sendable {
 /// static let gameOptions = DefaultsKey("GameOptions", default: GameOptions())
 /// ```
 ///
-/// A value that cannot be read as the key's type reads as the default, and ``Defaults/failures`` says
-/// why. If the application then sets the key, the value that it could not read is kept under a second
-/// key, `GameOptions (unreadable)`. ``DefaultsKeys`` shows how keys are declared.
+/// If a value is not of the key's type, the default is read instead, and ``Defaults/failures`` reports
+/// why. If the application then sets the key, the old value is kept under a second key, `GameOptions
+/// (unreadable)`. ``DefaultsKeys`` shows how to declare keys.
 public final class DefaultsKey<Value>: DefaultsKeys, @unchecked Sendable {
-    /// How values become archives, and archives values.
+    /// How values are encoded and decoded.
     let coding: ValueCoding<Value>
     private let makeDefault: @Sendable () -> Value
 
-    /// What holds where no layer has the key.
+    /// The value that is in effect if no layer has the key.
     public var defaultValue: Value { makeDefault() }
 
-    /// The value of an archive: fields that it lacks have the values that they have in the default.
+    /// The value of an archive.
+    ///
+    /// Fields that it lacks come from the default.
     func value(of archive: KeyedArchive) throws -> Value {
         try coding.value(of: archive, default: makeDefault)
     }
 
-    /// Makes a key of any coding.
+    /// Makes a key with a coding of its own.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - coding: How values become archives, and archives values.
-    ///   - value: Makes what holds where no layer has the key.
+    ///   - coding: How values are encoded and decoded.
+    ///   - value: Makes the value that is in effect if no layer has the key.
     public init(
         _ name: String, coding: ValueCoding<Value>, default value: @escaping @Sendable () -> Value
     ) {
@@ -96,18 +99,18 @@ extension DefaultsKey where Value: Codable & Sendable {
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: What holds where no layer has the key.
+    ///   - value: The value that is in effect if no layer has the key.
     public convenience init(_ name: String, default value: Value) {
         self.init(name, coding: .codable(), default: { value })
     }
 }
 
 extension DefaultsKey where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
-    /// Makes a key of a type that is stored by its raw value.
+    /// Makes a key of a type that is stored as its raw value.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: What holds where no layer has the key, or has a raw value that is none.
+    ///   - value: The value that is in effect if no layer has the key, or if its raw value is invalid.
     public convenience init(_ name: String, default value: Value) {
         self.init(name, coding: .rawRepresentable(), default: { value })
     }
@@ -115,46 +118,50 @@ extension DefaultsKey where Value: RawRepresentable & Sendable, Value.RawValue: 
 
 extension DefaultsKey
 where Value: Codable & RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
-    /// Makes a key of a type that is stored by its raw value.
+    /// Makes a key of a type that is stored as its raw value.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: What holds where no layer has the key, or has a raw value that is none.
+    ///   - value: The value that is in effect if no layer has the key, or if its raw value is invalid.
     public convenience init(_ name: String, default value: Value) {
         self.init(name, coding: .rawRepresentable(), default: { value })
     }
 }
 
 extension DefaultsKey {
-    /// Makes a key of an optional: nil removes the value, and where there is none the default holds.
+    /// Makes a key of an optional type.
+    ///
+    /// Setting nil removes the value. If there is no value, the default is in effect.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: What holds where no layer has the key.
+    ///   - value: The value that is in effect if no layer has the key.
     public convenience init<Wrapped: Codable & Sendable>(
         _ name: String, default value: Wrapped? = nil
     ) where Value == Wrapped? {
         self.init(name, coding: .optional(.codable()), default: { value })
     }
 
-    /// Makes a key of an optional raw value: nil removes the value, and where there is none the default
-    /// holds.
+    /// Makes a key of an optional type that is stored as its raw value.
+    ///
+    /// Setting nil removes the value. If there is no value, the default is in effect.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: What holds where no layer has the key.
+    ///   - value: The value that is in effect if no layer has the key.
     public convenience init<Wrapped: RawRepresentable & Sendable>(
         _ name: String, default value: Wrapped? = nil
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(name, coding: .optional(.rawRepresentable()), default: { value })
     }
 
-    /// Makes a key of an optional raw value: nil removes the value, and where there is none the default
-    /// holds.
+    /// Makes a key of an optional type that is stored as its raw value.
+    ///
+    /// Setting nil removes the value. If there is no value, the default is in effect.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: What holds where no layer has the key.
+    ///   - value: The value that is in effect if no layer has the key.
     public convenience init<Wrapped: Codable & RawRepresentable & Sendable>(
         _ name: String, default value: Wrapped? = nil
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
@@ -164,7 +171,7 @@ extension DefaultsKey {
 
 /// A decoded value without its type.
 ///
-/// It never changes, and is kept only where the value may be given to all threads.
+/// It never changes, and is kept only if all threads may have the value.
 @usableFromInline
 class AnyDecoded: @unchecked Sendable {}
 

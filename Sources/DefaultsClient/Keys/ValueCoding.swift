@@ -1,22 +1,24 @@
 public import KeyedArchive
 
-/// How the values of a key become archives, and archives values.
+/// How the values of a key are encoded as archives and decoded.
 ///
-/// There is one for all that is Codable, and DefaultsFoundation has one for classes of
-/// NSSecureCoding; a program may make its own.
+/// There is one for all Codable types, and DefaultsFoundation has one for classes of NSSecureCoding. A
+/// program can make its own.
 public struct ValueCoding<Value>: Sendable {
-    /// Makes the archive of a value; nil where the value says that there is none.
+    /// Encodes a value; nil if setting the value removes the key.
     public let encode: @Sendable (Value) throws -> KeyedArchive?
-    /// Makes the value of an archive.
+    /// Decodes an archive.
     public let decode: @Sendable (KeyedArchive) throws -> Value
-    /// Makes the value of an archive, whose missing fields come from a default value, if there is one.
-    private let fill: @Sendable (KeyedArchive, @escaping () -> Value?) throws -> Value
-    /// Whether a value that was decoded may be given to all who read it.
+    /// Decodes an archive.
     ///
-    /// Not where it is an object that one of them could change.
+    /// Fields that it lacks come from a default value, if there is one.
+    private let fill: @Sendable (KeyedArchive, @escaping () -> Value?) throws -> Value
+    /// Whether all readers may have the same decoded value.
+    ///
+    /// This is false for objects, which a reader could change.
     public let isShared: Bool
 
-    /// Makes a coding that decodes each time when a value is read.
+    /// Makes a coding that decodes the value at each read.
     public init(
         encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
         decode: @escaping @Sendable (KeyedArchive) throws -> Value
@@ -27,9 +29,9 @@ public struct ValueCoding<Value>: Sendable {
         isShared = false
     }
 
-    /// Whether two values are the same: equal, if their type says what that is, or with the same archive.
+    /// Whether two values are equal or have the same archive.
     ///
-    /// Objects that are made for each read are equal to none by themselves.
+    /// Objects are made for each read, so only their archives are compared.
     func areSame(_ one: Value, _ other: Value) -> Bool {
         if isShared, let one = one as? any Equatable { return one.isEqual(to: other) }
         guard let one = try? encode(one), let other = try? encode(other) else { return false }
@@ -48,7 +50,7 @@ public struct ValueCoding<Value>: Sendable {
 
     /// The value of an archive.
     ///
-    /// - Parameter defaultValue: Has the fields that the archive lacks.
+    /// - Parameter defaultValue: Gives the fields that the archive lacks.
     func value(
         of archive: KeyedArchive, default defaultValue: @escaping () -> Value?
     ) throws -> Value {
@@ -66,13 +68,13 @@ extension ValueCoding where Value: Codable & Sendable {
     /// The coding of a Codable type.
     ///
     /// - Parameters:
-    ///   - encoder: What encodes; it may name classes otherwise.
-    ///   - decoder: What decodes; it may know other classes, and older versions of the type.
+    ///   - encoder: The encoder. It may give classes other names.
+    ///   - decoder: The decoder. It may know other classes, and older versions of the type.
     public static func codable(
         encoder: KeyedArchiveEncoder = KeyedArchiveEncoder(),
         decoder: KeyedArchiveDecoder = KeyedArchiveDecoder()
     ) -> ValueCoding {
-        // A key may be declared of an optional without the word: `DefaultsKey("Player", default: nil)`.
+        // The type of a key may be an optional by inference: `DefaultsKey("Player", default: nil)`.
         let isOptional = Value.self is any OptionalType.Type
         return ValueCoding(
             isShared: true,
@@ -90,7 +92,7 @@ extension ValueCoding where Value: Codable & Sendable {
 
 extension ValueCoding
 where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
-    /// The coding of a type by its raw value.
+    /// The coding of a type that is stored as its raw value.
     public static func rawRepresentable() -> ValueCoding {
         let raw = ValueCoding<Value.RawValue>.codable()
         return ValueCoding(
@@ -107,7 +109,9 @@ where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
 }
 
 extension ValueCoding {
-    /// The coding of a type that has nil, for which nothing is stored.
+    /// The coding of an optional type.
+    ///
+    /// Nothing is stored for nil.
     public static func optional<Wrapped>(_ wrapped: ValueCoding<Wrapped>) -> ValueCoding
     where Value == Wrapped? {
         ValueCoding(
@@ -123,7 +127,7 @@ extension Equatable {
     fileprivate func isEqual(to other: Any) -> Bool { other as? Self == self }
 }
 
-/// What tells of a type at run time that it is an optional.
+/// Shows at run time that a type is an optional.
 private protocol OptionalType {
     var isNil: Bool { get }
 }
@@ -134,8 +138,8 @@ extension Optional: OptionalType {
 
 /// Archives of booleans and numbers, which are written often, made without an encoder.
 ///
-/// Archives of numbers of one width differ in the number's bytes alone. The bytes around them are
-/// those of the encoder, which is asked once for each width.
+/// Archives of numbers of one width differ only in the bytes of the number. The encoder makes the other
+/// bytes once for each width.
 enum ScalarArchives {
     /// The bytes of an archive in which a number is put.
     private struct Template {
@@ -155,7 +159,7 @@ enum ScalarArchives {
             place = start..<end + 1
         }
 
-        /// The archive of a number; nil where that has another width.
+        /// The archive of a number; nil if the number has another width.
         func archive(of number: UInt64, width: Int) -> [UInt8]? {
             guard place.count == width else { return nil }
             var bytes = bytes

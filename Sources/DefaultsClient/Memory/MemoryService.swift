@@ -3,9 +3,8 @@ import DefaultsTerms
 
 /// A service in the memory of one process, for the tests of applications.
 ///
-/// It keeps the contract's rules: transactions are whole, generations rise, what is locked is refused.
-///
-/// It lives, as stores do, until the process ends.
+/// It follows the rules of the contract: a transaction is made as a whole, generations increase, and
+/// changes of locked keys are refused. It exists until the process ends.
 final class MemoryService: Service {
     fileprivate struct State {
         var table = StoreTable(holdsLarge: true)
@@ -38,7 +37,7 @@ final class MemoryService: Service {
         }
     }
 
-    /// What an administrator or a vendor would have put into files.
+    /// Sets the values that an administrator or a vendor would put into files.
     func provide(_ entries: [KeyName: Entry], in domain: String, layer: LayerName, locks: [String])
     {
         lock.change { access in

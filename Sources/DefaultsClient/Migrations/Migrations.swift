@@ -21,8 +21,8 @@ public struct DefaultsMigration: Sendable {
     ///
     /// - Parameters:
     ///   - version: The version that the domain has after the step, 1 or more.
-    ///   - run: Changes what earlier versions have left. It may be called several times, of which one
-    ///     counts, and has no other effect than its changes.
+    ///   - run: Changes the values of earlier versions. It may be called several times, and one call
+    ///     counts, so it should have no other effect.
     public init(
         to version: Int, _ run: @escaping @Sendable (_ changes: inout Changes) throws -> Void
     ) {
@@ -33,24 +33,24 @@ public struct DefaultsMigration: Sendable {
 }
 
 extension DefaultsMigration {
-    /// What a step reads and changes: the user's own values in the domain.
+    /// The values that a step reads and changes: the user's own values in the domain.
     ///
-    /// What the administrator prescribes, what is registered, and what stands on the command line of
-    /// this run are not seen, or they would be stored as if the user had chosen them.
+    /// Values of administrators, registered values and those on the command line are not included.
+    /// Otherwise the step would store them as the user's own.
     public struct Changes {
         private let store: Store
         private(set) var entries: [KeyName: Entry?] = [:]
-        /// What a subscript could not say.
+        /// The first error of a subscript, which cannot throw.
         private(set) var failure: (any Error)?
 
         init(of store: Store) {
             self.store = store
         }
 
-        /// The user's own value of a key, or the key's default where there is none.
+        /// The user's own value of a key, or the key's default if there is none.
         ///
-        /// A value that is none of the key's type, or cannot be archived, ends the step: nothing is
-        /// changed, and ``Defaults/migrate(_:)`` throws the reason.
+        /// If a value is not of the key's type or cannot be archived, the step ends without a change, and
+        /// ``Defaults/migrate(_:)`` throws the error.
         public subscript<Value>(key: DefaultsKey<Value>) -> Value {
             mutating get { trying { try $0.value(of: key) } ?? key.defaultValue }
             set {
@@ -77,12 +77,12 @@ extension DefaultsMigration {
             }
         }
 
-        /// Whether the user has a value of their own.
+        /// Whether the user has set the key.
         public func isSet(_ key: DefaultsKeys) -> Bool {
             entries[key.id].map { $0 != nil } ?? (store.find(key.id, in: .domain).entry != nil)
         }
 
-        /// The names of the keys of which the user has a value of their own, sorted by code point.
+        /// The names of the keys that the user has set, sorted by code point.
         public var keys: [String] {
             var names = store.names(in: .domain)
             for (name, entry) in entries {
@@ -98,26 +98,25 @@ extension DefaultsMigration {
     }
 }
 
-/// Bringing what earlier versions of an application have left up to date.
+/// Migrating the values of earlier versions of an application.
 extension Defaults {
-    /// Runs the steps that the domain has not been through, each once among all processes.
+    /// Runs the steps that the domain has not had yet, each once among all processes.
     ///
-    /// An application calls it when it starts, before it reads anything else, with all steps there
-    /// have ever been. The domain's version is the integer `DefaultsVersion` among its own keys, and 0
-    /// where that is absent; so a user's first start runs all steps too, which then find nothing set.
+    /// An application calls it at its start, before it reads anything else, with the steps of all its
+    /// versions. The version of the domain is the integer under its key `DefaultsVersion`, or 0 if
+    /// there is none. So the first start for a user also runs all steps, which then find no values.
     ///
-    /// A step and its version are one change: all of it is stored or nothing. Where another process
-    /// changes the domain while a step runs, the step is run again with what that has left, if it is
-    /// not done by then. A program that is ended between two steps goes on with the second one at its
-    /// next start.
+    /// A step and its version are stored as one change. If another process changes the domain while a
+    /// step runs, the step runs again with the new values, unless the other process has done it. If the
+    /// program ends between two steps, it continues with the second one at its next start.
     ///
-    /// - Parameter steps: All steps, in the order of their versions.
+    /// - Parameter steps: All steps, sorted by their versions.
     /// - Returns: The domain's version now.
-    /// - Throws: ``ClientError`` with `newerVersion` where a later version of the application has been
-    ///   here: nothing was changed, and what the domain has may mean other things; with `unreachable`
-    ///   where there is no service to ask, with `conflict` where others came in between a hundred
-    ///   times. The refusals of ``commit(in:_:)``, a key that is locked for one; and what a step throws,
-    ///   or could not read. The steps before that one stay done.
+    /// - Throws: ``ClientError`` with `newerVersion` if a later version of the application has migrated
+    ///   the domain: nothing was changed, and the values may have other meanings; with `unreachable` if
+    ///   there is no service; with `conflict` if other processes changed the domain during each of a
+    ///   hundred attempts. Also the errors of ``commit(in:_:)``, for example if a key is locked, and
+    ///   what a step throws or could not read. Earlier steps stay done.
     @discardableResult
     public func migrate(_ steps: [DefaultsMigration]) async throws -> Int {
         precondition(
@@ -158,22 +157,23 @@ extension Store {
 
     private static let attempts = 100
 
-    /// Takes note of a generation of the domain before anything is read: whatever changes after it is
-    /// a conflict, also where a step reads some of it already.
+    /// The generation of the domain before anything is read.
+    ///
+    /// A later change is a conflict, even if a step has already read it.
     private func generationToMigrate() async throws -> UInt64 {
         try Fork.check()
         service.makeCurrent(copies)
         try checkReachable()
-        // Our own changes that are on their way come first, or they would be a conflict.
+        // Changes of this process that are in flight come first. Otherwise they would be conflicts.
         try await flush(within: .seconds(30))
         service.makeCurrent(copies)
         try checkReachable()
         return lock.read { $0[own.state].generation }
     }
 
-    /// Throws where the domain was never read: what it has is not known.
+    /// Throws if the domain was never read, because its values are not known.
     ///
-    /// Where what was read is older than it should be, that is a conflict later on.
+    /// If the copy is outdated, that becomes a conflict later.
     private func checkReachable() throws {
         let (state, isKnown) = lock.read { access in
             (

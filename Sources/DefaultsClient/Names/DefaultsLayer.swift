@@ -2,8 +2,8 @@ import DefaultsTerms
 
 /// A layer: one source of values for a domain.
 ///
-/// The first layer of ``searchList(of:)`` that has a key decides its value. A layer that this version does
-/// not know keeps its name.
+/// The first layer of ``searchList(of:)`` that has a key decides its value. A layer that this version
+/// does not know keeps its name.
 public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name, such as `global-host`.
     public let rawValue: String
@@ -48,8 +48,8 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
         SearchPlace.order(of: domain).map { DefaultsLayer($0) }
     }
 
-    /// The domain with the suffix of this layer, as calls such as ``RemoteDefaults/archive(forKey:in:)`` take
-    /// it.
+    /// The domain with the suffix of this layer, as calls such as
+    /// ``RemoteDefaults/archive(forKey:in:)`` take it.
     ///
     /// - Parameter name: The domain of the application, without a suffix.
     /// - Returns: Nil for a layer that this version does not know, or that the service does not have.

@@ -1,7 +1,6 @@
-/// The name of a key, which is another key where any of its bytes is another.
+/// The name of a key, compared by its bytes, as the service does.
 ///
-/// Strings count as equal that Unicode holds for equivalent; the service compares bytes, and so does
-/// whatever is kept by keys here.
+/// Swift's strings are equal if Unicode says that they are equivalent.
 struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
     let string: String
 

@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// Whether this process is the child of one that had a connection.
+/// Whether this process was forked from one that had a connection.
 ///
-/// Only the thread that forked goes on in a child. The connection's thread is gone, and whatever was
-/// locked stays locked: nothing here may be touched any more.
+/// A child has only the thread that forked. The connection's thread does not exist, and locks may stay
+/// locked for ever, so nothing here may be used.
 enum Fork {
     private static let hasHappened = Atomic<Bool>(false)
     private static let hasWarned = Atomic<Bool>(false)
 
     static var isChild: Bool { hasHappened.load(ordering: .relaxed) }
 
-    /// Sees to it that a child knows of itself.
+    /// Registers the detection of a fork.
     ///
-    /// To be called before there is a connection.
+    /// Call it before there is a connection.
     static func watch() { _ = registration }
 
     private static let registration: Void = {
@@ -25,21 +25,22 @@ enum Fork {
         if isChild { throw ClientError.forked }
     }
 
-    /// Tells on standard error, once, that a child reads defaults only, and that its changes are lost.
+    /// Prints once on standard error that a child reads only the keys' defaults and that its changes
+    /// are lost.
     static func warn() {
         guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
         StandardError.say(ClientError.forked.message)
     }
 }
 
-/// What is done when the program ends by returning from `main` or by `exit`.
+/// Closures that are called when the program returns from `main` or calls `exit`.
 enum AtExit {
     private static let actions = Mutex<[@Sendable () -> Void]>([])
     private static let registration: Void = {
         atexit { for action in AtExit.actions.withLock({ $0 }) { action() } }
     }()
 
-    /// Has a closure called at the end, which must return within some seconds.
+    /// Adds a closure, which must return within some seconds.
     static func call(_ action: @escaping @Sendable () -> Void) {
         _ = registration
         actions.withLock { $0.append(action) }

@@ -119,8 +119,8 @@ extension ExpectedDatabase {
     struct Holder {
         fileprivate let process: Int32
 
-        /// The session bus that the daemon's environment names; nil if it names none, or if the process is
-        /// no daemon of this user.
+        /// The session bus that the daemon's environment names; nil if it names none, or if the process
+        /// is no daemon of this user.
         var busAddress: String? {
             guard isDaemon else { return nil }
             let name = "DBUS_SESSION_BUS_ADDRESS="

@@ -3,7 +3,7 @@ import DefaultsProtocol
 import Dispatch
 import Synchronization
 
-/// What is asked for while somebody waits.
+/// Requests that a caller waits for.
 extension BusService {
     func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]? {
         try waiting { service, answer in
@@ -38,7 +38,7 @@ extension BusService {
     func synchronize(within bound: Duration) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
         ask { service in
-            // No shorter bound than the service's own: a slow disk is not a lost reply.
+            // As long as the service waits: a slow disk is not a lost reply.
             service.question(Contract.Synchronize.self, (), timeout: .seconds(300)) {
                 outcome.resume($0)
             }
@@ -46,8 +46,10 @@ extension BusService {
         return try await reaching { try await outcome.value(within: bound, on: loop) }
     }
 
-    /// Calls a method that changes nothing, and does so again where the call was lost: with a daemon that
-    /// has ended, perhaps, which the next call starts anew, or somebody else does in a moment.
+    /// Calls a method that changes nothing, and retries if the call is lost, for example because the
+    /// daemon has ended.
+    ///
+    /// The next call starts the daemon again.
     private func question<C: Call>(
         _ method: C.Type, _ arguments: C.Arguments, timeout: Duration = .seconds(25),
         until end: ContinuousClock.Instant? = nil,
@@ -73,16 +75,16 @@ extension BusService {
         }
     }
 
-    /// How long until a question that was lost is asked again.
+    /// How long until a lost call is retried.
     private static let pause = Duration.milliseconds(20)
 
-    /// Notes that there is an answer, where there was none for a while.
+    /// Notes that the service answers again.
     private func noteAlive() {
         noteAnswer()
         if isUnreachable { enterAnswering() }
     }
 
-    /// Nil where what was to be read is not there.
+    /// The outcome with nil for `notFound`.
     private static func orNil<Value>(
         _ outcome: Result<Value, any Error>
     ) -> Result<Value?, any Error> {
@@ -110,7 +112,7 @@ extension BusService {
         }
     }
 
-    /// Has something asked, and blocks the calling thread until the answer has come.
+    /// Makes a request on the loop's thread, and blocks the calling thread until the answer has come.
     private func waiting<Value: Sendable>(
         _ body:
             @escaping @Sendable (
@@ -145,7 +147,7 @@ extension BusService {
     }
 }
 
-/// What an answer brought, for the thread that waits for it.
+/// The outcome of a request, for the thread that waits for it.
 private final class Answer<Value: Sendable>: Sendable {
     private let held = Mutex<Result<Value, any Error>?>(nil)
 

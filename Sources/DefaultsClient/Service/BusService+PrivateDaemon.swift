@@ -9,7 +9,7 @@ import SystemCalls
 //    after: the daemon locks the database, and other processes of the user need it, too.
 // 2. While it is held longer than `longestHold`, no changes are sent. They are sent by the next daemon,
 //    after others had a turn. Calls in flight end first.
-// 3. A daemon that was let go of is waited for, in the background, and its complaints are printed.
+// 3. The process waits in the background for the end of a released daemon, and prints its errors.
 
 /// A private daemon that this process is connected to.
 struct HeldDaemon {
@@ -68,7 +68,8 @@ extension BusService {
         }
     }
 
-    /// Connects again after a daemon was let go of; in other cases a timer does, or a search is under way.
+    /// Connects again after a daemon was let go of; in other cases a timer does, or a search is under
+    /// way.
     func connectIfReleased() {
         guard connection == nil, privateReason != nil, retryTimer == nil else { return }
         connect()
@@ -80,7 +81,7 @@ extension BusService {
         letGoWhenIdle()
     }
 
-    /// Lets go of the daemon after a moment without calls.
+    /// Releases the daemon after a moment without calls.
     private func letGoWhenIdle() {
         guard let loop, privateDaemon != nil, callsInFlight == 0 else { return }
         privateDaemon?.idleTimer?.cancel()
@@ -97,7 +98,7 @@ extension BusService {
         loop.schedule(after: Self.turnOfOthers) { [weak self] in self?.connectIfReleased() }
     }
 
-    /// Lets the daemon write everything and end, and waits for it in the background (3).
+    /// Releases the daemon, which writes everything and ends, and waits for that in the background (3).
     private func letGo() {
         guard let held = privateDaemon else { return }
         held.idleTimer?.cancel()
@@ -107,7 +108,7 @@ extension BusService {
         shutdown(held.socket.number, Int32(SHUT_RDWR))
         forgetCalls()
         waitForEnd(of: held.daemon) { status, complaint in
-            // One that this process let go of before it was ready has nothing to complain of.
+            // A daemon that was released before it was ready reports no real problem.
             if status != 0, status != EX_UNAVAILABLE, let complaint { StandardError.say(complaint) }
         }
     }
@@ -124,7 +125,7 @@ extension BusService {
         }
     }
 
-    /// Does what is right when the daemon has ended by itself: it cannot serve, or was killed.
+    /// Handles a daemon that has ended by itself: it cannot serve, or was killed.
     func privateDaemonHasEnded() {
         guard let held = privateDaemon else { return }
         privateDaemon = nil
@@ -142,7 +143,7 @@ extension BusService {
 
     // MARK: At the end of the process
 
-    /// Waits until everything has been answered, or a bound is over, and tells what is lost.
+    /// Waits for the answers to all changes, for a limited time, and prints which changes are lost.
     func flushAtExit() {
         guard !Fork.isChild, let loop, !loop.isCurrent else { return }
         let end = DispatchTime.now() + exitBound

@@ -5,13 +5,13 @@ import Dispatch
 import Synchronization
 import SystemCalls
 
-/// How copies become current.
+/// Making copies current.
 extension BusService {
     /// How many domains, of four layers each, one call asks for.
     private static let mostAttached = 256
 
     func makeCurrent(_ copies: [DomainCopy]) {
-        // On the loop's thread nobody else would read the answer.
+        // The loop's thread reads the answers, so it must not wait.
         guard let loop, !loop.isCurrent else { return }
         let answered = DispatchSemaphore(value: 0)
         let asked = lock.change { access in
@@ -27,9 +27,9 @@ extension BusService {
 
     /// Waits for a semaphore, as long as there may be an answer.
     ///
-    /// While something comes from the bus, the answer may still follow: a process that was stopped for a
-    /// while gets all signals of that time first. If the wait ends much too late, this process was stopped
-    /// meanwhile, or had no processor.
+    /// While something comes from the bus, the answer may still follow: a process that was stopped for
+    /// a while gets all signals of that time first. If the wait ends much too late, this process was
+    /// stopped meanwhile, or had no processor.
     ///
     /// - Returns: Whether it was signalled `count` times.
     func wait(for answered: DispatchSemaphore, count: Int = 1) -> Bool {
@@ -101,7 +101,7 @@ extension BusService {
         }
     }
 
-    /// The page that was sent: the one that is mapped, for a daemon has one until it voids it.
+    /// The page that was sent; the mapped one, if it is still valid, because a daemon has one valid page.
     private func page(_ file: FileDescriptor) -> CounterPage? {
         if let mapped, !mapped.isVoid { return mapped }
         mapped = CounterPage(file)
@@ -119,7 +119,7 @@ extension BusService {
         if isNew { ask(copy, layers, since: since) }
     }
 
-    /// Asks for changes of layers, all at once, and takes the answers together.
+    /// Asks for the changes of layers at once, and takes the answers together.
     private func ask(_ copy: DomainCopy, _ layers: [LayerName], since: UInt64) {
         let attachment = attachment
         let answers = Gathering<LayerChanges>(layers.count) { [weak self] answers in
@@ -141,7 +141,7 @@ extension BusService {
         _ copies: [DomainCopy], _ take: (DomainCopy, borrowing WriteAccess) -> Bool
     ) {
         noteAnswer()
-        // Before readers go on: they may ask for the state next.
+        // Before the readers continue, because they may ask for the state next.
         enterAnswering()
         let again = lock.change { access in
             copies.filter { $0.endRequest(isRead: take($0, access), access) }
@@ -190,7 +190,7 @@ extension BusService {
     }
 }
 
-/// Answers that are used when all have come; on the loop's thread.
+/// Collects answers until all have come; on the loop's thread.
 private final class Gathering<Answer: Sendable>: @unchecked Sendable {
     private var answers: [Answer] = []
     private var missing: Int
@@ -209,5 +209,47 @@ private final class Gathering<Answer: Sendable>: @unchecked Sendable {
         case .failure(let error): failure = failure ?? error
         }
         if missing == 0 { done(failure.map { .failure($0) } ?? .success(answers)) }
+    }
+}
+
+/// The reply to `Attach`.
+private struct Attachment {
+    private struct Domain: Sendable {
+        let slot: UInt32
+        let entries: [KeyName: Entry]
+        let locked: [String]
+    }
+
+    let page: FileDescriptor
+    private let domains: [String: Domain]
+    private let generation: UInt64
+
+    init(_ reply: Contract.Attach.Reply) {
+        page = reply.page
+        generation = reply.generation
+        let domains = reply.domains.map {
+            (
+                $0.spelling,
+                Domain(
+                    slot: $0.slot, entries: Entry.entries(sent: $0.entries, named: $0.large),
+                    locked: $0.locked)
+            )
+        }
+        self.domains = Dictionary(domains) { first, _ in first }
+    }
+
+    /// The layers of a domain.
+    func reading(of name: String) -> LayerReading {
+        var layers: [LayerName: [KeyName: Entry]] = [:]
+        for layer in LayerName.allCases {
+            layers[layer] = domains[layer.spelling(of: name)]?.entries ?? [:]
+        }
+        return LayerReading(
+            layers: layers, locks: LockedNames(domains[name]?.locked ?? []), generation: generation)
+    }
+
+    /// The word of the page that counts a domain's changes.
+    func counter(of name: String, on page: CounterPage?) -> Counter? {
+        domains[name].flatMap { page?.counter(atWord: $0.slot) }
     }
 }

@@ -3,22 +3,22 @@ import DefaultsProtocol
 import DefaultsTerms
 import Dispatch
 
-/// How changes get to the service; on the loop's thread.
+/// Sending changes to the service; on the loop's thread.
 extension BusService {
-    /// How long a batch may take: it is checked archive by archive, and may wait for the disk.
+    /// How long to wait for the answer to a batch: each archive is validated, and the disk may be slow.
     private static let sendingBound = Duration.seconds(60)
-    /// How many batches, of as many domains, are on their way at once: the service refuses calls of one
-    /// who sends very many.
+    /// How many batches, each of another domain, are in flight at once: the service limits the calls of
+    /// a client.
     private static let mostSent = 16
 
-    /// Sends the next batch of a copy, unless one is on its way, as soon as there is room for it.
+    /// Sends the next batch of a copy as soon as possible, unless one is in flight.
     func sendNext(of copy: DomainCopy) {
         guard connection != nil else { return connectIfReleased() }
         if queuedDomains.insert(copy.name).inserted { queue.append(copy) }
         sendQueued()
     }
 
-    /// Sends what there is room for.
+    /// Sends as many batches as may be in flight.
     func sendQueued() {
         while connection != nil, !mustGiveWay, sent < Self.mostSent, let copy = queue.popFirst() {
             queuedDomains.remove(copy.name)
@@ -63,8 +63,8 @@ extension BusService {
             refused(batch, of: copy, ClientError.telling(error))
             sendNext(of: copy)
         case .failure(let error):
-            // Nobody knows whether it was carried out. It is sent again, by its token, to whoever
-            // serves next; another attachment has seen to that already.
+            // It is not known whether the change was made. It is sent again with its token. After a new
+            // attachment that has already happened.
             guard attachment == self.attachment else { return }
             lock.change { access in access[copy.state].outbox.sendFirstAgain() }
             lost(error, attachment)
@@ -81,7 +81,7 @@ extension BusService {
         }
     }
 
-    /// Whether an error says that a change was not made, and would not be if it were sent again.
+    /// Whether an error means that the change was not made, and that a retry would not help.
     static func isRefusal(_ error: any Error) -> Bool {
         if error is DefaultsError { return true }
         if let error = error as? ClientError { return error.code != .unreachable }
@@ -89,9 +89,9 @@ extension BusService {
         return refusals.contains(error.name)
     }
 
-    /// The errors of the bus and of the marshalling that stand.
+    /// The errors of the bus and of marshalling that a retry would not change.
     ///
-    /// After all others nobody knows what has happened, or it passes.
+    /// After other errors it is not known what has happened, or the problem is temporary.
     private static let refusals: Set<ErrorName> = [
         .invalidArguments, .invalidSignature, .limitsExceeded, .unknownMethod, .unknownObject,
         .unknownInterface, .failed,

@@ -5,19 +5,19 @@ import Synchronization
 
 // Invariants
 //
-// 1. Only the loop's thread talks to the bus; other threads hand their work over to it. Of the
-//    application, only the handlers that are called at each change run there.
-// 2. The lock is held for moments only, never while something is waited for.
-// 3. Every wait has a bound. If the service is unreachable, nothing waits at all.
-// 4. A thread that waits for a copy goes on in two cases: a question that was sent after its wait began
-//    is answered, or the service turns out to be unreachable.
-// 5. The answer to a question of an earlier attachment changes no copy. An attachment ends with the
+// 1. Only the loop's thread uses the bus; other threads pass their work to it. Of the application's
+//    code, only the handlers of changes run there.
+// 2. The lock is held for moments only, and never during a wait.
+// 3. Every wait has a limit. If the service is unreachable, nothing waits.
+// 4. A thread that waits for a copy continues in two cases: a request that was sent after its wait
+//    began is answered, or the service is unreachable.
+// 5. The answer to a request of an earlier attachment changes no copy. An attachment ends with the
 //    daemon that was asked, and with the connection.
 
 /// The daemon at a bus, as one process reaches it.
 ///
-/// There is one for each bus, on a thread of its own. Only the loop's thread uses the variables (`@unchecked
-/// Sendable`); what threads share is `shared`.
+/// There is one for each bus, on a thread of its own. Only the loop's thread uses the variables
+/// (`@unchecked Sendable`); what threads share is `shared`.
 final class BusService: Service, @unchecked Sendable {
     let lock = ServiceLock()
     let shared = Guarded(Shared())
@@ -56,9 +56,9 @@ final class BusService: Service, @unchecked Sendable {
     var retryTimer: EventLoop.Timer?
     /// How many rules the bus has for this connection.
     var rules = 0
-    /// How many calls were lost, one after the other.
+    /// How many calls in a row were lost.
     var losses = 0
-    /// How many batches are on their way in this attachment.
+    /// How many batches are in flight in this attachment.
     var sent = 0
     /// The copies whose batches wait for others to be answered, each once.
     var queue: ArraySlice<DomainCopy> = []
@@ -66,29 +66,29 @@ final class BusService: Service, @unchecked Sendable {
 
     /// How many domains are followed one by one.
     ///
-    /// If there are more, the bus is asked for the signals of all domains, because it compares each signal
-    /// with each rule.
+    /// If there are more, the bus is asked for the signals of all domains, because it compares each
+    /// signal with each rule.
     static let mostRules = 64
     /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
-    /// How often a thread waits that long while something comes from the bus: much else may come before
-    /// the answer.
+    /// How often a thread waits that long while messages come from the bus: the answer may be behind
+    /// them.
     static let mostWaits = 15
     /// How long a thread waits for a private daemon, which may have to wait for the database.
     fileprivate static let privatePatience = Duration.seconds(6)
-    /// How long until a bus that is not there is tried again, at first and at last.
+    /// How long until the connection to a missing bus is retried, at first and at most.
     private static let firstRetry = Duration.milliseconds(100)
     private static let lastRetry = Duration.seconds(30)
-    /// How long until a service that does not start is tried again.
+    /// How long until the start of the service is retried.
     private static let repairTime = Duration.seconds(5)
-    /// How many lost calls are sent again at once: if a daemon dies, another one follows.
+    /// How many lost calls in a row are sent again at once: if a daemon dies, another one follows.
     static let mostLosses = 3
 
     private static let services = Mutex<[Address: BusService]>([:])
 
     /// The service at a bus.
     ///
-    /// Not in a forked process, where its locks may be held for ever.
+    /// A forked process must not call this, because the locks may be held for ever.
     static func at(_ bus: Address) -> BusService {
         Fork.watch()
         return services.withLock { services in
@@ -156,8 +156,8 @@ final class BusService: Service, @unchecked Sendable {
 
     /// Lets waiting threads go on.
     ///
-    /// A thread that knows of a change that is not here yet waits on, unless the service is silent: the bus
-    /// may come back in time.
+    /// A thread that knows of a change that is not here yet waits on, unless the service is silent: the
+    /// bus may come back in time.
     private func releaseWaiters(_ access: borrowing WriteAccess) {
         let isSilent = access[shared].isSilent
         for copy in access[shared].table.copies.values {
@@ -212,7 +212,7 @@ extension BusService {
     }
 }
 
-/// What is done when there is no answer; on the loop's thread.
+/// Handling lost calls; on the loop's thread.
 extension BusService {
     /// Notes that the service answers.
     func noteAnswer() {
@@ -246,7 +246,7 @@ extension BusService {
         if retryTimer == nil { searchService() }
     }
 
-    /// Asks for what is not current, and sends what waits to be sent.
+    /// Asks for copies that are not current, and sends the changes that wait.
     ///
     /// If the service is unreachable, something is asked in any case: an answer shows that it is back.
     func askAgain() {
@@ -260,7 +260,7 @@ extension BusService {
         for copy in copies { sendNext(of: copy) }
     }
 
-    /// Tries again later, and later still the next time.
+    /// Retries later, with a longer and longer delay.
     func retryLater() {
         guard let loop, retryTimer == nil else { return }
         retryTimer = loop.schedule(after: retryDelay) { [weak self] in
@@ -271,7 +271,7 @@ extension BusService {
         retryDelay = min(retryDelay * 2, Self.lastRetry)
     }
 
-    /// Tries again after a while in which the user can repair what keeps the service from starting.
+    /// Retries after some seconds, in which the user can repair the service.
     ///
     /// systemd gives up a unit that is started too often.
     func retryMuchLater() {

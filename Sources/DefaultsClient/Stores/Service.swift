@@ -1,7 +1,7 @@
 import DBus
 import DefaultsTerms
 
-/// What has the defaults that stores look into: the daemon at a bus, or the memory of a test.
+/// The service whose values stores read and write: the daemon on a bus, or the memory of a test.
 ///
 /// The functions that take no access are called without the lock.
 protocol Service: AnyObject, Sendable {
@@ -13,7 +13,7 @@ protocol Service: AnyObject, Sendable {
     /// The loop that measures the time of waits; nil if there is none.
     var loop: EventLoop? { get }
 
-    /// The store of a domain, the same for all who ask.
+    /// The store of a domain, the same for all callers.
     func store(of domain: String, arguments: [String]) -> Store
     /// Asks for what has changed in copies, and waits for it for a short time.
     func makeCurrent(_ copies: [DomainCopy])
@@ -29,33 +29,33 @@ protocol Service: AnyObject, Sendable {
     )
     /// Whether the administrator has locked a key.
     func isLocked(_ name: KeyName, in domain: String) throws -> Bool
-    /// Waits until what was acknowledged is on disk, and gives the generation that is.
+    /// Waits until all acknowledged changes are on disk, and returns the generation that is on disk.
     func synchronize(within bound: Duration) async throws -> UInt64
 }
 
-/// How it is with the service that a store belongs to.
+/// The state of the service.
 public enum DefaultsState: Sendable, Hashable {
-    /// It has not answered yet. What is read is what is registered, and what this process has set.
+    /// It has not answered yet. Reads return registered values and what this process has set.
     case connecting
-    /// Reads are as new as the last acknowledged change of any process.
+    /// Reads are as current as the last acknowledged change of any process.
     case current
-    /// Reads follow the service's signals, a moment later: the process is confined, and may not map
+    /// Reads follow the service's signals with a short delay. The process is sandboxed and may not map
     /// the page of counters.
     case following
-    /// No service is reached, for this reason, as in a shell over ssh, a job of cron or a container. This
-    /// process runs `defaultsd` for itself while it has something to ask or to store.
+    /// No service can be reached, for this reason; for example over ssh, from cron or in a container.
+    /// This process runs `defaultsd` for itself while it has something to read or to store.
     ///
-    /// Reads are as new as the last acknowledged change of any process, and nothing that is set is lost.
-    /// The next read sees changes of other processes; they are not announced.
+    /// Reads are as current as the last acknowledged change of any process, and no change is lost. The
+    /// next read sees the changes of other processes, but observers do not get them.
     case privateDaemon(String)
-    /// There is no bus, or no service on it, or it does not answer, for this reason. Reads are as it
-    /// was told last; changes are kept in memory and sent when it comes back.
+    /// There is no bus or no service, or it does not answer, for this reason. Reads return the last
+    /// known values. Changes are kept in memory, and are sent when the service comes back.
     case unreachable(String)
-    /// The values are in the memory of this process, and end with it.
+    /// The values are in the memory of this process only.
     case inMemory
 }
 
-/// Stores by their domains, so that there is one of each.
+/// The stores by their domains, one for each.
 struct StoreTable: Sendable {
     private var stores: [String: Store] = [:]
     /// Whether copies keep large values, too, because no service has them.
@@ -66,7 +66,7 @@ struct StoreTable: Sendable {
         self.holdsLarge = holdsLarge
     }
 
-    /// Gives the store of a domain, or makes it.
+    /// Returns the store of a domain, or makes it.
     ///
     /// - Returns: The store, and the copies that are new.
     mutating func store(

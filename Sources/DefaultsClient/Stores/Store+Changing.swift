@@ -3,11 +3,9 @@ import KeyedArchive
 
 /// Changes of this process.
 extension Store {
-    /// How much may wait to be sent, in bytes, of a domain.
+    /// How many bytes of a domain's changes may wait to be sent.
     private static let largestBacklog = 64 << 20
-    /// How long a change is waited for.
-    ///
-    /// It goes on its way all the same.
+    /// How long to wait for the answer to a change, which is sent in any case.
     private static let patience = Duration.seconds(30)
 
     @usableFromInline
@@ -17,7 +15,7 @@ extension Store {
         }
     }
 
-    /// Tells of what goes wrong in a call that does not throw.
+    /// Reports the errors of a call that does not throw.
     func reporting(_ keys: [KeyName], in layer: DefaultsLayer, _ body: () throws -> Void) {
         guard !Fork.isChild else { return Fork.warn() }
         do {
@@ -65,8 +63,8 @@ extension Store {
         service.send(from: copy)
     }
 
-    /// Takes changes that are sent as one, and keeps the values that they replace and that the application
-    /// could not read.
+    /// Takes changes that are sent as one, and keeps the values that they replace and that the
+    /// application could not read.
     private func enqueue(
         _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in copy: DomainCopy,
         _ layer: LayerName, _ access: borrowing WriteAccess,
@@ -126,7 +124,7 @@ extension Store {
         try Fork.check()
         guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
         let spelling = copyLayer.spelling(of: copy.name)
-        // Nothing has been tried yet, so that there is nothing to wait for.
+        // If the service is unreachable, fail at once.
         if case .unreachable(let reason) = lock.read({ service.state($0) }) {
             throw ClientError.unreachable(reason)
         }
@@ -134,12 +132,12 @@ extension Store {
         defer { updates.end() }
         let attempts = 100
         for attempt in 0..<attempts {
-            // Processes that came in between each other often are to meet less often.
+            // A random pause, so that processes conflict less often.
             if attempt > 10 {
                 try await Alarm.pause(
                     for: .milliseconds(.random(in: 1...5)), on: service.loop)
             }
-            // Our own changes that are on their way come first, or they would be a conflict.
+            // Changes of this process that are in flight come first. Otherwise they would be conflicts.
             try await flush(within: Self.patience)
             let (bytes, generation) = try await service.read(key.id, in: spelling)
             var value = try readValue(of: key, from: bytes, in: layer)
@@ -158,8 +156,10 @@ extension Store {
 
     /// The value that an update begins with.
     ///
-    /// - Parameter bytes: What the layer has; nil if that is nothing, and what holds is taken.
-    /// - Throws: ``ClientError`` with `undecodable`: an update of a value that is not known loses it.
+    /// - Parameter bytes: The archive in the layer; nil if there is none. Then the update begins with
+    ///   the value that is in effect.
+    /// - Throws: ``ClientError`` with `undecodable`, because an update would lose a value that cannot
+    ///   be read.
     private func readValue<Value>(
         of key: DefaultsKey<Value>, from bytes: [UInt8]?, in layer: DefaultsLayer
     ) throws -> Value {
@@ -169,7 +169,7 @@ extension Store {
             noteRead(key, in: layer)
             return value
         } catch {
-            // A program that sets the key now knows that there is something that cannot be read.
+            // Notes the value that cannot be read, so that it is kept if the program sets the key.
             _ = try? readValue(of: key, in: layer)
             throw ClientError.unread(key.id, in: name, error)
         }
@@ -194,7 +194,7 @@ extension Store {
 }
 
 extension Entry {
-    /// The entry of a value; nil where its key says that there is none.
+    /// The entry of a value; nil if setting the value removes the key.
     convenience init?<Value>(_ value: Value, of key: DefaultsKey<Value>) throws {
         guard let bytes = try key.coding.bytes(of: value) else { return nil }
         self.init(

@@ -3,7 +3,7 @@ import KeyedArchive
 
 /// Typed values of what a store finds.
 extension Store {
-    /// What holds for a key, or its default where that cannot be told.
+    /// The value of a key, or its default if the value cannot be read.
     @usableFromInline
     func value<Value>(of key: DefaultsKey<Value>) -> Value {
         Fork.isChild ? key.defaultValue : value(holding: find(key.id), of: key)
@@ -29,7 +29,7 @@ extension Store {
         return try value(of: find(key.id, in: layer), as: key)
     }
 
-    /// The value of what was found; nil where nothing was.
+    /// The value of what was found; nil if nothing was found.
     func value<Value>(of found: Found, as key: DefaultsKey<Value>) throws -> Value? {
         guard let entry = found.entry else { return nil }
         if key.coding.isShared, let decoded = entry.decoded as? Decoded<Value> {
@@ -43,7 +43,7 @@ extension Store {
             guard let bytes = try fetch(entry, of: key, in: found.spelling ?? name) else {
                 return nil
             }
-            // It may fill the memory, and is had again when it is wanted again.
+            // A large value is not kept in memory. The next read fetches it again.
             return try read(bytes, of: entry, as: key)
         case .argument(let word):
             value = try argument(word, of: key)
@@ -84,7 +84,7 @@ extension Store {
         throw ClientError.notOfType(Value.self, argument: key.id)
     }
 
-    /// Tells once of each value that cannot be read.
+    /// Reports each value that cannot be read, once.
     private func report(_ error: any Error, reading key: DefaultsKeys, _ found: Found) {
         guard found.entry?.takeReport() == true else { return }
         failures.tell(
@@ -103,29 +103,28 @@ extension Store {
     }
 }
 
-/// Values that the application could not read, and replaces.
+/// Keeping values that the application could not read and replaces.
 ///
-/// They are kept under another key, in the same change: `GameOptions (unreadable)`, and if another
-/// value is there already, `GameOptions (unreadable 2)` and so on. What is removed is not kept: that
-/// was asked for.
+/// The same change stores the old value under another key: `GameOptions (unreadable)`, or `GameOptions
+/// (unreadable 2)` and so on if that key has another value. A value that is removed is not kept.
 extension Store {
-    /// A value that is replaced unread, and the key under which it is kept.
+    /// A value that is replaced without having been read, and the key under which it is kept.
     struct KeptValue {
         let key: KeyName
         let name: KeyName
         let entry: Entry
     }
 
-    /// What has to be kept along with changes of a layer.
+    /// The values to keep when a layer is changed.
     ///
-    /// - Throws: ``ClientError`` if there is a value that was never fetched, so that nobody can keep it.
+    /// - Throws: ``ClientError`` if a value was never fetched, so it cannot be kept.
     func keptValues(
         replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: LayerName,
         _ access: borrowing ReadAccess
     ) throws -> [KeptValue] {
         var kept: [KeptValue] = []
         var names: [KeyName: Entry] = [:]
-        // In the order of the names, so that the same change gives the same names.
+        // Sorted, so that the same change gives the same names.
         for key in entries.keys.sorted() {
             guard case let entry?? = entries[key],
                 let unread = access[copy.state].entry(key, in: layer)?.unread(replacedBy: entry)
@@ -145,14 +144,14 @@ extension Store {
         return kept
     }
 
-    /// Notes that a key's value in a layer has been read after all.
+    /// Notes that a key has read its value in a layer after all.
     func noteRead(_ key: DefaultsKeys, in layer: DefaultsLayer) {
         guard let (copy, copyLayer) = place(of: layer) else { return }
         let entry = lock.read { $0[copy.state].entry(key.id, in: copyLayer) }
         entry?.noteRead(by: key.holder)
     }
 
-    /// Whether a layer has a value that a new one replaces though its key could not read it.
+    /// Whether a layer has a value that a new one replaces although its key could not read it.
     func hasUnread(_ name: KeyName, replacedBy entry: Entry, in layer: DefaultsLayer) -> Bool {
         guard let (copy, copyLayer) = place(of: layer) else { return false }
         let present = lock.read { $0[copy.state].entry(name, in: copyLayer) }

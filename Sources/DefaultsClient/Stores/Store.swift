@@ -22,8 +22,8 @@ final class Store: Sendable {
     private let state = Guarded(State())
     /// The turns of tasks that update values: they would be conflicts for each other.
     let updates = Turns()
-    /// The values that were read last, under a lock of its own, which is taken after the service's if both
-    /// are.
+    /// The values that were read last, under a lock of its own, which is taken after the service's if
+    /// both are.
     private let hot = Mutex(HotValues())
     let failures = Failures()
 
@@ -112,12 +112,12 @@ final class Store: Sendable {
         return Found()
     }
 
-    /// A layer of a copy as the search list calls it.
+    /// The name of a copy's layer in the search list.
     private func layerName(of layer: LayerName, in copy: DomainCopy) -> DefaultsLayer {
         DefaultsLayer(SearchPlace(layer, isGlobal: copy === global))
     }
 
-    /// The copy and the layer that changes of a layer go to; nil for one that cannot be written.
+    /// The copy and its layer that have a layer of the search list; nil for one that cannot be written.
     func place(of layer: DefaultsLayer) -> (copy: DomainCopy, layer: LayerName)? {
         switch layer {
         case .domain: (own, .domain)
@@ -236,7 +236,7 @@ extension Store: DomainCopyUser {
     }
 }
 
-/// A place in which a store looks for a key.
+/// A place in which a store searches for a key.
 enum SearchStep {
     /// A layer of a domain.
     case copy(DomainCopy, LayerName)
@@ -245,9 +245,9 @@ enum SearchStep {
     /// What the application has registered.
     case registered
 
-    /// The places in which an application's domain is looked for, the strongest first.
+    /// The places in which the keys of a domain are searched for, the strongest first.
     ///
-    /// - Parameter global: The domain of all applications; nil where that is the domain itself.
+    /// - Parameter global: The domain of all applications; nil if that is the domain itself.
     static func searchList(of own: DomainCopy, _ global: DomainCopy?) -> [SearchStep] {
         func steps(_ places: some Sequence<SearchPlace>) -> [SearchStep] {
             places.compactMap { place in

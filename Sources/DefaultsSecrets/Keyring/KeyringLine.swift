@@ -2,12 +2,13 @@ internal import DBus
 
 /// A connection to the bus with a thread of its own, closed with its last reference.
 final class KeyringLine: Sendable {
-    /// The one lasting reference to the connection: it is let go of on the loop's thread, before the
-    /// loop stops, and therefore not by Swift when this object goes.
+    /// The one lasting reference to the connection.
+    ///
+    /// It must be released on the loop's thread, before the loop stops, and not when this object ends.
     private let reference: Unmanaged<Connection>
     let loop: EventLoop
 
-    /// To be used as long as somebody has this object.
+    /// Valid as long as this object exists.
     var connection: Connection { reference.takeUnretainedValue() }
 
     private init(_ connection: Connection, on loop: EventLoop) {
@@ -25,10 +26,10 @@ final class KeyringLine: Sendable {
 
     /// Connects to a bus.
     ///
-    /// To connect blocks the loop, which therefore cannot measure the time itself. A connection that
-    /// comes after the bound is closed.
+    /// Connecting blocks the loop, so another clock measures the time. A connection that comes too late
+    /// is closed.
     ///
-    /// - Throws: `KeyringProblem` where there is no bus, or it does not take the connection in time.
+    /// - Throws: `KeyringProblem` if there is no bus, or if it does not accept the connection in time.
     static func open(_ bus: Address, within bound: Duration) async throws -> KeyringLine {
         let (outcomes, report) = AsyncStream.makeStream(
             of: Result<KeyringLine, any Error>.self, bufferingPolicy: .bufferingOldest(1))
@@ -63,7 +64,7 @@ final class KeyringLine: Sendable {
     }
 }
 
-/// Errors that services of secrets answer with.
+/// Errors of the Secret Service.
 ///
 /// https://specifications.freedesktop.org/secret-service/latest/errors.html
 extension ErrorName {
@@ -72,8 +73,9 @@ extension ErrorName {
     private static let noSuchObject: ErrorName = "org.freedesktop.Secret.Error.NoSuchObject"
     static let accessDenied: ErrorName = "org.freedesktop.DBus.Error.AccessDenied"
 
-    /// Whether the session, an object, the service or the bus has gone since it was last used, so
-    /// that another try with everything new may succeed.
+    /// Whether the session, an object, the service or the bus has ended since the last call.
+    ///
+    /// A new attempt with a new session may succeed.
     var isOfWhatHasGone: Bool {
         switch self {
         case .disconnected, .noReply, .noSession, .noSuchObject, .unknownObject, .unknownMethod,

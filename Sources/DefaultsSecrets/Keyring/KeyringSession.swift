@@ -6,16 +6,16 @@ internal import DBus
 struct KeyringSession: Sendable {
     static let service: BusName = "org.freedesktop.secrets"
     private static let servicePath: ObjectPath = "/org/freedesktop/secrets"
-    /// What stands for no object, and no prompt.
+    /// The path that means no object or no prompt.
     private static let nothing: ObjectPath = "/"
 
     let line: KeyringLine
-    /// The longest that an answer is waited for.
+    /// How long to wait for an answer at most.
     let timeout: Duration
-    /// The object by which the service knows in which form secrets travel.
+    /// The service's object for this session, which determines the form of secrets in messages.
     private let session: ObjectPath
 
-    /// A result, or the prompt that asks the user and then gives it.
+    /// A result, or a prompt that asks the user and then returns it.
     enum Answer<Result: Sendable>: Sendable {
         case result(Result)
         case prompt(ObjectPath)
@@ -25,8 +25,8 @@ struct KeyringSession: Sendable {
         }
     }
 
-    /// Agrees with the service that secrets travel as they are: whoever may read along on the user's
-    /// bus may ask the service for them as well.
+    /// Opens a session without encryption: a program that can read the user's bus can also ask the
+    /// service.
     ///
     /// https://specifications.freedesktop.org/secret-service/latest/transfer-secrets.html
     init(on line: KeyringLine, timeout: Duration) async throws {
@@ -53,7 +53,7 @@ struct KeyringSession: Sendable {
         }
     }
 
-    /// The collection that new secrets go into; nil where the user has none yet.
+    /// The collection for new secrets; nil if the user has none yet.
     func defaultCollection() async throws -> ObjectPath? {
         let collection = try await call(Self.servicePath, "Service", "ReadAlias", replying: "o") {
             try $0.writeString("default")
@@ -63,7 +63,7 @@ struct KeyringSession: Sendable {
         return collection == Self.nothing ? nil : collection
     }
 
-    /// Makes the collection that new secrets go into.
+    /// Makes the collection for new secrets.
     func createDefaultCollection() async throws -> Answer<ObjectPath> {
         try await call(Self.servicePath, "Service", "CreateCollection", replying: "oo") {
             try $0.writeDictionary(key: "s", value: "v") {
@@ -78,7 +78,7 @@ struct KeyringSession: Sendable {
         }
     }
 
-    /// Unlocks objects, and gives those that are unlocked then.
+    /// Unlocks objects, and returns those that are unlocked then.
     func unlock(_ objects: [ObjectPath]) async throws -> Answer<[ObjectPath]> {
         try await call(Self.servicePath, "Service", "Unlock", replying: "aoo") {
             try $0.writeArray(of: "o") {
@@ -112,7 +112,7 @@ struct KeyringSession: Sendable {
         }
     }
 
-    /// Makes an item, in the place of one of the same attributes in the collection.
+    /// Makes an item, or replaces the one with the same attributes in the collection.
     func createItem(
         _ secret: StoredSecret, as name: SecretName, in collection: ObjectPath
     ) async throws -> Answer<ObjectPath> {
@@ -146,10 +146,12 @@ struct KeyringSession: Sendable {
         }
     }
 
-    /// Shows a prompt to the user; its `Completed` tells the end.
+    /// Shows a prompt to the user.
+    ///
+    /// Its signal `Completed` announces the end.
     func show(_ prompt: ObjectPath) async throws {
         try await call(prompt, "Prompt", "Prompt", replying: "") {
-            // There is no window that it belongs to.
+            // It belongs to no window.
             try $0.writeString("")
         } read: { _ in
         }
@@ -208,19 +210,19 @@ extension MessageWriter {
 ///
 /// https://specifications.freedesktop.org/secret-service/latest/prompts.html
 extension KeyringSession {
-    /// How a question came to its end.
+    /// How a question ended.
     private enum End: Sendable {
         case completed([Value])
         /// The service has left the bus, or the connection has ended.
         case lost
     }
 
-    /// Shows a prompt, and waits for the user as long as it takes.
+    /// Shows a prompt, and waits for the user's answer without a limit.
     ///
-    /// - Returns: The result of the method that gave the prompt.
-    /// - Throws: `KeyringProblem.dismissed` where the user said no; `DBusError` of the name `NoReply`
-    ///   where the service ends meanwhile; `CancellationError` where the task is cancelled, and the
-    ///   prompt is dismissed then, where it can be.
+    /// - Returns: The result of the method that returned the prompt.
+    /// - Throws: `KeyringProblem.dismissed` if the user refused; `DBusError` with the name `NoReply` if
+    ///   the service ends meanwhile; `CancellationError` if the task is cancelled. The prompt is then
+    ///   dismissed, if possible.
     func ask(_ prompt: ObjectPath) async throws -> Value {
         do {
             let end = try await showing(prompt)
@@ -236,18 +238,18 @@ extension KeyringSession {
             if isDismissed { throw KeyringProblem.dismissed }
             return result
         } catch is CancellationError {
-            // In a task of its own, as this one can call nobody any more. Nothing waits for it.
+            // In a task of its own, because this one is cancelled. Nothing waits for it.
             if Self.canBeDismissed(prompt) { Task { try? await dismiss(prompt) } }
             throw CancellationError()
         }
     }
 
-    /// Whether the service survives that a prompt is dismissed while the user looks at it.
+    /// Whether the service survives the dismissal of a prompt that is shown.
     ///
-    /// gnome-keyring aborts where that is one of its prompts for unlocking, and with it goes what it
-    /// has unlocked and what other apps keep in its session; at least 42.1 does, by the assertion
-    /// `!self->current` of `perform_next_unlock`. By their names they are known. Such a question stays
-    /// until the user answers it, and nobody takes the answer.
+    /// gnome-keyring aborts if that is one of its prompts for unlocking (at least 42.1, by the
+    /// assertion `!self->current` of `perform_next_unlock`). Then everything that it has unlocked is
+    /// locked again, and the secrets of its session are lost. These prompts are recognised by their
+    /// names. Such a prompt stays until the user answers it, and the answer is ignored.
     private static func canBeDismissed(_ prompt: ObjectPath) -> Bool {
         !prompt.string.hasPrefix("/org/freedesktop/secrets/prompt/u")
     }

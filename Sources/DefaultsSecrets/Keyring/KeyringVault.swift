@@ -2,22 +2,20 @@ internal import DBus
 
 // Invariants
 //
-// 1. Whatever has been asked twice has the outcome of having been asked once: reading, storing in
-//    the place of what is there, and removing. So a service or a bus that ended in the middle is
-//    asked again, once, with everything new.
-// 2. After a secret was stored, no other unlocked item has its attributes, so that there is one
-//    answer to what the secret is.
-// 3. Every wait for the bus or the service has a bound; only a prompt that the user looks at has
-//    none. The wait for it, be it one's own or that of another which comes first, ends with the task.
+// 1. Every call can be repeated without another effect: reading, replacing and removing. So if the
+//    service or the bus ends during a call, the call is made once more with a new connection.
+// 2. After a secret was stored, no other unlocked item has its attributes, so a read has one result.
+// 3. Every wait for the bus or the service has a limit. Only the wait for the user's answer to a prompt
+//    has none; it ends when the task is cancelled, also if the prompt is that of another call.
 
-/// The secrets that the Secret Service keeps.
+/// The secrets in the Secret Service.
 ///
 /// It connects when it is first used, and again when the connection has ended.
 actor KeyringVault: SecretVault {
     private let bus: Address
     private let timeout: Duration
     nonisolated let prompts = PromptQueue()
-    /// The session, from the moment on that somebody opens it.
+    /// The session; nil before it is opened.
     private var session: Task<KeyringSession, any Error>?
 
     init(on bus: Address, timeout: Duration) {
@@ -85,7 +83,7 @@ actor KeyringVault: SecretVault {
 // MARK: Steps
 
 extension KeyringVault {
-    /// Does something in a session, and once more in a new one where something has gone.
+    /// Calls a closure with a session, and once more with a new one if the session has ended.
     private func attempt<Result: Sendable>(
         _ body: @Sendable (KeyringSession) async throws -> Result
     ) async throws -> Result {
@@ -97,7 +95,9 @@ extension KeyringVault {
         }
     }
 
-    /// Does something in the session; who comes after an error gets a new one.
+    /// Calls a closure with the session.
+    ///
+    /// After an error the next call gets a new one.
     private func once<Result: Sendable>(
         _ body: @Sendable (KeyringSession) async throws -> Result
     ) async throws -> Result {
@@ -110,7 +110,9 @@ extension KeyringVault {
         }
     }
 
-    /// The session, which is opened for all who want one meanwhile.
+    /// The session.
+    ///
+    /// Calls that come while it is opened share it.
     private func openSession() -> Task<KeyringSession, any Error> {
         if let session { return session }
         let (bus, timeout) = (bus, timeout)
@@ -122,11 +124,13 @@ extension KeyringVault {
         return opening
     }
 
-    /// The collection that new secrets go into, which is made where the user has none yet.
+    /// The collection for new secrets.
+    ///
+    /// It is made if the user has none yet.
     private func defaultCollection(in session: KeyringSession) async throws -> ObjectPath {
         if let collection = try await session.defaultCollection() { return collection }
         return try await prompts.result(of: session) {
-            // Somebody else may have made it while others were asked.
+            // Another call may have made it meanwhile.
             if let collection = try await session.defaultCollection() { return .result(collection) }
             return try await session.createDefaultCollection()
         } read: {
@@ -134,7 +138,7 @@ extension KeyringVault {
         }
     }
 
-    /// Unlocks objects, and gives the first that is unlocked.
+    /// Unlocks objects, and returns the first that is unlocked.
     private func unlock(
         _ objects: [ObjectPath], in session: KeyringSession
     ) async throws -> ObjectPath {
@@ -158,7 +162,7 @@ extension KeyringVault {
 }
 
 extension Value {
-    /// The object that a prompt gives as its result.
+    /// The object in the result of a prompt.
     fileprivate var objectPath: ObjectPath {
         get throws {
             guard case .objectPath(let path) = self else {
@@ -168,7 +172,7 @@ extension Value {
         }
     }
 
-    /// The objects that a prompt gives as its result.
+    /// The objects in the result of a prompt.
     fileprivate var objectPaths: [ObjectPath] {
         get throws {
             guard case .array(of: "o", let elements) = self else {

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Asks the user one question at a time.
 ///
-/// What may lead to a question waits for its turn: often the answer to the first is that to all, as
-/// where several secrets are read from a locked keyring. Whoever waits while the user says no is
-/// answered by that, too.
+/// A call that may lead to a question waits for its turn, because one answer is often enough for all:
+/// for example, if several secrets are read from a locked keyring. If the user refuses, the calls that
+/// wait fail, too.
 final class PromptQueue: Sendable {
     private struct State {
         var isTaken = false
@@ -15,16 +15,16 @@ final class PromptQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many wait for their turn.
+    /// How many calls wait for their turn.
     var count: Int { state.withLock { $0.waiting.count } }
 
     /// The result of a method that may have to ask the user.
     ///
     /// - Parameters:
     ///   - method: Makes the call.
-    ///   - read: Reads the result where it is a prompt that gives it.
-    /// - Throws: `KeyringProblem.dismissed` where the user said no; `CancellationError` where the task
-    ///   is cancelled, and the question with it.
+    ///   - read: Reads the result of the prompt, if there is one.
+    /// - Throws: `KeyringProblem.dismissed` if the user refused; `CancellationError` if the task is
+    ///   cancelled, and the question with it.
     func result<Result: Sendable>(
         of session: KeyringSession,
         _ method: @Sendable () async throws -> KeyringSession.Answer<Result>,
@@ -56,7 +56,7 @@ final class PromptQueue: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome: Result<Void, any Error>? = state.withLock { state in
-                    // The handler below comes after this, or has come before and said so.
+                    // The handler below runs after this, or has run and cancelled the task.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     guard state.isTaken else {
                         state.isTaken = true

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// What keeps the secrets: the Secret Service, or the memory of a test.
+/// Where secrets are stored: in the Secret Service, or in the memory of a test.
 ///
-/// Every method throws ``SecretsError``, `KeyringProblem` or `DBusError`, and `CancellationError`
-/// where the task is cancelled.
+/// Every method throws ``SecretsError``, `KeyringProblem` or `DBusError`, and `CancellationError` if
+/// the task is cancelled.
 protocol SecretVault: Sendable {
-    /// The secret of a name; nil where there is none.
+    /// The secret with a name; nil if there is none.
     func read(_ name: SecretName) async throws -> StoredSecret?
-    /// Whether there is a secret of a name, of which nobody has to be asked.
+    /// Whether there is a secret with a name. The user is not asked.
     func contains(_ name: SecretName) async throws -> Bool
-    /// Stores a secret in the place of what is there.
+    /// Stores a secret, or replaces it.
     func store(_ secret: StoredSecret, as name: SecretName) async throws
-    /// Removes a secret; one that is not there is no error.
+    /// Removes a secret. It is no error if there is none.
     func remove(_ name: SecretName) async throws
     /// Unlocks the keyring that secrets are stored in.
     func unlock() async throws
@@ -19,7 +19,7 @@ protocol SecretVault: Sendable {
     func isLocked() async throws -> Bool
 }
 
-/// Secrets for as long as the store lives, for the tests of apps.
+/// Secrets in memory, for the tests of apps.
 final class MemoryVault: SecretVault {
     private let secrets = Mutex<[SecretName: StoredSecret]>([:])
 

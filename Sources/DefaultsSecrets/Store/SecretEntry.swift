@@ -1,21 +1,21 @@
 /// What is known of one secret.
 struct SecretEntry {
-    /// What the app sees, a ``ShownValue``; nil where that is not known yet.
+    /// The value that the app sees, a ``ShownValue``; nil if it is not known yet.
     var shown: (any Sendable)?
-    /// What the keyring has as far as is known, a ``ShownValue``; nil where that is not known.
+    /// The value that the keyring has, a ``ShownValue``; nil if it is not known.
     var kept: (any Sendable)?
     /// The number of the newest change.
     var newest: UInt64 = 0
-    /// The change that the keyring has been told.
+    /// The change that is in flight to the keyring.
     var sent: SecretChange?
-    /// The change that comes after it.
+    /// The change that is sent after it.
     var waiting: SecretChange?
-    /// Why the last change that nobody waited for is not stored, until somebody asks.
+    /// Why the last background change was not stored, until it is reported.
     var failure: SecretsError?
 
     var isSettled: Bool { sent == nil && waiting == nil }
 
-    /// Puts a change in the place of the one that waits, and gives it that one's waiters.
+    /// Replaces the change that waits by a newer one, which inherits the waiters.
     mutating func add(_ change: SecretChange) {
         var change = change
         if let replaced = waiting {
@@ -28,7 +28,7 @@ struct SecretEntry {
         failure = nil
     }
 
-    /// Takes back what waits where nobody wants it any more.
+    /// Withdraws the change that waits, if nobody wants it any more.
     mutating func dropUnwanted() -> [SecretChange.Waiter] {
         guard let change = waiting, !change.isWanted else { return [] }
         waiting = nil
@@ -46,32 +46,38 @@ struct SecretEntry {
     }
 }
 
-/// A change on its way to the keyring.
+/// A change that the keyring does not have yet.
 struct SecretChange {
-    /// Its number, by which later changes of its key are told from it.
+    /// Its number.
+    ///
+    /// Later changes have greater ones.
     let number: UInt64
-    /// What is stored; nil where the secret is removed.
+    /// What to store; nil to remove the secret.
     let secret: StoredSecret?
-    /// The value as the app sees it, an ``ShownValue`` of the key's type.
+    /// The value that the app sees, a ``ShownValue`` of the key's type.
     let value: any Sendable
-    /// Whether it is stored though nobody waits for it.
+    /// Whether it is stored even if nobody waits for it.
     var isBackground: Bool
-    /// Who waits for it.
+    /// The tasks that wait for it.
     var waiters: [Waiter] = []
 
     /// A task that waits for the end of a change.
     struct Waiter {
         let number: UInt64
-        /// Whether the change is the task's own, which goes with it.
+        /// Whether the task has made the change.
+        ///
+        /// Its cancellation withdraws the change.
         let isOwner: Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
-    /// Whether anybody wants it still.
+    /// Whether it is still to be stored.
     var isWanted: Bool { isBackground || waiters.contains { $0.isOwner } }
 }
 
-/// A value of a key's type, which may be an optional; as it is, a cast would look through that.
+/// A value of a key's type.
+///
+/// A cast of an optional would unwrap it, and a cast of this does not.
 struct ShownValue<Value: Sendable>: Sendable {
     let value: Value
 }

@@ -3,18 +3,18 @@ internal import Synchronization
 
 // Invariants
 //
-// 1. One change is on its way to the keyring at a time, and of each key at most one waits behind
-//    it: a newer one takes its place, and answers to whoever waits for it.
+// 1. One change at a time is in flight to the keyring, and at most one change of each key waits. A newer
+//    change replaces the one that waits, and inherits its waiters.
 // 2. The changes of a key are stored in the order in which they were made.
-// 3. What the app sees of a key is its newest change, until the keyring has refused that one; then
-//    it is what the keyring has.
-// 4. A change that is not stored is told: to whoever waits for it, and where it was made in the
-//    background to the stream of errors, and to the next who saves unless a newer one is stored.
+// 3. The app sees the newest change of a key. If the keyring refuses it, the app sees what the keyring
+//    has.
+// 4. A change that is not stored is reported to its waiters. A change in the background is also
+//    reported to the stream of errors, and to the next call of `save` unless a newer change was stored.
 
-/// What all ``Secrets`` of a domain share: what is at hand of the secrets, and their changes from the
-/// moment that they are made to that when the keyring has them.
+/// What all ``Secrets`` of a domain share: the known secrets, and the changes that the keyring does not
+/// have yet.
 ///
-/// It lives as long as anybody uses it, or a change is on its way.
+/// It exists as long as it is used, or a change is in flight.
 final class SecretStore: Sendable {
     let errors = SecretsErrorFeed()
     let domain: String
@@ -23,9 +23,9 @@ final class SecretStore: Sendable {
 
     struct State {
         var entries: [String: SecretEntry] = [:]
-        /// The keys of which a change waits, the oldest first.
+        /// The keys with a change that waits, the oldest first.
         var queue: [String] = []
-        /// The key of the change that is on its way, and the work on it.
+        /// The key of the change that is in flight, and its task.
         var current: (key: String, work: Task<Void, any Error>)?
         var lastNumber: UInt64 = 0
 
@@ -40,7 +40,7 @@ final class SecretStore: Sendable {
         }
     }
 
-    /// Says that a change was made of a value that is not the newest.
+    /// The error of a change that is based on an outdated value.
     struct Overtaken: Error {}
 
     init(domain: String, vault: any SecretVault) {
@@ -48,20 +48,20 @@ final class SecretStore: Sendable {
         self.vault = vault
     }
 
-    /// What the app sees of a key; nil where that is not known.
+    /// The value that the app sees; nil if that is not known.
     func shown<Value: Sendable>(_ key: String, as type: Value.Type) -> Value? {
         let shown = state.withLock { $0.entries[key]?.shown }
         return (shown as? ShownValue<Value>)?.value
     }
 
-    /// The number of a key's newest change, 0 before the first; nil while a change is on its way.
+    /// The number of a key's newest change, 0 before the first; nil while a change is in flight or waits.
     func settled(_ key: String) -> UInt64? {
         state.withLock { $0.settled(key) }
     }
 
-    /// Notes what the keyring has, unless a change was on its way since it was asked.
+    /// Notes what the keyring has, unless the secret was changed since the keyring was asked.
     ///
-    /// - Parameter settled: What ``settled(_:)`` said before it was asked.
+    /// - Parameter settled: The result of ``settled(_:)`` before the keyring was asked.
     func note<Value: Sendable>(_ value: Value, for key: String, asOf settled: UInt64?) {
         state.withLock { state in
             guard settled != nil, state.settled(key) == settled else { return }
@@ -92,11 +92,11 @@ final class SecretStore: Sendable {
 
     /// Makes a change, and waits until it is stored.
     ///
-    /// - Parameter settled: What ``settled(_:)`` said, where the change is of a value that was read
-    ///   then; nil where it does not matter what was there.
-    /// - Throws: What the vault does; ``Overtaken`` where another change was made since the value was
-    ///   read; `CancellationError` where the task is cancelled, and the change then is taken back where
-    ///   it has not been sent, or where that can be broken off.
+    /// - Parameter settled: The result of ``settled(_:)`` when the value was read that the change is
+    ///   based on; nil if it is based on none.
+    /// - Throws: The errors of the vault; ``Overtaken`` if the secret was changed since the value was
+    ///   read; `CancellationError` if the task is cancelled. The change is then withdrawn, if it was
+    ///   not sent yet or the call can be cancelled.
     func store<Value: Sendable>(
         _ secret: StoredSecret?, showing value: Value, for key: String, asOf settled: UInt64? = nil
     ) async throws {
@@ -116,9 +116,9 @@ final class SecretStore: Sendable {
         }
     }
 
-    /// Waits until no change of a key, made so far, is on its way.
+    /// Waits until all changes of a key that were made so far have ended.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled; the changes go on then.
+    /// - Throws: `CancellationError` if the task is cancelled. The changes are not cancelled.
     func settle(_ key: String) async throws {
         try await wait { state, number, continuation in
             let waiter = SecretChange.Waiter(
@@ -133,10 +133,12 @@ final class SecretStore: Sendable {
         }
     }
 
-    /// The keys of which anything is known.
+    /// The keys that were read or changed.
     var keys: [String] { state.withLock { $0.entries.keys.sorted() } }
 
-    /// Why the last background change of a key is not stored; told once.
+    /// Why the last background change of a key was not stored.
+    ///
+    /// It is returned once.
     func takeFailure(of key: String) -> SecretsError? {
         state.withLock { state in
             defer { state.entries[key]?.failure = nil }
@@ -145,7 +147,7 @@ final class SecretStore: Sendable {
     }
 }
 
-/// The way of changes to the keyring, one at a time.
+/// Sending the changes to the keyring, one at a time.
 extension SecretStore {
     func add(_ change: SecretChange, for key: String, to state: inout State) {
         state.entries[key, default: SecretEntry()].add(change)
@@ -153,7 +155,7 @@ extension SecretStore {
         sendNext(&state)
     }
 
-    /// Begins with the oldest change that waits, where none is on its way.
+    /// Sends the oldest change that waits, if none is in flight.
     private func sendNext(_ state: inout State) {
         guard state.current == nil, !state.queue.isEmpty else { return }
         let key = state.queue.removeFirst()
@@ -179,7 +181,7 @@ extension SecretStore {
         if case .failure(let error) = result { failure = wrapped(error, key) }
         let ended: SecretChange? = state.withLock { state in
             let change = state.entries[key]?.end(stored: failure == nil)
-            // Where a newer one waits, it is that one that counts.
+            // If a newer change waits, its outcome counts.
             if change?.isBackground == true, state.entries[key]?.waiting == nil {
                 state.entries[key]?.failure = failure as? SecretsError
             }
@@ -206,7 +208,7 @@ extension SecretStore {
 
 /// Waiting for changes.
 extension SecretStore {
-    /// Suspends the task until somebody resumes the continuation, or it is cancelled.
+    /// Suspends the task until the continuation is resumed, or the task is cancelled.
     func wait(
         _ body: (inout State, _ number: UInt64, CheckedContinuation<Void, any Error>) -> Void
     ) async throws {
@@ -215,7 +217,7 @@ extension SecretStore {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
                 state.withLock { state in
-                    // The handler below comes after this, or has come before and said so.
+                    // The handler below runs after this, or has run and cancelled the task.
                     guard !Task.isCancelled else {
                         return continuation.resume(throwing: CancellationError())
                     }
@@ -227,7 +229,7 @@ extension SecretStore {
         }
     }
 
-    /// Ends the waiting of one task, and the change that was its alone.
+    /// Ends the wait of one task, and its change if no other task waits for it.
     private func leave(_ number: UInt64) {
         let resumed: [SecretChange.Waiter] = state.withLock { state in
             for key in Array(state.entries.keys) {
@@ -259,21 +261,23 @@ extension SecretEntry {
 }
 
 extension SecretStore {
-    /// Where secrets are, and how long that is waited for.
+    /// Where secrets are stored, and how long to wait for the service.
     struct Place: Hashable, Sendable {
         let domain: String
         let bus: Address
         let timeout: Duration
     }
 
-    /// Secrets stay in memory no longer than somebody uses them.
+    /// Secrets stay in memory only as long as they are used.
     private struct Used {
         weak var store: SecretStore?
     }
 
     private static let used = Mutex<[Place: Used]>([:])
 
-    /// The store of a place, which is made where there is none.
+    /// The store of a place.
+    ///
+    /// It is made if there is none.
     static func shared(_ place: Place) -> SecretStore {
         used.withLock { used in
             if let store = used[place]?.store { return store }

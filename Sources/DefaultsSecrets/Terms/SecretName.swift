@@ -1,9 +1,9 @@
-/// Which secret: its key in its domain.
+/// The full name of a secret: its domain and its key.
 struct SecretName: Hashable, Sendable {
     let domain: String
     let key: String
 
-    /// Checks that the Secret Service can have a secret of this name.
+    /// - Throws: ``SecretsError`` with `invalidName` if the Secret Service cannot store this name.
     init(domain: String, key: String) throws(SecretsError) {
         for part in [domain, key] where part.isEmpty || part.utf8.contains(0) {
             throw .invalidName(domain: domain, key: key)
@@ -12,10 +12,10 @@ struct SecretName: Hashable, Sendable {
         self.key = key
     }
 
-    /// What lists of the keyring show.
+    /// What programs that list the keyring show.
     var label: String { "\(domain): \(key)" }
 
-    /// What the keyring finds it by.
+    /// The attributes by which the keyring finds it.
     ///
     /// https://specifications.freedesktop.org/secret-service/latest/lookup-attributes.html
     var attributes: [(String, String)] {

@@ -1,40 +1,40 @@
 internal import DBus
 
-/// The words of every error of this module.
+/// The messages of these errors.
 extension SecretsError {
     static func invalidName(domain: String, key: String) -> SecretsError {
         SecretsError(
             .invalidName, domain: domain, key: key,
-            "A secret cannot be named '\(visible(key))' in the domain '\(visible(domain))': neither "
-                + "may be empty or have a NUL character.")
+            "A secret cannot be named '\(visible(key))' in the domain '\(visible(domain))'. Neither name may "
+                + "be empty or have a NUL character.")
     }
 
     static func tooLarge(_ name: SecretName, _ size: Int) -> SecretsError {
         SecretsError(
             .tooLarge, name,
-            "\(subject(name)) is not stored: it has \(size) bytes, and a keyring takes "
-                + "\(StoredSecret.maximumSize). Keep the data in a file, encrypted, and its key here."
+            "\(subject(name)) is not stored: it has \(size) bytes, and the limit is "
+                + "\(StoredSecret.maximumSize). Store the data in an encrypted file, and its key here."
         )
     }
 
     static func notEncodable(_ name: SecretName, _ type: Any.Type) -> SecretsError {
         SecretsError(
             .notEncodable, name,
-            "\(subject(name)) is not stored: \(type) could not encode the value.")
+            "\(subject(name)) is not stored: the type \(type) could not encode the value.")
     }
 
     static func notDecodable(
         _ name: SecretName, _ type: Any.Type, hasArchive: Bool
     ) -> SecretsError {
         let found =
-            hasArchive ? "a keyed archive of another type" : "no keyed archive and no such text"
+            hasArchive ? "a keyed archive of another type" : "data in another form"
         return SecretsError(
             .notDecodable, name,
             "\(subject(name)) cannot be read as \(type): the keyring has \(found). Another program, "
-                + "or another version of this one, has stored it; set it anew, or remove it.")
+                + "or another version of this one, has stored it. Set it again, or remove it.")
     }
 
-    /// The error that a failure of the keyring is for a secret, or for the whole keyring.
+    /// The error for a secret, or for the whole keyring, that a failure of the keyring causes.
     init(_ error: any Error, domain: String, name: SecretName?) {
         switch error {
         case let error as SecretsError: self = error
@@ -59,16 +59,16 @@ extension SecretsError {
         case .connectionTimedOut(let bound):
             self.init(
                 .timedOut, domain: domain, name,
-                "the bus of the session did not take the connection within \(bound)")
+                "the bus of the session did not accept the connection within \(bound)")
         case .dismissed:
             self.init(
                 .dismissed, domain: domain, name,
-                "the keyring had to ask the user, and the question was dismissed, or could not be "
-                    + "shown. Ask again when the user wants it")
+                "the keyring had to ask the user, and the question was dismissed or could not be "
+                    + "shown. Try again when the user wants to")
         case .locked:
             self.init(
                 .locked, domain: domain, name,
-                "the keyring is locked and stayed so. Unlock it, then try again")
+                "the keyring is locked. Unlock it, then try again")
         case .badReply(let what):
             self.init(
                 .badReply, domain: domain, name,
@@ -76,14 +76,14 @@ extension SecretsError {
         }
     }
 
-    /// The error that this reason is for a secret, or for the whole keyring.
+    /// The error for a secret, or for the whole keyring, with this reason.
     private init(
         _ code: Code, domain: String, _ name: SecretName?, _ reason: String,
         cause: DBusError? = nil
     ) {
         let subject = name.map(Self.subject) ?? "The keyring"
         self.init(
-            code, domain: domain, key: name?.key, "\(subject) is out of reach: \(reason).",
+            code, domain: domain, key: name?.key, "\(subject) cannot be reached: \(reason).",
             cause: cause)
     }
 
@@ -91,35 +91,36 @@ extension SecretsError {
         self.init(code, domain: name.domain, key: name.key, message)
     }
 
-    /// What an error of the bus or of the service says, and why in words.
+    /// The code and the reason for an error of the bus or the service.
     private static func meaning(of error: DBusError) -> (Code, String) {
         switch error.name {
         case .serviceUnknown, .nameHasNoOwner:
             (
                 .noService,
-                "no program on the bus keeps secrets. Install and start one, such as "
+                "no program on the bus stores secrets. Install and start one, such as "
                     + "gnome-keyring, KWallet or KeePassXC"
             )
         case let name where name.string.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
-            (.noService, "the program that keeps secrets could not be started")
+            (.noService, "the program that stores secrets could not be started")
         case .timeout:
             (
                 .timedOut,
-                "the program that keeps secrets did not answer in time; whether it has done what "
-                    + "it was asked is not known"
+                "the program that stores secrets did not answer in time. It is not known whether the "
+                    + "call was carried out"
             )
         case .locked: (.locked, "the keyring was locked meanwhile. Unlock it, then try again")
-        case .accessDenied: (.denied, "this program may not use it, as of a sandbox's rules")
+        case .accessDenied:
+            (.denied, "this program may not use it, for example because of its sandbox")
         case .invalidArguments, .invalidSignature:
             (
                 .badReply,
-                "what was asked or answered does not have the form that the specification gives it"
+                "a call or an answer does not have the form that the specification requires"
             )
         case .disconnected, .noReply:
             (
                 .interrupted,
-                "the bus, or the program that keeps secrets, ended before it had answered, twice; "
-                    + "whether it has done what it was asked is not known"
+                "the bus or the program that stores secrets ended before it had answered, twice. It is "
+                    + "not known whether the call was carried out"
             )
         default: (.refused, "the service refused (\(error.name))")
         }
@@ -129,7 +130,7 @@ extension SecretsError {
         "The secret '\(name.key)' of '\(name.domain)'"
     }
 
-    /// A name with a NUL character, which ends a message in many places.
+    /// A name with its NUL characters made visible, because they would end the message in many places.
     private static func visible(_ text: String) -> String {
         String(text.map { $0 == "\0" ? "␀" : $0 })
     }

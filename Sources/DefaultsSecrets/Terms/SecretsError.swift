@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Why a secret could not be read or stored, with a sentence for people.
 ///
-/// The sentence says what was tried, with which secret, why it failed, and what to do. No error ever
-/// holds a secret, nor what the coding of a value said of it.
+/// The sentence says what failed, for which secret, why, and what to do. An error never contains a
+/// secret, or an error that the type of a value threw.
 public struct SecretsError: Error, Hashable {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {
@@ -13,31 +13,33 @@ public struct SecretsError: Error, Hashable {
 
         /// The user's bus cannot be reached.
         public static let noBus = Code(name: "noBus")
-        /// No program on the bus keeps secrets.
+        /// No program on the bus stores secrets.
         public static let noService = Code(name: "noService")
-        /// The service, or the bus, did not answer within the bound; whether it has done what it was
-        /// asked is not known.
+        /// The service or the bus did not answer in time.
+        ///
+        /// It is not known whether the call was carried out.
         public static let timedOut = Code(name: "timedOut")
-        /// The service, or the bus, ended before it had answered, and did so again when it was asked
-        /// anew; whether the change is stored is not known.
+        /// The service or the bus ended before it had answered, twice.
+        ///
+        /// It is not known whether the change was stored.
         public static let interrupted = Code(name: "interrupted")
-        /// The keyring stayed locked.
+        /// The keyring is locked, and was not unlocked.
         public static let locked = Code(name: "locked")
-        /// The keyring was to ask the user, who said no, or whom it has no way to ask.
+        /// The user refused, or the keyring could not ask the user.
         public static let dismissed = Code(name: "dismissed")
-        /// The service, or the bus, does not let this program.
+        /// The service or the bus does not allow this program to call it.
         public static let denied = Code(name: "denied")
         /// The service refused for a reason of its own.
         public static let refused = Code(name: "refused")
-        /// The service answered what the specification does not allow.
+        /// The service gave an answer that the specification does not allow.
         public static let badReply = Code(name: "badReply")
-        /// The secret is too large for a keyring.
+        /// The secret is larger than 1 MiB.
         public static let tooLarge = Code(name: "tooLarge")
         /// The domain or the key is empty or has a NUL character.
         public static let invalidName = Code(name: "invalidName")
         /// The value's type could not encode it.
         public static let notEncodable = Code(name: "notEncodable")
-        /// What the keyring has is no value of the key's type.
+        /// The value in the keyring is not of the key's type.
         public static let notDecodable = Code(name: "notDecodable")
     }
 
@@ -45,11 +47,13 @@ public struct SecretsError: Error, Hashable {
     public let code: Code
     /// The domain of the secret.
     public let domain: String
-    /// The name of the secret's key; nil where the whole keyring was concerned.
+    /// The name of the secret's key; nil if the error is about the whole keyring.
     public let key: String?
-    /// A sentence that says what is wrong and what to do; it never contains a secret.
+    /// A sentence for people that says what failed, why, and what to do.
+    ///
+    /// It never contains a secret.
     public let message: String
-    /// What the bus or the service said, if that is the reason; the message has its words.
+    /// The error of the bus or the service, if that is the reason.
     package let cause: DBusError?
 
     init(
@@ -76,10 +80,10 @@ extension SecretsError: CustomStringConvertible {
 /// }
 /// ```
 ///
-/// Each iterator gets every error from its start on; the first also those that nobody was there for.
-/// So many as wait to be fetched are kept: the newest 64. The sequence ends with the task.
+/// Each iterator gets every error after its start. The first iterator also gets the errors before it.
+/// The newest 64 are kept for a slow consumer. The sequence ends when its task is cancelled.
 public struct SecretsErrors: AsyncSequence, Sendable {
-    /// Fetches the errors, one after the other.
+    /// Iterates over the errors.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var iterator: AsyncStream<SecretsError>.Iterator
 
@@ -95,16 +99,16 @@ public struct SecretsErrors: AsyncSequence, Sendable {
     }
 
     let feed: SecretsErrorFeed
-    /// The key whose errors these are; nil for those of all.
+    /// The key that the errors are about; nil for all.
     let key: String?
 
-    /// Begins to fetch the errors.
+    /// Begins the iteration.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(iterator: feed.subscribe(to: key).makeAsyncIterator())
     }
 }
 
-/// Who wants to know of errors, and the errors that nobody was there for.
+/// The subscribers to errors, and the errors that no subscriber has got yet.
 final class SecretsErrorFeed: Sendable {
     private static let limit = 64
 
@@ -151,7 +155,7 @@ final class SecretsErrorFeed: Sendable {
     }
 }
 
-/// What is wrong with the keyring, before it is known which secret is concerned.
+/// An error of the keyring, before it is known which secret it is about.
 enum KeyringProblem: Error {
     case noBus(DBusError)
     case connectionTimedOut(Duration)

@@ -1,12 +1,14 @@
 internal import KeyedArchive
 
-/// A secret as the keyring has it.
+/// A secret in the form that the keyring stores.
 struct StoredSecret: Hashable, Sendable {
-    /// The type of a `String`'s bytes, which libsecret takes for a password.
+    /// The content type of a `String`, which libsecret treats as a password.
     private static let textType = "text/plain"
     /// The type of a keyed archive's bytes.
     private static let archiveType = "application/x-plist"
-    /// The most bytes that are stored: every change of a secret has the whole keyring written anew.
+    /// The limit of the size in bytes.
+    ///
+    /// Each change of a secret writes the whole keyring.
     static let maximumSize = 1 << 20
 
     let bytes: [UInt8]
@@ -21,9 +23,9 @@ extension StoredSecret: CustomStringConvertible, CustomReflectable {
 }
 
 extension StoredSecret {
-    /// The form in which a value is kept; nil for nil, which is not kept.
+    /// Encodes a value; nil for nil, which is not stored.
     ///
-    /// - Throws: ``SecretsError``. What the value's own `encode(to:)` says of it goes no further: it
+    /// - Throws: ``SecretsError``. It does not contain the error of the value's `encode(to:)`, which
     ///   could quote the secret.
     static func encoding<Value: Codable>(
         _ value: Value, as name: SecretName
@@ -41,12 +43,13 @@ extension StoredSecret {
         return stored
     }
 
-    /// The value of a type that is kept in this form.
+    /// Decodes a value of a type.
     ///
-    /// Of the content type only that of archives says anything: gnome-keyring takes every secret for
-    /// text. So a `String` is the text, and another value an archive, unless the type says otherwise.
+    /// gnome-keyring returns every secret as text, so only the content type of archives is certain. A
+    /// `String` is read as text, unless the content type is that of archives. Other values are read as
+    /// archives.
     ///
-    /// - Throws: ``SecretsError``, which says as little of the bytes as that of encoding.
+    /// - Throws: ``SecretsError``, which does not quote the bytes.
     func decoded<Value: Codable>(
         as type: Value.Type, _ name: SecretName
     ) throws(SecretsError) -> Value {

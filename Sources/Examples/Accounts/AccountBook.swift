@@ -35,7 +35,7 @@ import Foundation
         accounts = try await defaults.update(.accounts) { accounts in
             guard accounts.removeValue(forKey: name) != nil else {
                 throw Refusal(
-                    "There is no account \"\(name)\". `Accounts` lists those that there are.")
+                    "There is no account \"\(name)\". `Accounts` lists the accounts.")
             }
         }
     }

@@ -5,8 +5,8 @@ import Foundation
 
 /// A level that the player has reached.
 ///
-/// It knows the levels that were reached from it, and they know it: a graph with circles. Codable
-/// cannot make one, objects of NSSecureCoding can.
+/// It knows the levels that were reached from it, and they know it: a graph with cycles. Codable
+/// types cannot represent it, but objects of NSSecureCoding can.
 final class Level: NSObject, NSSecureCoding, ArchiveNamed {
     static var supportsSecureCoding: Bool { true }
     /// Programs in Objective-C find the class by this name, and not by `GameOptions.Level`.
@@ -17,7 +17,7 @@ final class Level: NSObject, NSSecureCoding, ArchiveNamed {
     private(set) var next: [Level] = []
     /// The level that this one was reached from; nil of the first.
     ///
-    /// Weak, so that the circle does not keep itself in memory.
+    /// Weak, so that the cycle does not stay in memory.
     private(set) weak var parent: Level?
 
     init(_ name: String) {
@@ -50,7 +50,7 @@ final class Level: NSObject, NSSecureCoding, ArchiveNamed {
         coder.encode(next, forKey: "next")
     }
 
-    /// This level and all that were reached from it, in the order of the way.
+    /// This level and all levels that were reached from it, in the order of the way.
     var all: [Level] { [self] + next.flatMap(\.all) }
 
     /// How many levels are before this one.
@@ -85,7 +85,7 @@ extension Level {
             let levels = first.all
             guard let level = levels.first(where: { $0.name == old }) else {
                 throw Refusal(
-                    "There is no level \"\(old)\". `GameOptions levels` lists those that there are."
+                    "There is no level \"\(old)\". `GameOptions levels` lists the levels."
                 )
             }
             guard !levels.contains(where: { $0.name == name }) else {

@@ -54,7 +54,7 @@ await runProgram(usage: usage) { words in
     }
 }
 
-/// Says that no changes will come, if nobody announces those of other programs.
+/// Says that changes of other programs are not announced, if that is so.
 ///
 /// It waits until that is known: on a busy machine the search for the service may outlast the first read.
 func tellIfAlone(_ defaults: Defaults) async {
@@ -77,7 +77,7 @@ func tellIfAlone(_ defaults: Defaults) async {
 @MainActor func watch() async {
     for await options in Observations({ GameOptions.shared.value }) {
         show(options)
-        // Also if only a program at the other end of a pipe sees it.
+        // Also if the output is a pipe.
         fflush(nil)
     }
 }

@@ -71,7 +71,7 @@ extension ValueCoding where Value == [Book] {
                 let list = try archive.decodeObject(
                     of: NSArray.self, allowing: [Book.self])
                 guard let books = list as? [Book] else {
-                    throw Refusal("The list has something else than books.")
+                    throw Refusal("The list has an element that is not a book.")
                 }
                 return books
             })

@@ -40,7 +40,7 @@ struct Catalogue {
             let copies = books.filter { $0.title == title }
             guard !copies.isEmpty else {
                 throw Refusal(
-                    "There is no book \"\(title)\". `Library` lists those that there are.")
+                    "There is no book \"\(title)\". `Library` lists the books.")
             }
             guard let book = copies.first(where: { $0.available != isAvailable }) else {
                 throw Refusal("\"\(title)\" is \(isAvailable ? "available" : "lent") already.")

@@ -19,7 +19,9 @@ extension DefaultsKeys {
         DefaultsKey("\(name) fullImage")
     }
 
-    /// The number of the newest bug, which none after it gets again.
+    /// The number of the newest bug.
+    ///
+    /// Later bugs have greater numbers.
     static let lastNumber = DefaultsKey("LastNumber", default: 0)
 }
 
@@ -68,7 +70,7 @@ struct Pictures {
     /// Finds a bug by its name, also one that cannot be read.
     func find(_ name: String) throws {
         guard number(of: name) != nil, defaults.isSet(.data(of: name)) else {
-            throw Refusal("There is no bug \"\(name)\". `ScaryBugs` lists those that there are.")
+            throw Refusal("There is no bug \"\(name)\". `ScaryBugs` lists the bugs.")
         }
     }
 

@@ -2,16 +2,16 @@ public import DefaultsClient
 internal import DefaultsFoundation
 public import Foundation
 
-/// Something that the user asked for and that cannot be done: what, why, and what to do.
+/// An error for the user: what cannot be done, why, and what to do.
 public struct Refusal: Error, CustomStringConvertible {
     /// The sentence.
     public let description: String
 
-    /// Makes a refusal of a sentence for the user.
+    /// Makes a refusal with a sentence for the user.
     public init(_ sentence: String) { description = sentence }
 }
 
-/// A command line that the program does not have.
+/// A command line that the program does not know.
 public struct WrongUsage: Error {
     /// Makes the error.
     public init() {}
@@ -42,7 +42,7 @@ public func runProgram(
             || (error as? ClientError)?.code == .undecodable
         tell(
             isOfStored
-                ? "What is stored cannot be read, and stays as it is. \(sentence(of: error)) "
+                ? "The stored value cannot be read, and was not changed. \(sentence(of: error)) "
                     + "`defaultsctl read` shows it, and `defaultsctl delete` removes it."
                 : sentence(of: error))
         exit(1)
@@ -86,23 +86,23 @@ private func subject(at path: [any CodingKey]) -> String {
     path.isEmpty ? "It" : "Its field '\(path.map(\.stringValue).joined(separator: "."))'"
 }
 
-/// What a file has.
+/// The contents of a file.
 public func contents(of path: String) throws -> Data {
     let failure = "The file \"\(path)\" cannot be read"
     try requireName(path, failure)
     var status = stat()
     if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-        throw Refusal("\(failure): it is no regular file.")
+        throw Refusal("\(failure): it is not a regular file.")
     }
     return try refusing(failure) { try Data(contentsOf: URL(filePath: path)) }
 }
 
-/// Refuses an empty path, which Foundation takes for the working directory.
+/// Refuses an empty path, because Foundation would use the working directory.
 private func requireName(_ path: String, _ failure: String) throws {
     if path.isEmpty { throw Refusal("\(failure): its name is empty. Enter the path of a file.") }
 }
 
-/// Writes a file: all of it, or it stays as it was.
+/// Writes a file as a whole, or leaves it unchanged.
 public func write(_ data: Data, to path: String) throws {
     let failure = "The file \"\(path)\" cannot be written"
     try requireName(path, failure)
@@ -125,10 +125,10 @@ public func refusing<Result>(_ what: String, _ body: () throws -> Result) throws
 }
 
 extension Defaults {
-    /// Throws if there is no service to ask, since nothing that is read then is what is stored.
+    /// Throws if the service cannot be reached, because reads do not return stored values then.
     ///
-    /// A read gives a key's default then. An app with a window goes on with that; a program that
-    /// prints a list and ends would show an empty one.
+    /// A read returns the key's default then. An app with a window can continue with that, but a
+    /// program that prints a list and ends would print an empty one.
     public func requireService() throws {
         // The first read waits for the service; the state is known after it.
         _ = keys(in: .domain)

@@ -84,7 +84,7 @@ import Testing
             #expect(result.status == 1)
             #expect(
                 result.error
-                    == "BooksOwned: What is stored cannot be read, and stays as it is. It is of another "
+                    == "BooksOwned: The stored value cannot be read, and was not changed. It is of another "
                     + "type than this program stores. `defaultsctl read` shows it, and `defaultsctl "
                     + "delete` removes it.\n")
         }

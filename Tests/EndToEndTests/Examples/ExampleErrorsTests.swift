@@ -132,7 +132,7 @@ import Testing
         expectRefusal(result, by: change.program)
         // The error says what is wrong, and not only of which type it is.
         #expect(!result.error.contains("The error is one of"), "\(result.error)")
-        #expect(result.error.contains("What is stored cannot be read, and stays as it is. "))
+        #expect(result.error.contains("The stored value cannot be read, and was not changed. "))
         #expect(
             try desktop.tool("read", change.domain, change.key, "--json").requireOutput()
                 == stored)

@@ -155,11 +155,11 @@ import Testing
         #expect(result.error.contains("LibraryCard' cannot be coded: "), "\(result)")
     }
 
-    @Test func `A file to load that is no regular file, or has no name, is refused for that`() {
+    @Test func `A file to load that is not a regular file or has no name is refused`() {
         let device = desktop.example("Library", "load", "/dev/null")
         #expect(
             device.error
-                == "Library: The file \"/dev/null\" cannot be read: it is no regular file.\n")
+                == "Library: The file \"/dev/null\" cannot be read: it is not a regular file.\n")
         let none = desktop.example("Library", "load", "")
         #expect(none.error.contains("cannot be read: its name is empty."), "\(none)")
     }
