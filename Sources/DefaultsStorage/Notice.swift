@@ -1,11 +1,11 @@
 internal import DefaultsModel
 internal import SystemCalls
 
-/// Something that the log should tell though no caller waits for it.
+/// A message for the log.
 package struct Notice: Hashable, Sendable, CustomStringConvertible {
     /// How much it matters.
     package enum Severity: Hashable, Sendable {
-        /// Work that takes long goes on.
+        /// Long work continues.
         case progress
         /// Worth a line.
         case information
@@ -15,7 +15,7 @@ package struct Notice: Hashable, Sendable, CustomStringConvertible {
 
     /// How much it matters.
     package let severity: Severity
-    /// The whole of it in a sentence or two.
+    /// The message, in one or two sentences.
     ///
     /// It contains no value.
     package let description: String
@@ -33,8 +33,8 @@ extension Notice {
     static func damagedSegment(_ path: String, setAside: String) -> Notice {
         Notice(
             severity: .warning,
-            description: "The journal \(path) is damaged at its beginning, and with it any change "
-                + "that stood only there. It was not read and is kept as \(setAside).")
+            description: "The journal \(path) is damaged at its beginning. Changes that were only "
+                + "there are lost. It was not read and is kept as \(setAside).")
     }
 
     static func rescuing(_ path: String, pages: Int) -> Notice {
@@ -68,15 +68,15 @@ extension Notice {
         Notice(
             severity: .warning,
             description: "The journal \(path) is damaged: \(length) bytes at offset \(offset) were "
-                + "passed over, and with them one change or more. What follows was read.")
+                + "skipped, with at least one change. What follows was read.")
     }
 
     static func logMissing(_ path: String) -> Notice {
         Notice(
             severity: .warning,
             description:
-                "The write-ahead log of \(path) was missing or could not be read: what was only in "
-                + "it, if anything was, is lost.")
+                "The write-ahead log of \(path) was missing or could not be read: changes that were "
+                + "only in it are lost.")
     }
 
     static func logSetAside(_ path: String, as aside: String) -> Notice {
@@ -104,8 +104,8 @@ extension Notice {
     static func tookUpLate(_ count: Int) -> Notice {
         Notice(
             severity: .warning,
-            description: "\(count) acknowledged changes came to light in a journal that a process "
-                + "before had not found. They were made anew.")
+            description: "\(count) acknowledged changes were found late, in a journal that an "
+                + "earlier process had not found. They were made again.")
     }
 
     static func notAdopted(_ error: StorageError) -> Notice {
@@ -118,38 +118,38 @@ extension Notice {
     static func putOff(_ error: StorageError) -> Notice {
         Notice(
             severity: .warning,
-            description: "Acknowledged changes came to light in a journal that a process before "
-                + "had not found. They wait for a start at which the database can be written. "
+            description: "Acknowledged changes were found late, in a journal that an earlier "
+                + "process had not found. They wait for a start at which the database can be written. "
                 + "\(error)")
     }
 
     static func jumped(from earlier: Generation, to later: Generation) -> Notice {
         Notice(
             severity: .information,
-            description: "There is no whole journal of this boot that fits the database, so "
-                + "generations go on from \(later) instead of \(earlier): none is given twice.")
+            description: "No complete journal of this boot fits the database, so generations "
+                + "continue from \(later) instead of \(earlier): none is given twice.")
     }
 
     static func journalLost(_ path: String, now: String) -> Notice {
         Notice(
             severity: .warning,
-            description: "The journal in \(path) is gone while it was in use. All that is not in "
-                + "the database yet stands in \(now) now.")
+            description: "The journal in \(path) was removed while it was in use. All changes that "
+                + "are not in the database yet are now in \(now).")
     }
 
     static func storeRenewed(_ path: String) -> Notice {
         Notice(
             severity: .warning,
             description: "\(path) or a file beside it was removed or replaced while it was in use. "
-                + "It was made anew with all that it had held. Any other file that stood in its "
-                + "place is kept beside it, under another name.")
+                + "It was written again with the same contents. Any other file in its place is kept "
+                + "beside it, under another name.")
     }
 
     static func storeNotFollowed(_ path: String, _ error: StorageError) -> Notice {
         Notice(
             severity: .warning,
-            description: "\(path) was made anew, and cannot be read yet: \(error) The one before "
-                + "is read meanwhile, with all changes since.")
+            description: "\(path) was written again, but cannot be read yet: \(error) The old file "
+                + "is read meanwhile, with all later changes.")
     }
 
     static func journalBesideDatabase(_ path: String, _ error: StorageError) -> Notice {
@@ -174,13 +174,13 @@ extension Notice {
     static func journalNotTidied(_ error: any Error) -> Notice {
         Notice(
             severity: .warning,
-            description: "The journal could not be tidied up, which will be tried again: \(error).")
+            description: "The journal could not be cleaned up: \(error). It will be tried again.")
     }
 
     static func noPage(_ error: SystemError) -> Notice {
         Notice(
             severity: .warning,
-            description: "There is no page of counters, so that clients have to ask for every "
+            description: "There is no counter page, so clients have to ask for every "
                 + "value: \(error). It is tried again when a client attaches.")
     }
 
@@ -188,17 +188,17 @@ extension Notice {
         Notice(
             severity: .warning,
             description:
-                "The page of counters in \(directory) cannot be gone on with and could not be "
-                + "made invalid: \(error). Programs which have it mapped may read old values until "
-                + "it is. It is tried again before the next change.")
+                "The counter page in \(directory) can no longer be used and could not be made "
+                + "invalid: \(error). Programs that have it mapped may read old values until it is "
+                + "invalid. It is tried again before the next change.")
     }
 
     static func pageLost(now directory: String) -> Notice {
         Notice(
             severity: .warning,
             description:
-                "The page of counters is gone or was cut while it was in use. There is a new "
-                + "one in \(directory).")
+                "The counter page was removed or cut while it was in use. There is a new one in "
+                + "\(directory).")
     }
 
     static func onNetwork(_ path: String, _ fileSystem: String) -> Notice {
@@ -206,22 +206,22 @@ extension Notice {
             severity: .information,
             description:
                 "The database in \(path) is on a network file system (\(fileSystem)). "
-                + "Its server has to keep the lock by which one machine at a time has the database, "
-                + "and decides when a write outlives a power cut.")
+                + "Its server keeps the lock that lets one machine at a time use the database, and "
+                + "decides when a write survives a power cut.")
     }
 
     static func indexNotMade(_ error: StorageError) -> Notice {
         Notice(
             severity: .warning,
             description:
-                "An index of the keys could not be made, so that some reads take longer, and "
-                + "no backup can be verified; the next start tries again. \(error)")
+                "An index of the keys could not be made, so some reads take longer and no "
+                + "backup can be verified. The next start tries again. \(error)")
     }
 
     static func notFoldedBack(_ error: StorageError) -> Notice {
         Notice(
             severity: .information,
-            description: "The database was closed with its write-ahead log unfolded, which the "
-                + "next start makes good. \(error)")
+            description: "The write-ahead log was not folded into the database when it was closed. "
+                + "The next start does that. \(error)")
     }
 }

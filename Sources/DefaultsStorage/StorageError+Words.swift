@@ -16,15 +16,15 @@ extension StorageError {
     static func directoryUnusable(_ path: String, _ cause: SystemError) -> StorageError {
         StorageError(
             .directoryUnusable,
-            "The directory \(path) cannot be used: \(cause). It must be this user's own and "
-                + "shared with nobody.", cause: cause)
+            "The directory \(path) cannot be used: \(cause). It must belong to this user and must "
+                + "not be shared.", cause: cause)
     }
 
     static func directoryShared(_ path: String, mode: mode_t) -> StorageError {
         StorageError(
             .directoryUnusable,
-            "The directory \(path) lets other users in (its mode is \(String(mode, radix: 8))), "
-                + "and is not this program's own, so it was left as it is. Close it with "
+            "The directory \(path) lets other users in (its mode is \(String(mode, radix: 8))). "
+                + "It does not belong to this program alone, so it was not changed. Close it with "
                 + "'chmod 700', or name another directory.")
     }
 
@@ -46,9 +46,9 @@ extension StorageError {
     ) -> StorageError {
         StorageError(
             .cannotOpen,
-            "The database in \(path) cannot be locked: \(cause). Without a lock two daemons, of "
-                + "two machines even, could write it at once and destroy it, so it was not opened. "
-                + "Have its file system (\(fileSystem)) take locks, or keep the database on "
+            "The database in \(path) cannot be locked: \(cause). Without a lock, two daemons, even "
+                + "on two machines, could write it at once and destroy it, so it was not opened. "
+                + "Make its file system (\(fileSystem)) support locks, or keep the database on "
                 + "another one.", cause: cause)
     }
 
@@ -85,20 +85,20 @@ extension StorageError {
     static func storeLost(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotWrite,
-            "\(path) was removed or replaced while it was in use, and cannot be made anew: "
-                + "\(reason(of: cause)) Until it can, all that it held lives in this process alone.",
+            "\(path) was removed or replaced while it was in use, and cannot be written again: "
+                + "\(reason(of: cause)) Until then, only this process has its contents.",
             cause: cause)
     }
 
     static func replacementUndecided(_ path: String, _ cause: SystemError) -> StorageError {
         StorageError(
             .replacementUndecided,
-            "Another database was made to replace \(path) and given up, and the disk does not "
-                + "confirm that: \(cause). The next start may find it, so nothing is written until "
-                + "the disk does.", cause: cause)
+            "A new database that was made to replace \(path) was given up, but the disk does not "
+                + "confirm its removal: \(cause). The next start may find it, so nothing is written "
+                + "until the disk confirms.", cause: cause)
     }
 
-    /// A sentence that tells the cause, without the text of a statement.
+    /// A sentence with the cause, without the text of a statement.
     private static func reason(of cause: any Error) -> String {
         if cause is StorageError { return "\(cause)" }
         return "\((cause as? SQLiteError)?.reason ?? "\(cause)")."
@@ -121,22 +121,22 @@ extension StorageError {
     static func newerSchema(_ path: String, version: Int) -> StorageError {
         StorageError(
             .newerSchema,
-            "\(path) has version \(version) of the schema, and this program knows those up to "
-                + "\(Schema.version). It was left as it is; use the program that made it, or a "
+            "\(path) has version \(version) of the schema, but this program supports versions up to "
+                + "\(Schema.version). It was not changed. Use the program that made it, or a "
                 + "later one.")
     }
 
     static func damagedHeader(_ path: String) -> StorageError {
         StorageError(
             .damagedDatabase,
-            "\(path) is damaged: its tables are this program's, and its header says otherwise.")
+            "\(path) is damaged: its tables belong to this program, but its header says otherwise.")
     }
 
     static func rescueFailed(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotOpen,
-            "The damaged database \(path) could not be made anew: \(reason(of: cause)) It was left as "
-                + "it is; see that there is space beside it.", cause: cause)
+            "The damaged database \(path) could not be rescued: \(reason(of: cause)) It was not "
+                + "changed. Make sure that there is space beside it.", cause: cause)
     }
 
     static func olderThanBackup(_ path: String) -> StorageError {
@@ -156,7 +156,7 @@ extension StorageError {
     static func damagedState(_ path: String) -> StorageError {
         StorageError(
             .damagedDatabase,
-            "\(path) is damaged: what it says of itself makes no sense.")
+            "\(path) is damaged: the state that it notes of itself is invalid.")
     }
 
     static func damagedRow(_ domain: Domain, _ key: Key, _ path: String) -> StorageError {
@@ -165,14 +165,14 @@ extension StorageError {
             "The stored value of \(key.quotedForMessage) in \(domain) is damaged: its "
                 + "checksum is wrong in \(path). "
                 + (domain.layer.isWritable
-                    ? "Setting it anew mends it." : "A change of the files mends it."),
+                    ? "Set it again to replace it." : "Changing the files replaces it."),
             domain: domain, key: key)
     }
 
     static func journalUnreadable(_ path: String, _ cause: SystemError) -> StorageError {
         StorageError(
             .cannotOpen,
-            "The journal \(path) cannot be read: \(cause). Changes may stand in it that are not "
+            "The journal \(path) cannot be read: \(cause). It may have changes that are not "
                 + "in the database.", cause: cause)
     }
 
@@ -194,7 +194,7 @@ extension StorageError {
         StorageError(
             .pendingFull,
             "The change of \(domain) was refused: \(PendingOverlay.maximumBytes >> 20) MiB of "
-                + "changes wait for the disk already. See why it does not take them.",
+                + "changes already wait for the disk. Find out why it does not accept them.",
             domain: domain)
     }
 
@@ -210,15 +210,15 @@ extension StorageError {
     static func generationsExhausted(_ ceiling: Generation) -> StorageError {
         StorageError(
             .generationsExhausted,
-            "No change is taken above generation \(ceiling) until the database can be written "
-                + "again. See why the disk does not take it.")
+            "No change above generation \(ceiling) is accepted until the database can be written "
+                + "again. Find out why the disk does not accept it.")
     }
 
     static func noPage(_ directory: String) -> StorageError {
         StorageError(
             .noPage,
-            "There is no page of counters to be had in \(directory); the log tells why. Read by "
-                + "calls meanwhile.")
+            "No counter page could be made in \(directory); the log says why. Use calls to read "
+                + "meanwhile.")
     }
 
     static func keyNamesTooLarge(_ domain: Domain) -> StorageError {
@@ -232,7 +232,7 @@ extension StorageError {
     static func cannotBackUp(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotBackUp,
-            "No backup of \(path) could be made: \(reason(of: cause)) Those that there are were kept.",
+            "No backup of \(path) could be made: \(reason(of: cause)) Existing backups were kept.",
             cause: cause)
     }
 
@@ -251,13 +251,13 @@ extension StorageError {
     static func miscounted(_ path: String, _ what: String) -> StorageError {
         StorageError(
             .damagedDatabase,
-            "\(path) is damaged: what it counts of \(what) and what is there differ. Restore a "
+            "\(path) is damaged: its count of \(what) differs from what is there. Restore a "
                 + "backup.")
     }
 
     /// A refusal by SQLite.
     ///
-    /// Where it tells that the file is damaged, foreign or locked, this is what the error says,
+    /// If it tells that the file is damaged, foreign or locked, this is what the error says,
     /// otherwise that the operation failed.
     static func storeFailure(
         _ path: String, _ cause: SQLiteError, _ code: Code
@@ -270,7 +270,7 @@ extension StorageError {
         return switch (cause.code, code) {
         case (.corrupt, _), (.notADatabase, _):
             StorageError(
-                .damagedDatabase, "\(path) is damaged or no database (\(cause.message)).",
+                .damagedDatabase, "\(path) is damaged or not a database (\(cause.message)).",
                 cause: cause)
         // This program's statements fit its schema, and what it writes keeps every constraint.
         case (.error, .cannotOpen), (.constraint, .cannotWrite):

@@ -52,11 +52,11 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     ///
     /// It contains no value.
     package let description: String
-    /// The domain that it is about, where it is about one.
+    /// The domain that it is about, if it is about one.
     package let domain: Domain?
-    /// The key that it is about, where it is about one.
+    /// The key that it is about, if it is about one.
     package let key: Key?
-    /// The failure below it, a `SystemError` or a `SQLiteError`, where there is one.
+    /// The failure below it, a `SystemError` or a `SQLiteError`, if there is one.
     package let cause: (any Error)?
 
     init(

@@ -26,7 +26,7 @@ package final class Connection {
     /// - Parameters:
     ///   - path: The file.
     ///   - flags: How to open it.
-    ///   - vfs: The name of the VFS, such as `unix-excl`; SQLite's default where it is nil.
+    ///   - vfs: The name of the VFS, such as `unix-excl`; SQLite's default if it is nil.
     /// - Throws: The reason SQLite gives. A damaged file is often noticed only by the first
     ///   statement.
     package init(path: String, flags: OpenFlags, vfs: String? = nil) throws(SQLiteError) {
@@ -50,7 +50,7 @@ package final class Connection {
 
     /// Compiles one statement.
     ///
-    /// - Throws: Where the SQL is wrong, names what is not there, or the file cannot be read.
+    /// - Throws: If the SQL is wrong, names what is not there, or the file cannot be read.
     package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         var compiled: OpaquePointer?
         let code = sqlite3_prepare_v3(
@@ -67,7 +67,7 @@ package final class Connection {
     /// Runs SQL that takes no values and whose rows nobody wants; several statements may stand
     /// one after the other, parted by semicolons.
     ///
-    /// - Throws: Where one of them fails; those after it are not run.
+    /// - Throws: If one of them fails; those after it are not run.
     package func execute(_ sql: String) throws(SQLiteError) {
         try check(sqlite3_exec(handle, sql, nil, nil, nil), sql)
     }
@@ -78,8 +78,8 @@ package final class Connection {
     ///   - name: The pragma, such as `journal_mode`.
     ///   - value: What to set it to; nil asks only.
     /// - Returns: The first column of the first row as text: what now holds, for most pragmas.
-    ///   Nil where the pragma answers with no row.
-    /// - Throws: Where SQLite refuses it.
+    ///   Nil if the pragma answers with no row.
+    /// - Throws: If SQLite refuses it.
     @discardableResult
     package func pragma(_ name: String, _ value: String? = nil) throws(SQLiteError) -> String? {
         let sql = value.map { "PRAGMA \(name) = \($0)" } ?? "PRAGMA \(name)"
@@ -139,7 +139,7 @@ extension Connection {
             try execute("COMMIT")
             return result
         } catch {
-            // Some errors have rolled back already. Where this one fails, too, the first error is
+            // Some errors have rolled back already. If this one fails, too, the first error is
             // the one that tells the cause.
             if isInTransaction { try? execute("ROLLBACK") }
             throw error
@@ -165,6 +165,6 @@ package struct OpenFlags: OptionSet, Sendable {
     package static let uri = OpenFlags(rawValue: SQLITE_OPEN_URI)
     /// Open for reading and writing.
     package static let readWrite = OpenFlags(rawValue: SQLITE_OPEN_READWRITE)
-    /// Make the file where there is none.
+    /// Make the file if there is none.
     package static let create = OpenFlags(rawValue: SQLITE_OPEN_CREATE)
 }

@@ -24,7 +24,7 @@ package final class OnlineBackup {
 
     /// Begins a copy, which reads nothing yet.
     ///
-    /// - Throws: Where the destination is in use.
+    /// - Throws: If the destination is in use.
     package init(of source: Connection, onto destination: Connection) throws(SQLiteError) {
         guard let handle = sqlite3_backup_init(destination.handle, "main", source.handle, "main")
         else {
@@ -37,7 +37,7 @@ package final class OnlineBackup {
 
     deinit {
         // It repeats the failure of the last step, which step() has thrown already. What is not
-        // whole yet is rolled back where the destination has a journal.
+        // whole yet is rolled back if the destination has a journal.
         if let handle { sqlite3_backup_finish(handle) }
     }
 
@@ -45,7 +45,7 @@ package final class OnlineBackup {
     ///
     /// - Returns: Whether there is more to copy. After false the copy is committed, no further step
     ///   is taken, and the destination is free for other use.
-    /// - Throws: Where one of the two fails. The copy is worth nothing then.
+    /// - Throws: If one of the two fails. The copy is worth nothing then.
     package func step(pages: Int32) throws(SQLiteError) -> Bool {
         guard let handle else { preconditionFailure("a step was taken after the last one") }
         switch sqlite3_backup_step(handle, pages) {

@@ -12,7 +12,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     package let extendedCode: ResultCode
     /// SQLite's own words for this failure.
     package let message: String
-    /// The statement that failed, or the path where a file could not be opened.
+    /// The statement that failed, or the path if a file could not be opened.
     package let sql: String
 
     /// Gathers the facts of a failure.

@@ -30,7 +30,7 @@ package struct Statement: ~Copyable {
     /// Goes on to the next row.
     ///
     /// - Returns: Whether there is a row to read. After false the statement begins anew.
-    /// - Throws: Where SQLite fails. The statement is reset, and the read transaction that it held
+    /// - Throws: If SQLite fails. The statement is reset, and the read transaction that it held
     ///   ends.
     package func step() throws(SQLiteError) -> Bool {
         switch sqlite3_step(handle) {
@@ -48,7 +48,7 @@ package struct Statement: ~Copyable {
 
     /// Runs to the end, whatever rows come, and lets go of the bound values.
     ///
-    /// - Throws: Where SQLite fails; the values are let go of all the same.
+    /// - Throws: If SQLite fails; the values are let go of all the same.
     package func run() throws(SQLiteError) {
         defer { reset() }
         while try step() {}
@@ -63,14 +63,14 @@ package struct Statement: ~Copyable {
 
     /// Binds an integer.
     ///
-    /// - Throws: Where there is no such parameter.
+    /// - Throws: If there is no such parameter.
     package func bind(_ value: Int64, at parameter: Int32) throws(SQLiteError) {
         try check(sqlite3_bind_int64(handle, parameter, value))
     }
 
     /// Binds text; SQLite keeps a copy until the next `reset()`.
     ///
-    /// - Throws: Where there is no such parameter, or the text is longer than SQLite takes.
+    /// - Throws: If there is no such parameter, or the text is longer than SQLite takes.
     package func bind(_ text: String, at parameter: Int32) throws(SQLiteError) {
         var text = text
         let code = text.withUTF8 { utf8 in
@@ -88,7 +88,7 @@ package struct Statement: ~Copyable {
     ///
     /// The bytes are not copied: SQLite reads them where they are, during this call only.
     ///
-    /// - Throws: Where there is no such parameter, the blob is longer than SQLite takes, or the
+    /// - Throws: If there is no such parameter, the blob is longer than SQLite takes, or the
     ///   statement fails.
     package func run(withBlob bytes: [UInt8], at parameter: Int32) throws(SQLiteError) {
         defer { reset() }
@@ -120,12 +120,12 @@ extension Statement {
         sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 
-    /// The column of this row as an integer; 0 where it is NULL.
+    /// The column of this row as an integer; 0 if it is NULL.
     package func integer(at column: Int32) -> Int64 {
         sqlite3_column_int64(handle, column)
     }
 
-    /// The column of this row as text; nil where it is NULL, or where memory ran out.
+    /// The column of this row as text; nil if it is NULL, or if memory ran out.
     ///
     /// Bytes that are not UTF-8 are replaced by U+FFFD.
     package func text(at column: Int32) -> String? {
@@ -137,7 +137,7 @@ extension Statement {
             decoding: UnsafeBufferPointer(start: characters, count: length), as: UTF8.self)
     }
 
-    /// The column of this row as bytes, copied once; nil where it is NULL.
+    /// The column of this row as bytes, copied once; nil if it is NULL.
     package func blob(at column: Int32) -> [UInt8]? {
         guard !isNull(at: column) else { return nil }
         // The pointer is SQLite's and lives until the next step or reset; the array copies. It is

@@ -38,7 +38,7 @@ struct SharedObjects {
             // A plain string with this text would mean nil.
             let key = draft.add(.text("NS.string"))
             slot = draft.addSlot(.dictionary(keys: [], values: []))
-            define(slot, "NSString", [key], [scalar], in: &draft)
+            define(slot, FoundationClass.string.className, [key], [scalar], in: &draft)
         } else {
             slot = draft.addSlot(draft.content(of: scalar))
         }
@@ -118,15 +118,17 @@ struct Hoisting {
     private mutating func define(_ node: Draft.Node) {
         switch draft.content(of: node) {
         case .list(let kind, let elements):
-            let className: Text =
+            let known: FoundationClass =
                 switch kind {
-                case .array: "NSArray"
-                case .set: "NSSet"
-                case .orderedSet: "NSOrderedSet"
+                case .array: .array
+                case .set: .set
+                case .orderedSet: .orderedSet
                 }
-            define(node, className, [("NS.objects", elements)])
+            define(node, known.className, [("NS.objects", elements)])
         case .dictionary(let keys, let values):
-            define(node, "NSDictionary", [("NS.keys", keys), ("NS.objects", values)])
+            define(
+                node, FoundationClass.dictionary.className,
+                [("NS.keys", keys), ("NS.objects", values)])
         case .scalar, .text, .reference:
             preconditionFailure("Only collections can be used here.")
         }

@@ -175,7 +175,7 @@ import Testing
             #expect(database.generation > seen && seen > first)
             return database.generation
         }
-        #expect(scratch.noticed("came to light"))
+        #expect(scratch.noticed("were found late"))
         let database = try scratch.open()
         #expect(try changes(database, since: seen) == (["late"], [], true))
         #expect(try database.set(["next": [1]]).generation > late)

@@ -27,7 +27,7 @@ import Testing
     }
 
     private var lossNotices: Int {
-        scratch.notices.count { $0.description.contains("is gone while it was in use") }
+        scratch.notices.count { $0.description.contains("was removed while it was in use") }
     }
 
     @Test("1: a journal whose directory was removed is begun anew in the same place, and told once")

@@ -80,7 +80,7 @@ import Testing
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(names.contains { $0.contains(".aside-") } == loss.rawValue.contains("replaced"))
         #expect(!names.contains { $0.hasSuffix(".unfinished") || $0.hasSuffix(".renewed") })
-        #expect(scratch.noticed("was made anew") == (loss != .lock))
+        #expect(scratch.noticed("was written again") == (loss != .lock))
         #expect(throws: StorageError.self) { _ = try scratch.open() }
         await writer.close()
         database.close()
@@ -115,7 +115,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) { try await writer.write(second) }
         database.finishFlush(second, .failure(try #require(error)))
         #expect(error?.code == .cannotWrite)
-        #expect(error?.description.contains("cannot be made anew") == true)
+        #expect(error?.description.contains("cannot be written again") == true)
         #expect(database.pendingChanges == 1)
         #expect(try database.keys() == ["early", "late"])
         try FileManager.default.removeItem(atPath: directory)

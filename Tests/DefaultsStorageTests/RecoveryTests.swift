@@ -81,7 +81,7 @@ import Testing
                     .sorted() == ["defaults.db", "journal-place", "lock"])
         }
         #expect(try scratch.open().generation.rawValue == 4)
-        #expect(!scratch.noticed("no whole journal"))
+        #expect(!scratch.noticed("No complete journal"))
     }
 
     @Test("Without a runtime directory the journal stands beside the database")
@@ -125,7 +125,7 @@ import Testing
         #expect(landing.rawValue >= 3 + Generation.ceilingDistance)
         #expect(restarted.durableGeneration == landing)
         #expect(try restarted.set(["b": [3]]).generation > lost)
-        #expect(after.noticed("generations go on from \(landing.rawValue)"))
+        #expect(after.noticed("generations continue from \(landing.rawValue)"))
     }
 
     @Test("3: a second power cut before the first flush gives no number twice")
@@ -182,7 +182,7 @@ import Testing
         #expect(try database.keys() == ["a"])
         #expect(try database.archive("a") == [1])
         #expect(try database.set(["c": [3]]).generation > last)
-        #expect(scratch.noticed("go on from"))
+        #expect(scratch.noticed("continue from"))
     }
 
     @Test("3: restored twice from one backup, it gives no number of the first time again")

@@ -334,7 +334,7 @@ import Testing
         try small.fill()
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
         #expect(error?.code == .cannotOpen)
-        #expect(error?.description.contains("left as it is") == true)
+        #expect(error?.description.contains("It was not changed") == true)
         #expect(try scratch.bytes(scratch.store) == before)
         try small.empty()
         #expect(try scratch.open().archive("key")?.count == 100_000)

@@ -60,7 +60,7 @@ import Testing
         ).requireOutput()
         #expect(output == "[]\n")
         let status = desktop.tool("status").output
-        #expect(status.contains("what it counts of org.example.App and what is there differ"))
+        #expect(status.contains("its count of org.example.App differs from what is there"))
         #expect(status.contains("200 keys are lost besides"))
     }
 

@@ -1,25 +1,25 @@
 // Invariants
 //
 // 1. The calls of one caller are carried out in the order in which they came.
-// 2. A call waits only where an earlier one of its caller does, where its caller is not open, where
-//    its process keeps the loop busy or rests, or where all calls are held.
-// 3. Between two calls of a process that waits for its turn, every other one that does has had one,
-//    and between two calls of a caller every other one of its process.
-// 4. What waits is counted: when the schedule is full, room is made before a call is added. One that
-//    is put back has had room before.
-// 5. Where nobody waits a call passes without anything being allocated for it.
-// 6. A process that has had its `grace` in calls longer than `longCall` rests after each further one,
-//    while others make shorter ones: so of those hardly one in a hundred meets a long call, however
-//    many one process makes. Where nobody else calls, and where room is needed, it does not.
+// 2. A call waits only if an earlier one of its caller does, if its caller is not open, if its
+//    process uses the loop too much or rests, or if all calls are held.
+// 3. Between two calls of a process that waits for its turn, every other waiting process has had a
+//    turn. The same is true for the callers of a process.
+// 4. Waiting calls are counted. When the schedule is full, room is made before a call is added. A
+//    postponed call already had its room.
+// 5. If nobody waits, a call passes without an allocation.
+// 6. A process that has used up its `grace` with calls longer than `longCall` rests after each
+//    further one, while others make shorter calls. So hardly one in a hundred of these waits for a
+//    long call. It does not rest if nobody else calls, or if room is needed.
 
-/// Which call is next: whose must wait, and who has the next turn.
+/// Which call is next: which calls must wait, and which caller has the next turn.
 ///
-/// It knows no bus, and no clock but by the times that it is given. Callers come in by reference and
-/// are kept while calls of theirs wait.
+/// It does not know the bus, and it gets the time from its caller. It keeps references to callers
+/// while they have waiting calls.
 struct CallSchedule<Call> {
     typealias Instant = SuspendingClock.Instant
 
-    /// What of the bound a call takes up.
+    /// How much of the limit a call takes up.
     struct Load {
         /// Bytes of the message.
         var size: Int
@@ -42,10 +42,10 @@ struct CallSchedule<Call> {
         var withDescriptors = MessageLimits.maximumWaitingWithDescriptors
     }
 
-    /// How long the calls of one process may keep the loop until others go first.
+    /// How long the calls of one process may use the loop until others go first.
     static var allowance: Duration { .microseconds(300) }
 
-    /// For how long after a call somebody is taken to make more.
+    /// How long after a call a process is expected to make more.
     static var attention: Duration { .milliseconds(250) }
 
     /// Whether all calls wait.
@@ -56,14 +56,15 @@ struct CallSchedule<Call> {
     let bounds: Bounds
 
     var waiting: [ObjectIdentifier: Caller<Call>] = [:]
-    /// Those whose calls may be carried out, by turns.
+    /// The processes whose calls may be carried out, in turn.
     var turns = Queue<CallerProcess<Call>>()
-    /// Those who rest, with calls that may be carried out then.
+    /// The processes that rest, with calls that may be carried out after that.
     private var resting: [CallerProcess<Call>] = []
-    /// When each of the last two processes that made a short call did so; the later one first.
+    /// The times of the last short calls of the last two processes that made one; the later one
+    /// first.
     private var shortCalls: [(process: ObjectIdentifier, time: Instant)] = []
-    /// A new one begins when nobody waits for a turn, or when those who do have had as much time as
-    /// the others may have taken before them.
+    /// A new period begins when nobody waits for a turn, or when the waiting processes have had as
+    /// much time as the others may have used before.
     var period: UInt64 = 1
     private var usedByTurns = Duration.zero
 
@@ -73,21 +74,23 @@ struct CallSchedule<Call> {
 
     var isFull: Bool { count >= bounds.calls || size >= bounds.size }
 
-    /// Whether a call may be added: with room for a byte there is room for a message.
+    /// Whether a call may be added.
+    ///
+    /// If there is room for one byte, there is room for a message.
     func hasRoom(for load: Load) -> Bool {
         !isFull && (!load.hasDescriptors || withDescriptors < bounds.withDescriptors)
     }
 
-    /// Whether somebody's turn has come.
+    /// Whether a process has a turn now.
     var hasTurns: Bool { !isHeld && !turns.isEmpty }
 
-    /// When the first of those who rest has rested.
+    /// When the first rest ends.
     var nextRestEnd: Instant? { resting.compactMap(\.restEnd).min() }
 
-    /// The callers of which calls wait, in no order.
+    /// The callers with waiting calls, in no order.
     var waitingCallers: some Collection<Caller<Call>> { waiting.values }
 
-    /// Whether a call that comes now is carried out at once.
+    /// Whether a call that arrives now is carried out at once.
     func isDue(_ caller: Caller<Call>, at now: @autoclosure () -> Instant) -> Bool {
         !isHeld && !caller.place.hasCalls && caller.isOpen && !isBusy(caller.process)
             && !rests(caller.process, at: now())
@@ -107,9 +110,9 @@ struct CallSchedule<Call> {
     }
 }
 
-/// The turns of those whose calls wait, and the rests of those who have had much of the loop.
+/// The turns of processes with waiting calls, and the rests of those that have used the loop much.
 extension CallSchedule {
-    /// Gives a caller a turn after all those that have one, where calls of it wait.
+    /// Gives a caller a turn after all others, if it has waiting calls.
     mutating func giveTurn(to caller: Caller<Call>) {
         guard caller.place.hasCalls, !caller.place.hasTurn else { return }
         caller.place.hasTurn = true
@@ -123,7 +126,9 @@ extension CallSchedule {
         turns.append(process)
     }
 
-    /// The caller whose turn has come; it is given another one when this one is over.
+    /// The caller whose turn it is.
+    ///
+    /// It gets another turn when this one is over.
     mutating func takeTurn(at now: Instant) -> Caller<Call>? {
         while !isHeld, let process = turns.popFirst() {
             if rests(process, at: now) {
@@ -139,9 +144,9 @@ extension CallSchedule {
         return nil
     }
 
-    /// Has those go on who have rested.
+    /// Ends the rests that are over.
     ///
-    /// - Parameter time: What time it is; nil where all are to go on, whatever the time.
+    /// - Parameter time: The current time; nil ends all rests.
     /// - Returns: Whether there were any.
     @discardableResult
     mutating func endRests(at time: Instant?) -> Bool {
@@ -154,7 +159,7 @@ extension CallSchedule {
         return resting.count < before
     }
 
-    /// Takes all turns back, where calls are carried out no more.
+    /// Takes all turns back, when no more calls are carried out.
     mutating func dropTurns() {
         while let process = turns.popFirst() { resting.append(process) }
         for process in resting { (process.turns, process.hasTurn) = (Queue(), false) }
@@ -164,7 +169,7 @@ extension CallSchedule {
     /// Notes how long a call has kept the loop.
     ///
     /// - Parameters:
-    ///   - inTurn: Whether it had waited.
+    ///   - inTurn: Whether the call had waited.
     ///   - now: When it was over.
     mutating func note(_ time: Duration, of caller: Caller<Call>, inTurn: Bool, at now: Instant) {
         let process = caller.process
@@ -188,7 +193,7 @@ extension CallSchedule {
         }
     }
 
-    /// Notes that all that came has been carried out or waits.
+    /// Notes that all received calls were carried out or wait.
     mutating func noteDrained() {
         if turns.isEmpty { beginPeriod() }
     }
@@ -199,15 +204,15 @@ extension CallSchedule {
     }
 }
 
-/// The calls that wait, which are counted.
+/// The waiting calls, which are counted.
 extension CallSchedule {
-    /// Has a call wait.
+    /// Adds a waiting call.
     mutating func add(_ call: Call, _ load: Load, of caller: Caller<Call>) {
         caller.place.calls.append((call, load))
         noteAdded(load, to: caller)
     }
 
-    /// Has a call wait that was taken out, before all others of its caller.
+    /// Puts back a call that was taken out, before all others of its caller.
     mutating func putBack(_ call: Call, _ load: Load, of caller: Caller<Call>) {
         caller.place.calls.prepend((call, load))
         noteAdded(load, to: caller)
@@ -245,7 +250,7 @@ extension CallSchedule {
         return call
     }
 
-    /// Notes whose connection a caller is, which is known only after calls of it wait.
+    /// Notes the process of a caller, which becomes known only while its calls wait.
     mutating func note(_ process: CallerProcess<Call>, of caller: Caller<Call>) {
         precondition(!caller.place.hasTurn, "A caller has a turn, and nobody knows who it is.")
         for (process, sign) in [(caller.process, -1), (process, 1)] {
@@ -255,10 +260,10 @@ extension CallSchedule {
         caller.process = process
     }
 
-    /// Whose calls take up most of what may wait, a call that is yet to be added among them: of the
-    /// process that takes up most the caller that does.
+    /// The caller whose calls take up the most room, with a call that is about to be added: first
+    /// the process with the most, then its caller with the most.
     ///
-    /// Who fills the room pays for it, not the one that comes last.
+    /// The caller that fills the room pays for it, not the last one to call.
     func greediest(adding load: Load, of newcomer: Caller<Call>) -> Caller<Call> {
         func portions(_ caller: Caller<Call>) -> (Double, Double) {
             let (place, process) = (caller.place, caller.process)

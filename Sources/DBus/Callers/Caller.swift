@@ -1,11 +1,11 @@
-/// One sender of calls: what is known of it, and its calls that wait.
+/// One sender of calls: what is known about it, and its waiting calls.
 ///
 /// It belongs to the loop's thread.
 final class Caller<Call> {
-    /// Who it is, as far as that is asked for.
+    /// Who it is, if the service asks for that.
     enum Identity {
         case unknown
-        /// Nil where nobody could tell.
+        /// Nil if it could not be found out.
         case known(PeerCredentials?)
     }
 
@@ -13,21 +13,22 @@ final class Caller<Call> {
     let name: BusName?
 
     private(set) var identity: Identity
-    /// What each of its calls gets, if it may not call at all.
+    /// The error that each of its calls gets, if it may not call at all.
     private(set) var refusal: DBusError?
-    /// Whose connection it is: one of its own as long as that is not known.
+    /// The process of the connection.
+    ///
+    /// Until that is known, a process of its own.
     var process = CallerProcess<Call>()
-    /// What it has been sent and may not have read.
+    /// What was sent to it and may not have been read.
     var replies: UnreadReplies
-    /// Whether the bus is being asked about it, or will be when a timer goes off.
+    /// Whether a question about it to the bus is in flight, or a timer is set for one.
     var isInQuestion = false
-    /// Whether its first call was put back, to be carried out later, or is carried out on another
-    /// thread.
+    /// Whether its first call was postponed, or is carried out on another thread.
     var isPutOff = false
-    /// When it last sent a call, as a count of such occasions.
+    /// When it last sent a call, as the number of that call.
     var lastUse: UInt64 = 0
 
-    /// Kept by the schedule alone.
+    /// Only the schedule changes it.
     var place = CallSchedule<Call>.Place()
 
     init(
@@ -44,12 +45,14 @@ final class Caller<Call> {
         self.refusal = refusal
     }
 
-    /// Whether it can be forgotten while it is connected, and identified again at its next call.
+    /// Whether it can be forgotten while it is connected.
     ///
-    /// One that is not at home can not: its process may end, and a process of ours get its
-    /// number, while the connection lives on in a child.
+    /// It is then identified again at its next call.
+    ///
+    /// A caller from elsewhere cannot: its process may end, and a local process may get its number,
+    /// while a child keeps the connection.
     var isForgettable: Bool {
-        // One that is put off may have a call on another thread, which a later one must not overtake.
+        // It may have a call on another thread, which a later call must not overtake.
         guard !place.hasCalls, !isPutOff else { return false }
         guard let credentials else { return true }
         return credentials.isAtHome
@@ -67,32 +70,35 @@ final class Caller<Call> {
     }
 }
 
-/// A process that calls, over one connection or a thousand: what it gets of the loop is the same.
+/// A process that calls.
 ///
-/// It belongs to the loop's thread, and its state is kept by the schedule alone.
+/// It gets the same share of the loop with one connection or with a thousand.
+///
+/// It belongs to the loop's thread. Only the schedule changes its state.
 final class CallerProcess<Call> {
     typealias Instant = SuspendingClock.Instant
 
-    /// What others would notice, each time.
+    /// The length of a call that other callers would notice.
     static var longCall: Duration { .milliseconds(1) }
 
-    /// How long its calls that are longer may take in a second before it rests after each: an
-    /// application that begins may ask for all that it has.
+    /// How much time its longer calls may take in a second before it rests after each.
+    ///
+    /// An application that starts may read all its values.
     static var grace: Duration { .milliseconds(50) }
 
     /// How long it rests: ten times as long as the call took, but at most ``longestRest``.
     static var restFactor: Int { 10 }
     static var longestRest: Duration { .milliseconds(250) }
 
-    /// The calls that wait, of all its connections.
+    /// The waiting calls of all its connections.
     var waiting = 0
-    /// Their bytes.
+    /// The size of these calls.
     var waitingSize = 0
-    /// Those of its connections whose calls may be carried out, by turns.
+    /// The connections whose calls may be carried out, in turn.
     var turns = Queue<Caller<Call>>()
     /// Whether it has a turn itself, or rests before it.
     var hasTurn = false
-    /// Until when it rests.
+    /// When its rest ends.
     var restEnd: Instant?
 
     private var period: UInt64 = 0
@@ -100,17 +106,17 @@ final class CallerProcess<Call> {
     private var usedByLongCalls = Duration.zero
     private var secondBegin: Instant?
 
-    /// How long its calls have kept the loop in a period.
+    /// How long its calls have used the loop in a period.
     func time(in period: UInt64) -> Duration {
         self.period == period ? used : .zero
     }
 
-    /// Notes how long a call has kept the loop.
+    /// Notes how long a call has used the loop.
     func note(_ time: Duration, in period: UInt64) {
         (self.period, used) = (period, self.time(in: period) + time)
     }
 
-    /// Notes a call that has kept the loop for longer than it should.
+    /// Notes a call that has used the loop for longer than it should.
     ///
     /// - Parameter now: When it was over.
     func noteLongCall(_ time: Duration, at now: Instant) {
@@ -125,17 +131,17 @@ final class CallerProcess<Call> {
 
 /// The callers of a connection, by their names.
 ///
-/// A unique name is never given to another connection, so nothing has to be watched: callers that have
+/// A unique name is never given to another connection, so names are not watched: callers that have
 /// left are forgotten when the table has grown.
 struct CallerTable<Call> {
     private var callers: [BusName: Caller<Call>] = [:]
-    /// By their numbers.
+    /// The processes by their numbers.
     private var processes: [UInt32: CallerProcess<Call>] = [:]
     private let capacity: Int
-    /// At how many callers some are forgotten.
+    /// The number of callers at which some are forgotten.
     private var limit: Int
     private var uses: UInt64 = 0
-    /// Whether it is time to ask who has left.
+    /// Whether it is time to ask which callers have left.
     private var isRollCallDue = false
 
     init(capacity: Int = 1024) {
@@ -144,7 +150,7 @@ struct CallerTable<Call> {
 
     var all: some Collection<Caller<Call>> { callers.values }
 
-    /// The caller of a name; a new one where it is not known.
+    /// The caller of a name; a new one if it is not known.
     mutating func caller(named name: BusName, new: (BusName) -> Caller<Call>) -> Caller<Call> {
         uses &+= 1
         let caller = callers[name] ?? add(new(name), named: name)
@@ -152,7 +158,7 @@ struct CallerTable<Call> {
         return caller
     }
 
-    /// The process of a number.
+    /// The process with a number.
     mutating func process(_ number: UInt32) -> CallerProcess<Call> {
         if let process = processes[number] { return process }
         let process = CallerProcess<Call>()
@@ -166,8 +172,7 @@ struct CallerTable<Call> {
         return caller
     }
 
-    /// Forgets those that have called least lately, half of all so that it is done seldom, but none
-    /// with a call that waits.
+    /// Forgets the half whose last calls are oldest, except callers with waiting calls.
     private mutating func forgetHalf() {
         let idle = callers.values.filter(\.isForgettable)
         let oldest = idle.sorted { $0.lastUse < $1.lastUse }.prefix(capacity / 2)
@@ -176,15 +181,15 @@ struct CallerTable<Call> {
         isRollCallDue = true
     }
 
-    /// Whether to ask who is connected still, for ``forget(allBut:)``; once.
+    /// Whether to ask now who is still connected, for ``forget(allBut:)``.
     mutating func takeRollCall() -> Bool {
         defer { isRollCallDue = false }
         return isRollCallDue
     }
 
-    /// Forgets those that have left.
+    /// Forgets callers that have left.
     ///
-    /// - Parameter names: Of all who are connected.
+    /// - Parameter names: The names of all connections.
     mutating func forget(allBut names: Set<String>) {
         callers = callers.filter { names.contains($0.key.string) || $0.value.place.hasCalls }
         noteForgotten()
@@ -197,7 +202,7 @@ struct CallerTable<Call> {
     }
 }
 
-/// A call that came in and waits.
+/// A received call that waits.
 ///
 /// It belongs to the loop's thread, as its message does.
 final class WaitingCall {
@@ -208,41 +213,40 @@ final class WaitingCall {
     }
 }
 
-/// The calls that come in: who sends them, and which of them wait.
+/// The received calls: who sends them, and which of them wait.
 struct IncomingCalls {
     var schedule = CallSchedule<WaitingCall>()
     var table = CallerTable<WaitingCall>()
-    /// The one caller where there is no bus.
+    /// The one caller if there is no bus.
     var peer: Caller<WaitingCall>?
-    /// Whether a new caller's credentials are asked for.
+    /// Whether the service asks for the credentials of a new caller.
     var areIdentified = false
-    /// Where the bus is; nil where it does not tell.
+    /// The place of the bus; nil if it does not say.
     var busPlace: ProcessPlace?
-    /// Says of a new caller why it may not call.
+    /// Says why a new caller may not call.
     var judge: @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
-    /// Whether the bus tells what waits to be read.
+    /// Whether the bus says how much was not read.
     var areRepliesMeasured = true
-    /// What waits of all that was sent.
+    /// How much of all that was sent was not read.
     var unreadTotal = UnreadTotal()
     /// How long calls wait for a caller to read its replies before they are refused.
     var patience = UnreadReplies.patience
-    /// Those whose first call was put back, in the order in which it was.
+    /// The callers whose first call was postponed, in that order.
     var putOff: [Caller<WaitingCall>] = []
     /// How many calls are carried out on other threads.
     var detached = 0
-    /// Whether a turn of the loop for calls that wait is due.
+    /// Whether a turn of the loop for waiting calls is due.
     var isTurnDue = false
-    /// Goes off when the first of those who rest has rested.
+    /// Fires when the first rest ends.
     var restTimer: EventLoop.Timer?
-    /// Those who wait until no call does.
+    /// The waiters for the moment when no call waits.
     var ends: [CheckedContinuation<Void, Never>] = []
-    /// How long the bus may take to answer what it is asked about callers.
+    /// How long the bus may take to answer a question about callers.
     var questionTimeout = Duration.seconds(25)
-    /// Tells the time.
+    /// Gives the time.
     var now: () -> SuspendingClock.Instant = { SuspendingClock.now }
 
-    /// How long one turn of the loop may carry out calls that waited, so that what comes meanwhile is
-    /// read.
+    /// How long one turn of the loop may carry out waiting calls, before new messages are read.
     static let turn = Duration.microseconds(200)
 
     mutating func caller(of message: borrowing Message) -> Caller<WaitingCall>? {
@@ -260,7 +264,7 @@ struct IncomingCalls {
         unreadTotal.level == .low ? UnreadReplies.allowance : UnreadReplies.smallAllowance
     }
 
-    /// Changes what was sent and not read, and what each caller may leave unread with it.
+    /// Changes the account of all that was not read, and with it the allowance of each caller.
     mutating func updateUnreadTotal(_ body: (inout UnreadTotal) -> Void) {
         let before = allowance
         body(&unreadTotal)
@@ -269,9 +273,12 @@ struct IncomingCalls {
     }
 }
 
-/// First in, first out, each in a time that does not depend on how many wait.
+/// A queue.
+///
+/// Each step takes a time that does not depend on its length.
 struct Queue<Element> {
-    // What was taken leaves a hole at the front; the holes go when they are half of it.
+    // Each taken element leaves a hole at the front. The holes are removed when they are half of
+    // the array.
     private var elements: [Element?] = []
     private var head = 0
 

@@ -1,38 +1,39 @@
 // Invariants
 //
-// 1. A caller has at most twice the allowance of ours waiting for it, and what one call brings about.
-// 2. One that reads goes on: however slowly it does, its calls wait rather than fail, for so long as
-//    `patience` says.
-// 3. One that does not is refused until it has read, and after so many refusals not answered at all.
+// 1. At most twice the allowance waits for a caller to read, and the reply of one call.
+// 2. If a caller reads, even slowly, its calls wait and do not fail, for the time of `patience`.
+// 3. If it does not read, its calls are refused until it does. After a number of refusals they are
+//    not answered.
 
-/// How much of what a caller was sent it may not have read yet.
+/// How much a caller was sent and may not have read yet.
 ///
-/// The bus takes from us what we send and keeps it for those who do not read, and counts it against
-/// us: when that is too much it stops reading from us, and nobody is served any more. So a caller
-/// is asked about, at the bus, after each allowance that it was sent.
+/// The bus keeps what we send to callers that do not read, and counts it against us. When it is too
+/// much, the bus stops reading from us, and nobody is served. So after each allowance that a caller
+/// was sent, we ask the bus about it.
 ///
-/// This is only the account. It knows no bus and no clock.
+/// This is only the account. It does not know the bus or the time.
 struct UnreadReplies {
     /// The bytes that a caller may leave unread (16 MiB), unless all together leave too much.
     static let allowance = 16 << 20
 
-    /// The bytes that it may leave unread where all together do (64 KiB).
+    /// The bytes that it may leave unread if all callers together leave too much (64 KiB).
     static let smallAllowance = 64 << 10
 
-    /// How long calls wait for a caller to read before they are refused, where nothing else is said.
+    /// How long calls wait for a caller to read before they are refused, by default.
     static let patience = Duration.seconds(10)
 
-    /// The refusals that may stand unread.
+    /// How many refusals may be unread.
     static let maximumRefusals = 1000
 
     private enum Phase {
         case reading
-        /// More than the allowance was unread; for so long, and looked at again after so long.
+        /// More than the allowance was unread: for how long, and after what time it is checked
+        /// again.
         case slow(waited: Duration, next: Duration)
         case cutOff
     }
 
-    /// What is to be done when the bus has told.
+    /// What to do after the answer of the bus.
     enum Verdict: Equatable {
         case goOn
         case askAgain(after: Duration)
@@ -44,7 +45,7 @@ struct UnreadReplies {
     private let patience: Duration
     private var phase = Phase.reading
     private var sinceProof = 0
-    /// What of it the bus will tell of.
+    /// The part that the answer of the bus will cover.
     private var inQuestion = 0
     private var refusals = 0
 
@@ -67,7 +68,7 @@ struct UnreadReplies {
         sinceProof += size
     }
 
-    /// Notes that the bus is asked: what it will tell of has been sent by now.
+    /// Notes that the bus is asked: its answer will cover what was sent until now.
     mutating func noteQuestion() {
         inQuestion = sinceProof
     }
@@ -113,18 +114,18 @@ struct UnreadReplies {
 // Invariants
 //
 // 1. The bus keeps no more of ours than `bytes` says.
-// 2. One question is under way at most.
+// 2. At most one question is in flight.
 
-/// How much the bus keeps of all that this connection has sent, replies and signals, because others
+/// How much of all that this connection has sent, replies and signals, the bus keeps because others
 /// have not read it.
 ///
-/// At a bound of its own, 1 GB where nothing else is set up, the bus stops reading from us, and
-/// nobody is served any more. What each caller may leave unread does not see to that where there are
-/// many. So all together are asked about, too, and get less as they come near.
+/// At a limit of its own, 1 GB by default, the bus stops reading from us, and nobody is served.
+/// With many callers, the allowance of each does not prevent that. So we also ask about all
+/// together, and all get less as the limit comes near.
 ///
-/// This is only the account. It knows no bus, and no clock but by the time that it is given.
+/// This is only the account. It does not know the bus, and gets the time from its caller.
 struct UnreadTotal {
-    /// How near it has come.
+    /// How near the limit is.
     enum Level {
         case low
         /// Callers may leave little unread.
@@ -133,7 +134,7 @@ struct UnreadTotal {
         case full
     }
 
-    /// Where the levels begin, and how often the bus is asked, in bytes.
+    /// The bytes at which the levels begin, and after which the bus is asked.
     struct Bounds {
         var high = 256 << 20
         var full = 512 << 20
@@ -141,7 +142,7 @@ struct UnreadTotal {
         var step = 32 << 20
     }
 
-    /// How long an answer holds while the level is not low.
+    /// How long an answer is valid while the level is not low.
     static let validity = Duration.milliseconds(100)
 
     /// The bytes above which a reply is large (64 KiB).
@@ -151,7 +152,7 @@ struct UnreadTotal {
     private(set) var isInQuestion = false
     private var known = 0
     private var sinceAnswer = 0
-    /// What of it the bus will tell of.
+    /// The part that the answer of the bus will cover.
     private var inQuestion = 0
     private var lastAnswer: SuspendingClock.Instant?
 
@@ -175,7 +176,7 @@ struct UnreadTotal {
         sinceAnswer += size
     }
 
-    /// Whether the bus is to be asked.
+    /// Whether to ask the bus.
     func isQuestionDue(at now: @autoclosure () -> SuspendingClock.Instant) -> Bool {
         if isInQuestion { return false }
         if sinceAnswer >= bounds.step { return true }
@@ -183,14 +184,14 @@ struct UnreadTotal {
         return lastAnswer.duration(to: now()) >= Self.validity
     }
 
-    /// Notes that the bus is asked: what it will tell of has been sent by now.
+    /// Notes that the bus is asked: its answer will cover what was sent until now.
     mutating func noteQuestion() {
         (isInQuestion, inQuestion) = (true, sinceAnswer)
     }
 
     /// Takes the bus's answer.
     ///
-    /// - Parameter unread: The bytes that it keeps of ours; nil where it could not tell this time.
+    /// - Parameter unread: The bytes that it keeps of ours; nil if it did not say.
     mutating func take(unread: Int?, at now: SuspendingClock.Instant) {
         if let unread { (known, sinceAnswer) = (unread, sinceAnswer - inQuestion) }
         (isInQuestion, inQuestion, lastAnswer) = (false, 0, now)

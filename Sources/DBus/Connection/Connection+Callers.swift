@@ -3,13 +3,13 @@ import SystemCalls
 
 // Invariants
 //
-// 1. Every call that comes in is carried out or refused, or dropped with the connection, and what
-//    waits is known to the schedule.
-// 2. Where calls of a caller wait that is not open, the bus has been asked about it, or a timer is set
-//    to ask, unless its first call was put back or is carried out on another thread, or all calls are
-//    held.
-// 3. Where somebody has a turn and the link takes calls, a turn of the loop is due; where somebody
-//    rests, a timer is set for the end of that.
+// 1. Every received call is carried out or refused, or dropped with the connection. The schedule
+//    knows all waiting calls.
+// 2. If an unidentified caller has waiting calls, a question about it is in flight, or a timer is
+//    set to ask. Exceptions: its first call was postponed or is carried out on another thread, or
+//    all calls are held.
+// 3. If a caller has a turn and the link accepts calls, a turn of the loop is due. If a process
+//    rests, a timer is set for the end of the rest.
 
 extension Connection {
     /// Prepares for the one caller of a connection without a bus.
@@ -17,15 +17,15 @@ extension Connection {
         calls.peer = Caller(nil, .known(nil))
     }
 
-    /// Has callers identified: from now on the calls of a new one wait, in their order and for as
-    /// long as the bus takes to answer once, and ``MethodCall/credentials`` tells who it is.
+    /// Identifies callers: from now on, the calls of a new caller wait in their order for one
+    /// answer of the bus, and ``MethodCall/credentials`` says who it is.
     ///
-    /// Without a bus that is the other end of the socket. Where the bus does not tell, the calls are
-    /// carried out, and it is for the handler to decide what an unknown caller may do.
+    /// Without a bus, the caller is the other end of the socket. If the bus does not say, the calls
+    /// are carried out, and the handler decides what an unknown caller may do.
     ///
-    /// - Parameter judge: Says why somebody may not call at all; nil where it may. It is asked once a
-    ///   connection, on the loop's thread, before the first call. Every call of one that may not gets
-    ///   the error, whatever the object and the method.
+    /// - Parameter judge: Says why a caller may not call at all; nil if it may. It is called once
+    ///   for each connection, on the loop's thread, before the first call. Every call of a refused
+    ///   caller gets the error, whatever the object and the method.
     package func identifyCallers(
         refusing judge: @escaping @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     ) {
@@ -34,7 +34,7 @@ extension Connection {
             identify(peer, as: link.socketCredentials)
         } else {
             calls.areIdentified = true
-            // The bus answers in order: this is known before anything about a caller is.
+            // The bus answers in order, so this is known before anything about a caller.
             askWhereBusIs()
         }
     }
@@ -61,7 +61,7 @@ extension Connection {
         return false
     }
 
-    /// Takes a call that came in.
+    /// Takes a received call.
     func admit(_ message: borrowing Message) {
         guard let caller = calls.caller(of: message) else { return }
         if calls.table.takeRollCall() { askWhoIsThere() }
@@ -100,9 +100,10 @@ extension Connection {
         .init(size: message.size, hasDescriptors: message.hasDescriptors)
     }
 
-    /// Makes room for one call more: by turns, and where nobody has one, at the cost of the greediest.
+    /// Makes room for one more call: by carrying out calls, or, if nobody has a turn, by refusing a
+    /// call of the caller with the most.
     ///
-    /// - Returns: Whether there is room, which there is not where it is the newcomer who must pay.
+    /// - Returns: Whether there is room. There is none if the new call is the one to refuse.
     private func makeRoom(
         for load: CallSchedule<WaitingCall>.Load, of newcomer: Caller<WaitingCall>
     ) -> Bool {
@@ -117,8 +118,8 @@ extension Connection {
         return true
     }
 
-    /// Brings a caller nearer to being served, of which calls may wait: gives it a turn, or asks about
-    /// it what must be known.
+    /// Takes the next step for a caller with waiting calls: gives it a turn, or asks the bus about
+    /// it.
     func proceed(with caller: Caller<WaitingCall>) {
         guard isOpen, caller.place.hasCalls else { return }
         if caller.isOpen {
@@ -140,11 +141,11 @@ extension Connection {
     }
 }
 
-/// Calls that come while the program cannot carry them out yet.
+/// Calls that arrive before the program can carry them out.
 extension Connection {
-    /// Has every call that comes from now on wait, in its order, until ``releaseCalls()``.
+    /// From now on, every call waits in its order until ``releaseCalls()``.
     ///
-    /// For a service that takes a name over before it can serve:
+    /// For a service that takes over a name before it can serve:
     ///
     /// ```swift
     /// await connection.holdCalls()
@@ -153,14 +154,14 @@ extension Connection {
     /// await connection.releaseCalls()
     /// ```
     ///
-    /// When as much waits as may (64 MiB, 4096 calls), nothing more is read, so that the callers'
-    /// further calls wait in the bus. A reply that the program itself waits for is behind them there:
-    /// as long as one is due, reading goes on, and calls that find no room get `LimitsExceeded`.
+    /// When the limit is reached (64 MiB, 4096 calls), nothing more is read, so further calls wait
+    /// in the bus. A reply that the program itself waits for would wait there, too. So while one is
+    /// due, reading continues, and calls without room get `LimitsExceeded`.
     package func holdCalls() {
         calls.schedule.isHeld = true
     }
 
-    /// Has calls carried out again, those first that waited.
+    /// Carries out calls again, the waiting ones first.
     package func releaseCalls() {
         guard calls.schedule.isHeld else { return }
         calls.schedule.isHeld = false
@@ -169,12 +170,12 @@ extension Connection {
         updatePause()
     }
 
-    /// Waits until no call waits to be carried out, so that a service that has lost its name can end
-    /// when it has carried out all that it was sent.
+    /// Waits until no call waits.
     ///
-    /// Calls that are carried out on other threads (``MethodCall/detach()``) are waited for. Other
-    /// calls that a handler has kept are the program's to wait for. Returns, too, when the connection has
-    /// ended.
+    /// A service that has lost its name can then end, because it has carried out all its calls.
+    ///
+    /// Calls on other threads (``MethodCall/detach()``) are waited for, but other calls that a
+    /// handler has kept are not. It also returns when the connection has ended.
     package func callsCarriedOut() async {
         await withCheckedContinuation { continuation in
             if areCallsCarriedOut {
@@ -189,7 +190,7 @@ extension Connection {
         !isOpen || calls.schedule.count == 0 && calls.detached == 0
     }
 
-    /// Notes that a call does not wait any more.
+    /// Notes that a call no longer waits.
     func noteCallsTaken() {
         updatePause()
         guard areCallsCarriedOut, !calls.ends.isEmpty else { return }
@@ -198,13 +199,13 @@ extension Connection {
         for end in ends { end.resume() }
     }
 
-    /// Reads no more, or goes on, as ``holdCalls()`` says.
+    /// Stops reading or continues, as ``holdCalls()`` says.
     func updatePause() {
         link.setPaused(
             calls.schedule.isHeld && calls.schedule.isFull && pendingCalls.isEmpty && isOpen)
     }
 
-    /// Lets go of everything that waits, at the end.
+    /// Drops everything that waits, at the end.
     func dropCalls() {
         calls.putOff = []
         for caller in Array(calls.schedule.waitingCallers) {
@@ -215,10 +216,11 @@ extension Connection {
     }
 }
 
-/// Calls that cannot be carried out yet, as what carries them out finds.
+/// Calls whose handler finds that they cannot be carried out yet.
 extension Connection {
-    /// Puts a call back before the others of its caller, which wait with it; everybody else is served
-    /// meanwhile.
+    /// Puts a call back before the others of its caller, which wait with it.
+    ///
+    /// All other callers are served meanwhile.
     func postpone(_ message: consuming Message, of caller: Caller<WaitingCall>) {
         let load = load(of: message)
         calls.schedule.putBack(WaitingCall(message), load, of: caller)
@@ -228,8 +230,8 @@ extension Connection {
         updatePause()
     }
 
-    /// Has all calls carried out again that were put back by ``MethodCall/postpone()``, in the order in
-    /// which they were, and those that wait behind them.
+    /// Carries out all calls that were postponed by ``MethodCall/postpone()``, in their order, and
+    /// those that wait after them.
     package func resumePostponedCalls() {
         let callers = calls.putOff
         calls.putOff = []
@@ -239,13 +241,13 @@ extension Connection {
         }
     }
 
-    /// Has further calls of a caller wait while one is carried out on another thread.
+    /// Makes further calls of a caller wait while one is carried out on another thread.
     func noteDetached(_ caller: Caller<WaitingCall>) {
         caller.isPutOff = true
         calls.detached += 1
     }
 
-    /// Has a caller go on after the answer to a call that was carried out on another thread.
+    /// Lets a caller continue after the answer to a call that was carried out on another thread.
     ///
     /// - Parameter answer: Answers the call, or puts it back.
     func endDetached(_ caller: Caller<WaitingCall>, _ answer: () -> Void) {
@@ -257,7 +259,7 @@ extension Connection {
     }
 }
 
-/// The carrying out of calls that waited.
+/// The carrying out of waiting calls.
 extension Connection {
     /// Carries out calls that waited when what has come meanwhile has been read.
     func takeTurnsSoon() {

@@ -9,8 +9,8 @@ extension Connection {
     ///   - body: Writes the arguments.
     ///   - read: Reads the reply, all of it, on the loop's thread.
     /// - Returns: What `read` made of the reply.
-    /// - Throws: ``DBusError``: the callee's, or `Timeout`, `Disconnected`, or `InvalidArgs` where
-    ///   the reply has other types; `CancellationError` where the task is cancelled, though the
+    /// - Throws: ``DBusError``: the callee's, or `Timeout`, `Disconnected`, or `InvalidArgs` if
+    ///   the reply has other types; `CancellationError` if the task is cancelled, though the
     ///   callee may carry the call out all the same; and what the closures throw.
     package func call<Reply: Sendable>(
         _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
@@ -52,7 +52,7 @@ extension Connection {
     /// - Parameters:
     ///   - mayStart: Whether the bus starts a program for a destination that nobody owns. If it may not,
     ///     the call fails at once with `NameHasNoOwner`.
-    ///   - completion: Called once; at once where nothing could be sent.
+    ///   - completion: Called once; at once if nothing could be sent.
     package func call<Reply>(
         _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
         _ member: MemberName, timeout: Duration? = .seconds(25), mayStart: Bool = true,
@@ -92,7 +92,7 @@ extension Connection {
 
     /// Sends a call, and sees to it that one of the two closures is called, once.
     ///
-    /// Never inlined: the optimizer of Swift 6.3 crashes where this is part of an async function.
+    /// Never inlined: the optimizer of Swift 6.3 crashes if this is part of an async function.
     @inline(never)
     func post(
         _ target: Target, number: UInt64, timeout: Duration?,
@@ -209,7 +209,7 @@ struct PendingCalls {
         serials[call.number] = serial
     }
 
-    /// Takes out the call that a reply refers to; nil where nobody waits for it any more.
+    /// Takes out the call that a reply refers to; nil if nobody waits for it any more.
     mutating func take(serial: UInt32) -> Waiting? {
         guard let call = waiting.removeValue(forKey: serial) else { return nil }
         serials[call.number] = nil
@@ -217,7 +217,7 @@ struct PendingCalls {
         return call
     }
 
-    /// Takes out a call of ours; nil where it does not wait any more.
+    /// Takes out a call of ours; nil if it does not wait any more.
     mutating func take(number: UInt64) -> Waiting? {
         serials[number].flatMap { take(serial: $0) }
     }

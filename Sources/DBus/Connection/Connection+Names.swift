@@ -44,7 +44,7 @@ extension Connection {
     ///
     /// Calls to the name may arrive before this returns: export what they are for beforehand.
     ///
-    /// - Throws: ``DBusError``, of the name `AccessDenied` where the bus does not allow it.
+    /// - Throws: ``DBusError``, of the name `AccessDenied` if the bus does not allow it.
     package func requestName(_ name: BusName, _ flags: NameFlags = []) async throws -> NameReply {
         try await callBus("RequestName") { writer in
             try writer.writeString(name.string)
@@ -56,7 +56,7 @@ extension Connection {
 
     /// Gives a well-known name back.
     ///
-    /// - Throws: ``DBusError`` where the bus cannot be asked.
+    /// - Throws: ``DBusError`` if the bus cannot be asked.
     @discardableResult
     package func releaseName(_ name: BusName) async throws -> NameRelease {
         try await callBus("ReleaseName") {
@@ -207,15 +207,15 @@ extension Connection {
     /// Connects to a bus and greets it, while the loop goes on with other work however long the bus
     /// takes to answer.
     ///
-    /// Where ``open(_:on:)`` waits for a bus, this waits only for its word: a bus that takes no
+    /// If ``open(_:on:)`` waits for a bus, this waits only for its word: a bus that takes no
     /// connection now counts as none.
     ///
     /// - Parameters:
     ///   - address: The address of the bus, such as ``Address/systemBus``. Of its places only Unix
     ///     sockets count.
     ///   - loop: The loop, which runs.
-    /// - Throws: ``DBusError``, of the name `IOError` where there is no bus, or none that takes a
-    ///   connection now; of the name `Disconnected` where it ends before it has answered.
+    /// - Throws: ``DBusError``, of the name `IOError` if there is no bus, or none that takes a
+    ///   connection now; of the name `Disconnected` if it ends before it has answered.
     package static func joining(
         busAt address: String, on loop: EventLoop
     ) async throws -> Connection {

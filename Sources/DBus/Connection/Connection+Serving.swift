@@ -44,7 +44,7 @@ extension Connection {
     ///
     /// A property that is not exported at the path is a mistake in the program, and traps.
     ///
-    /// - Throws: What a property's closure throws, or ``DBusError`` where the signal cannot be sent.
+    /// - Throws: What a property's closure throws, or ``DBusError`` if the signal cannot be sent.
     package func propertiesChanged(
         _ path: ObjectPath, _ interface: InterfaceName, _ names: [MemberName]
     ) throws {
@@ -114,7 +114,7 @@ extension Connection {
     ) {
         nonisolated(unsafe) let caller = caller
         assumeIsolated { connection in
-            // Where even the error cannot be sent the connection has ended, and with it the call.
+            // If even the error cannot be sent the connection has ended, and with it the call.
             if let message = try? Message.error(error, to: call) {
                 _ = try? connection.link.send(message)
                 connection.noteSent(error.weight, to: caller)

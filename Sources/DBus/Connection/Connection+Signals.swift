@@ -3,13 +3,13 @@ extension Connection {
     /// Asks for signals.
     ///
     /// Once this returns, every signal that matches is in the stream. Each stream gets its own, also
-    /// where several on a connection ask for the same.
+    /// if several on a connection ask for the same.
     ///
     /// - Parameters:
     ///   - rule: Which signals.
     ///   - limit: How many may wait to be fetched. Later ones are lost, and the stream says so by an
-    ///     ``SignalStream/Element/overflow(dropped:)`` where they are missing.
-    /// - Throws: ``DBusError``, of the name `LimitsExceeded` where the bus has too many rules of this
+    ///     ``SignalStream/Element/overflow(dropped:)`` if they are missing.
+    /// - Throws: ``DBusError``, of the name `LimitsExceeded` if the bus has too many rules of this
     ///   connection.
     package func signals(_ rule: MatchRule, limit: Int) async throws -> SignalStream {
         let buffer = SignalBuffer(limit: limit)
@@ -21,7 +21,7 @@ extension Connection {
             return SignalStream(subscription: Subscription(number, buffer: buffer, on: self))
         }
         let number = subscriptions.add(rule, .buffer(buffer))
-        // From here on its end unsubscribes, also where one of the calls throws.
+        // From here on its end unsubscribes, even if one of the calls throws.
         let subscription = Subscription(number, buffer: buffer, on: self)
         if let name = rule.followedSender { try await follow(name) }
         try await callBus("AddMatch") {

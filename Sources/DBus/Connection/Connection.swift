@@ -3,12 +3,12 @@ package import SystemCalls
 
 // Invariants
 //
-// 1. Everything of a connection happens on its loop's thread, and the way of an incoming message is
-//    one synchronous pass: read, dispatch, handler, reply, write.
-// 2. Each call that is waiting is ended exactly once: by its reply, its timeout, the cancellation of
-//    its task, or the end of the connection, whichever is first.
-// 3. After the end of the connection nothing is left waiting: calls throw `Disconnected`, streams
-//    finish, flushes return.
+// 1. Everything of a connection happens on its loop's thread. A received message is handled in one
+//    synchronous pass: read, dispatch, handler, reply, write.
+// 2. Each waiting call ends exactly once: by its reply, its timeout, the cancellation of its task,
+//    or the end of the connection, whichever is first.
+// 3. After the end of the connection nothing waits: calls throw `Disconnected`, streams finish,
+//    flushes return.
 
 /// A connection to a bus, or to one peer without a bus, for calls, signals and served objects.
 ///
@@ -22,22 +22,22 @@ package import SystemCalls
 /// }
 /// ```
 ///
-/// It is its own, not shared with other users of libdbus in the process, and never ends the process:
-/// where the bus goes away, calls fail, streams finish, and ``onDisconnect(_:)`` tells.
+/// It is not shared with other users of libdbus in the process, and never ends the process. If the
+/// bus goes away, calls fail, streams finish, and ``onDisconnect(_:)`` calls its closure.
 ///
 /// The connection is an actor on its loop. An actor that names the same loop as its executor calls
 /// it without a thread switch, and is itself reached from a method's handler by `assumeIsolated`.
 ///
-/// It is closed with its last reference, or by ``close()``; let go of it before its loop ends.
+/// It is closed with its last reference, or by ``close()``. Release it before its loop ends.
 package actor Connection {
     /// The loop that runs the connection.
     package nonisolated let loop: EventLoop
 
-    /// The name that the bus has given the connection, and nobody else ever gets; nil without a bus,
-    /// and before it has answered.
+    /// The name that the bus has given the connection, and never gives to another; nil without a
+    /// bus, and before the bus has answered.
     package nonisolated var uniqueName: BusName? { givenName.withLock { $0 } }
-    /// Kept here: libdbus would tell it under a lock that it holds as long as any connection of the
-    /// process waits for a bus to greet back.
+    /// Kept here because libdbus gives it under a lock, which it holds while any connection of the
+    /// process waits for the greeting of a bus.
     private nonisolated let givenName: Mutex<BusName?>
 
     /// Used on the loop's thread only.
@@ -45,13 +45,13 @@ package actor Connection {
     /// Not isolated, so that `deinit` can hand it over to the loop.
     nonisolated(unsafe) let link: Link
     var objects = ObjectTree()
-    /// What every call gets, once nothing is served any more.
+    /// The error that every call gets after the service has ended.
     var refusal: DBusError?
     var pendingCalls = PendingCalls()
     var subscriptions = Subscriptions()
-    /// Calls that came in.
+    /// Received calls.
     ///
-    /// Not isolated, as `link` is not and for the same reason.
+    /// Not isolated, for the same reason as `link`.
     nonisolated(unsafe) var calls = IncomingCalls()
     var nameLostHandlers: [BusName: [@Sendable () -> Void]] = [:]
     private var flushes: [CheckedContinuation<Void, Never>] = []
@@ -67,8 +67,8 @@ package actor Connection {
     ///
     /// To be called on the loop's thread; elsewhere use ``open(_:on:)``. The loop need not run yet.
     ///
-    /// - Throws: ``DBusError``, of the name `NoServer`, `FileNotFound` or the like where there is no
-    ///   bus at the address, of the name `BadAddress` where it is not one.
+    /// - Throws: ``DBusError``, of the name `NoServer`, `FileNotFound` or the like if there is no
+    ///   bus at the address, of the name `BadAddress` if it is not one.
     package init(to address: Address, on loop: EventLoop) throws {
         let link = try Link(to: address, on: loop)
         try self.init(
@@ -78,16 +78,17 @@ package actor Connection {
 
     /// Serves the peer at the other end of a socket, without a bus.
     ///
-    /// Whoever has the other end may call: it was given to them. The peer authenticates as a client
-    /// does at any server. There are no names then: ``uniqueName`` and ``MethodCall/sender`` are nil,
-    /// signals go to the peer, and ``requestName(_:_:)`` throws. ``onDisconnect(_:)`` tells when the
-    /// peer has gone.
+    /// The process that has the other end may call, because it was given the socket. It
+    /// authenticates like any client. There are no names: ``uniqueName`` and ``MethodCall/sender``
+    /// are nil, signals go to the peer, and ``requestName(_:_:)`` throws. ``onDisconnect(_:)``
+    /// calls its closure when the peer has gone.
     ///
     /// To be called on the loop's thread.
     ///
-    /// - Parameter socket: A connected Unix stream socket. The connection has a duplicate; the peer
-    ///   sees the end of the connection when this one is closed, too. It does not block any more.
-    /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
+    /// - Parameter socket: A connected Unix stream socket. The connection uses a duplicate. The
+    ///   peer sees the end of the connection when this socket is closed, too. The socket becomes
+    ///   non-blocking.
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     package init(serving socket: FileDescriptor, on loop: EventLoop) throws {
         try self.init(Link(serving: socket, on: loop), uniqueName: nil)
     }
@@ -96,10 +97,11 @@ package actor Connection {
     /// ``init(serving:on:)`` does at its end.
     ///
     /// - Parameters:
-    ///   - socket: A connected Unix stream socket. The connection has a duplicate; the peer sees the
-    ///     end of the connection when this one is closed, too. It does not block any more.
+    ///   - socket: A connected Unix stream socket. The connection uses a duplicate. The peer sees
+    ///     the end of the connection when this socket is closed, too. The socket becomes
+    ///     non-blocking.
     ///   - loop: The loop, which runs on another thread.
-    /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     package static func open(
         calling socket: FileDescriptor, on loop: EventLoop
     ) async throws -> Connection {
@@ -138,20 +140,20 @@ package actor Connection {
     // The link must be closed on the loop's thread. An isolated deinit would see to it, but in an
     // optimized build of a module that imports this one it ends Swift 6.3 with "circular reference".
     deinit {
-        // The calls that wait go with it, for their messages belong to that thread.
+        // The waiting calls are passed with it, because their messages belong to that thread.
         nonisolated(unsafe) let (link, calls) = (link, calls)
         let end: @Sendable () -> Void = { withExtendedLifetime(calls) { link.close() } }
         if loop.isCurrent { end() } else { loop.perform(end) }
     }
 
-    /// Takes the name from the answer of a bus that was greeted by a call.
+    /// Takes the name from the bus's answer to the greeting.
     nonisolated func take(uniqueName: BusName) {
         givenName.withLock { $0 = uniqueName }
     }
 
-    /// Whether the other end has spoken D-Bus and proved who it is, once.
+    /// Whether the other end has authenticated.
     ///
-    /// A bus has by the time that there is a connection; a peer on a socket may never do it.
+    /// A bus has done that when the connection exists. A peer on a socket may never do it.
     package var isAuthenticated: Bool { link.isAuthenticated }
 
     private func start() throws {
@@ -193,8 +195,8 @@ package actor Connection {
 // MARK: The end
 
 extension Connection {
-    /// Calls a closure on the loop's thread, once, when the bus has ended the connection; at once
-    /// where it has already.
+    /// Calls a closure once, on the loop's thread, when the bus has ended the connection;
+    /// immediately if it has already.
     ///
     /// ``close()`` does not call it.
     package func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
@@ -205,10 +207,10 @@ extension Connection {
         }
     }
 
-    /// Waits until all that was sent has been written to the socket, so that it arrives even if the
-    /// process ends then.
+    /// Waits until everything is written to the socket, so that it arrives even if the process
+    /// ends.
     ///
-    /// Returns, too, when the connection has ended.
+    /// It also returns when the connection has ended.
     package func flush() async {
         await withCheckedContinuation { continuation in
             if isOpen && !link.isDrained {
@@ -222,7 +224,8 @@ extension Connection {
         }
     }
 
-    /// Ends the connection: what waits throws `Disconnected`, what is not yet written is lost.
+    /// Ends the connection: waiting calls throw `Disconnected`, and what is not written yet is
+    /// lost.
     package func close() {
         guard isOpen else { return }
         disconnectHandlers = []

@@ -56,7 +56,7 @@ extension Link {
         return opened
     }
 
-    /// Greets the bus; where that fails the connection is closed.
+    /// Greets the bus; if that fails the connection is closed.
     private static func register(_ opened: OpaquePointer) throws(DBusError) -> OpaquePointer {
         do {
             _ = try checkError { dbus_bus_register(opened, $0) }
@@ -94,8 +94,8 @@ extension Link {
 enum BusSocket {
     /// Connects to the first Unix socket of an address that takes a connection now.
     ///
-    /// - Throws: ``DBusError``: that of the last one, of the name `InvalidArgs` where the address
-    ///   has none, of the name `BadAddress` where it is no address.
+    /// - Throws: ``DBusError``: that of the last one, of the name `InvalidArgs` if the address
+    ///   has none, of the name `BadAddress` if it is no address.
     static func connect(to address: String) throws(DBusError) -> FileDescriptor {
         guard !address.utf8.contains(0) else { throw .nulInString }
         var entries: UnsafeMutablePointer<OpaquePointer?>?

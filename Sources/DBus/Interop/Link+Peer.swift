@@ -77,7 +77,7 @@ extension Link {
         return FileDescriptor(owning: descriptor)
     }
 
-    /// Where the socket of the other end is in the file system; nil where it has no name there.
+    /// Where the socket of the other end is in the file system; nil if it has no name there.
     var peerPath: String? {
         var descriptor: Int32 = -1
         guard dbus_connection_get_socket(connection, &descriptor) != 0 else { return nil }

@@ -29,7 +29,7 @@ extension Link {
         for watch in watches.keys { toggle(watch) }
     }
 
-    /// What is waited for: nothing where libdbus has not enabled the watch, and nothing to read
+    /// What is waited for: nothing if libdbus has not enabled the watch, and nothing to read
     /// while the link is held.
     private func events(of watch: OpaquePointer) -> Events {
         guard dbus_watch_get_enabled(watch) != 0 else { return [] }

@@ -15,7 +15,7 @@ import SystemCalls
 //    that what comes keeps its order, until enough has been written.
 // 7. Only a call that came in holds the link for this. Replies and signals are read however much waits
 //    to be written: a bus may take more from us only when we have taken what it has for us.
-// 8. libdbus reads no more where the messages that are alive have `MessageLimits.maximumReceivedSize`
+// 8. libdbus reads no more if the messages that are alive have `MessageLimits.maximumReceivedSize`
 //    together. Calls that wait for an answer of the bus have less, so that the answer is read: they
 //    are added below `maximumWaitingSize`, one message at a time. The same holds for descriptors.
 
@@ -70,21 +70,21 @@ final class Link {
 
     /// Opens a connection to a bus, which its first call is to greet; nothing blocks.
     ///
-    /// - Throws: ``DBusError`` where there is no bus, or none that takes a connection now.
+    /// - Throws: ``DBusError`` if there is no bus, or none that takes a connection now.
     convenience init(joining address: String, on loop: EventLoop) throws(DBusError) {
         self.init(owning: try Self.open(joining: address), isDirect: false, on: loop)
     }
 
     /// Makes a connection without a bus of a socket that has a peer.
     ///
-    /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     convenience init(serving socket: FileDescriptor, on loop: EventLoop) throws(DBusError) {
         self.init(owning: try Self.open(serving: socket), isDirect: true, on: loop)
     }
 
     /// Makes a connection to the peer that serves at the other end of a socket.
     ///
-    /// - Throws: ``DBusError``, of the name `InvalidArgs` where it is not such a socket.
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     convenience init(calling socket: FileDescriptor, on loop: EventLoop) throws(DBusError) {
         self.init(owning: try Self.open(calling: socket), isDirect: true, on: loop)
     }
@@ -209,10 +209,10 @@ extension Link {
     /// How many bytes of messages wait to be written to the socket.
     var backlog: Int { dbus_connection_get_outgoing_size(connection) }
 
-    /// Queues a message, and writes it at once where the socket takes it.
+    /// Queues a message, and writes it at once if the socket takes it.
     ///
     /// - Returns: Its serial number, by which a reply refers to it.
-    /// - Throws: ``DBusError`` of the name `Disconnected` where the connection is gone.
+    /// - Throws: ``DBusError`` of the name `Disconnected` if the connection is gone.
     @discardableResult
     func send(_ message: borrowing Message) throws(DBusError) -> UInt32 {
         // libdbus says TRUE to a send after a disconnect, and nothing ever comes of it.
@@ -251,14 +251,14 @@ extension Link {
 // MARK: The bound
 
 extension Link {
-    /// Takes no more in where too much waits to be written.
+    /// Takes no more in if too much waits to be written.
     func holdIfFull() {
         guard !isBacklogged, isConnected, backlog > MessageLimits.maximumBacklog else { return }
         isBacklogged = true
         updateWatches()
     }
 
-    /// Goes on where enough has been written, or never will be.
+    /// Goes on if enough has been written, or never will be.
     ///
     /// - Returns: Whether there may be something to dispatch, which waited.
     func releaseIfWritten() -> Bool {

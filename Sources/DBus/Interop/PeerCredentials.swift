@@ -8,10 +8,10 @@ import SystemCalls
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#bus-messages-get-connection-credentials
 package struct PeerCredentials: Sendable, Hashable {
-    /// The user; nil where it is not known, as over TCP.
+    /// The user; nil if it is not known, as over TCP.
     package let userID: UInt32?
 
-    /// The process; nil where it is not known, as from another namespace of processes.
+    /// The process; nil if it is not known, as from another namespace of processes.
     ///
     /// It may have ended, and another one have its number.
     package let processID: UInt32?
@@ -20,7 +20,7 @@ package struct PeerCredentials: Sendable, Hashable {
     /// one, and on a connection without a bus.
     package let securityLabel: String?
 
-    /// Where the process was when it was looked at, before its first call; nil where it had ended by
+    /// Where the process was when it was looked at, before its first call; nil if it had ended by
     /// then, or could not be looked at.
     package internal(set) var place: ProcessPlace?
 

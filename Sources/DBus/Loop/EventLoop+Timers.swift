@@ -3,7 +3,7 @@ extension EventLoop {
     /// Something that the loop will do once, unless it is cancelled.
     package final class Timer {
         let deadline: SuspendingClock.Instant
-        /// The number in the order of making; earlier ones go first where the time is the same.
+        /// The number in the order of making; earlier ones go first if the time is the same.
         let number: UInt64
         private let loop: EventLoop
         fileprivate var body: (() -> Void)?
@@ -20,7 +20,7 @@ extension EventLoop {
 
         /// Takes the timer back.
         ///
-        /// Nothing happens where it has gone off already.
+        /// Nothing happens if it has gone off already.
         package func cancel() {
             guard body != nil else { return }
             body = nil
@@ -60,7 +60,7 @@ struct TimerQueue {
         if index < timers.count, timers[index] === timer { timers.remove(at: index) }
     }
 
-    /// How long poll(2) may sleep: without end (-1) where there is no timer.
+    /// How long poll(2) may sleep: without end (-1) if there is no timer.
     var millisecondsToNext: Int32 {
         guard let next = timers.first else { return -1 }
         let rest = next.deadline - clock.now

@@ -15,7 +15,7 @@ extension EventLoop {
 
         /// What the loop waits for.
         ///
-        /// With nothing here the descriptor is left alone, also where it has failed.
+        /// With nothing here the descriptor is left alone, even if it has failed.
         package var events: Events {
             didSet { loop?.watches.isOutdated = true }
         }

@@ -10,9 +10,9 @@ import Synchronization
 //    descriptor, a timer that somebody set, or work handed over by another thread.
 // 3. Work that is handed over is never lost, and wakes the thread at most once for each sleep: the
 //    decision to sleep and the hand-over are made under one lock.
-// 4. Where the application closes descriptors that it does not own, ours among them, the loop goes on: it
+// 4. If the application closes descriptors that it does not own, ours among them, the loop goes on: it
 //    makes another wake-up, and tells the handlers of those that are lost.
-// 5. A handler that is cancelled is not called any more, also where its event has arrived already.
+// 5. A handler that is cancelled is not called any more, even if its event has arrived already.
 
 /// A thread's loop over poll(2) that descriptors, timers and actors share.
 ///
@@ -53,7 +53,7 @@ package final class EventLoop: @unchecked Sendable {
 
     /// Makes a loop; the calling thread counts as its thread until ``run()`` is called.
     ///
-    /// - Throws: ``DBusError`` where the process has no descriptor to spare.
+    /// - Throws: ``DBusError`` if the process has no descriptor to spare.
     package convenience init() throws(DBusError) {
         try self.init(ownedBy: UInt(pthread_self()))
     }
@@ -217,13 +217,13 @@ extension EventLoop {
     /// ```
     ///
     /// - Parameter name: The thread's name in tools such as `top`; the first 15 bytes of it.
-    /// - Throws: ``DBusError`` where the process has no descriptor or thread to spare.
+    /// - Throws: ``DBusError`` if the process has no descriptor or thread to spare.
     package static func startThread(named name: String) throws(DBusError) -> EventLoop {
         // No thread is number 0, so that nobody is current before the new one runs.
         let loop = try EventLoop(ownedBy: 0)
         let start = ThreadStart(
             loop: loop, name: String(decoding: name.utf8.prefix(15), as: UTF8.self))
-        // The new thread takes this reference over; where it does not come to be, it is ours again.
+        // The new thread takes this reference over; if it does not come to be, it is ours again.
         let reference = Unmanaged.passRetained(start)
         var thread = pthread_t()
         // A thread inherits the mask, so that there is no moment in which it has another.

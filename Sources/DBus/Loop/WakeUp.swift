@@ -65,7 +65,7 @@ final class WakeUp: Sendable {
 
     /// Makes another pipe in the place of one that the application has closed.
     ///
-    /// - Throws: ``DBusError`` where the process has no descriptor to spare.
+    /// - Throws: ``DBusError`` if the process has no descriptor to spare.
     func renew() throws(DBusError) {
         let new = try Pipe()
         pipe.withLock { pipe in

@@ -121,7 +121,7 @@ extension Message {
 
     /// The bytes on the wire.
     ///
-    /// libdbus tells them only of a copy that it makes; where it has no memory for one, the message
+    /// libdbus tells them only of a copy that it makes; if it has no memory for one, the message
     /// counts as the largest.
     var size: Int {
         var copy: UnsafeMutablePointer<CChar>?

@@ -1,7 +1,7 @@
 // Invariants
 //
 // 1. What the layout lets through, libdbus takes without a complaint, and a bus takes from us.
-// 2. Where a step throws, the message is spoiled: every later step throws the same error.
+// 2. If a step throws, the message is spoiled: every later step throws the same error.
 // 3. No value stands below more than 64 containers. An array whose elements are of fixed size does
 //    not count: a receiver checks it as one block and does not go into it.
 // 4. Sizes are those on the wire, padding included.
@@ -34,7 +34,7 @@ struct MessageLayout {
         maximumSize = MessageLimits.maximumMessage - header
     }
 
-    /// Takes a step; where it throws, now or in an earlier step, the message is spoiled.
+    /// Takes a step; if it throws, now or in an earlier step, the message is spoiled.
     mutating func step(
         _ body: (inout MessageLayout) throws(DBusError) -> Void
     ) throws(DBusError) {

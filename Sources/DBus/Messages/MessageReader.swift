@@ -16,7 +16,7 @@ package import SystemCalls
 /// }
 /// ```
 ///
-/// Every method throws a ``DBusError`` of the name `InvalidArgs` where the next value is of another
+/// Every method throws a ``DBusError`` of the name `InvalidArgs` if the next value is of another
 /// type, and stays where it is then.
 package struct MessageReader: ~Copyable {
     var iterator = DBusMessageIter()
@@ -134,7 +134,7 @@ extension MessageReader {
 
     /// Reads an `h`: a descriptor of the reader's own, closed with the last reference to it.
     ///
-    /// - Throws: ``DBusError``, of the name `InvalidArgs`, too, where the message has no descriptor at
+    /// - Throws: ``DBusError``, of the name `InvalidArgs`, too, if the message has no descriptor at
     ///   the index that its sender wrote, or this process no number left; libdbus does not tell which.
     package mutating func readUnixFD() throws(DBusError) -> FileDescriptor {
         var number: Int32 = -1
@@ -236,16 +236,16 @@ extension MessageReader {
             var start: UnsafePointer<UInt8>?
             var count: Int32 = 0
             dbus_message_iter_get_fixed_array(&inner.iterator, &start, &count)
-            // The pointer is into the message, which outlives this reader; nil where there is no byte.
+            // The pointer is into the message, which outlives this reader; nil if there is no byte.
             let buffer = UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(count))
             return try body(buffer.span)
         }
     }
 
-    /// The type of the elements where an array comes next, or nil.
+    /// The type of the elements if an array comes next, or nil.
     package var nextElementType: TypeCode? {
         mutating get {
-            // libdbus ends the process where it is asked about another type.
+            // libdbus ends the process if it is asked about another type.
             guard nextType == .array else { return nil }
             return TypeCode(libdbus: dbus_message_iter_get_element_type(&iterator))
         }

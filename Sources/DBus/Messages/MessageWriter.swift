@@ -6,7 +6,7 @@ package import SystemCalls
 // 1. A writer lives inside the closure that it is lent to: it can be neither copied nor made
 //    elsewhere, and the message outlives it.
 // 2. Nothing is given to libdbus that the layout has not let through.
-// 3. A container that was opened is closed or given up, also where its closure throws.
+// 3. A container that was opened is closed or given up, even if its closure throws.
 
 /// Writes the values of a message, one after the other.
 ///
@@ -17,7 +17,7 @@ package import SystemCalls
 /// }
 /// ```
 ///
-/// Every method throws a ``DBusError`` where D-Bus or the container cannot carry the value: of the
+/// Every method throws a ``DBusError`` if D-Bus or the container cannot carry the value: of the
 /// name `LimitsExceeded` for a size (an array of 64 MiB, a message of 128 MiB, 64 containers inside
 /// each other), of the names `InvalidArgs` and `InvalidSignature` for the rest. A message that one
 /// of them has failed for is spoiled: it is not sent, even if the error is caught on the way.
@@ -35,7 +35,7 @@ package struct MessageWriter: ~Copyable {
 
     /// Writes what a closure writes to a message that is empty so far.
     ///
-    /// - Throws: The closure's error, or ``DBusError`` where the message cannot be sent.
+    /// - Throws: The closure's error, or ``DBusError`` if the message cannot be sent.
     @discardableResult
     static func write(
         to message: borrowing Message, _ body: (inout MessageWriter) throws -> Void
@@ -251,8 +251,8 @@ extension MessageWriter {
     ///
     /// The message carries a duplicate; the descriptor stays the caller's.
     ///
-    /// - Throws: ``DBusError``, of the name `NoMemory` where the process has no number left for the
-    ///   duplicate, of the name `LimitsExceeded` where the message has 16 of them already.
+    /// - Throws: ``DBusError``, of the name `NoMemory` if the process has no number left for the
+    ///   duplicate, of the name `LimitsExceeded` if the message has 16 of them already.
     package mutating func writeUnixFD(_ value: FileDescriptor) throws(DBusError) {
         try writeBasic(.unixFD, value.number, size: 4)
     }

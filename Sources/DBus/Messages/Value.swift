@@ -2,7 +2,7 @@ package import SystemCalls
 
 /// A value of any type of D-Bus.
 ///
-/// Where the types are known beforehand, ``MessageReader`` and ``MessageWriter`` are faster and say
+/// If the types are known beforehand, ``MessageReader`` and ``MessageWriter`` are faster and say
 /// more; this is for properties, signals, and whatever is not known until it arrives.
 package indirect enum Value: Sendable, Equatable {
     case byte(UInt8)
@@ -45,7 +45,7 @@ package indirect enum Value: Sendable, Equatable {
 extension Value {
     /// The one complete type of the value.
     ///
-    /// - Throws: ``DBusError`` of the name `InvalidSignature` where D-Bus has no such type: one that
+    /// - Throws: ``DBusError`` of the name `InvalidSignature` if D-Bus has no such type: one that
     ///   is too long or too deep, or a structure without fields.
     package var type: Signature {
         get throws(DBusError) {

@@ -90,7 +90,7 @@ package struct Method: Sendable {
     ///   - input: What a caller gives. A call with other types is refused before the handler.
     ///   - output: What the reply holds.
     ///   - handler: Carries out a call, on the loop's thread. It replies at once, or keeps the call
-    ///     and replies later. Where it throws, the caller gets that error.
+    ///     and replies later. If it throws, the caller gets that error.
     package init(
         _ name: MemberName, in input: [Argument] = [], out output: [Argument] = [],
         annotations: [Annotation] = [],

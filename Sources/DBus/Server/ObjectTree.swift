@@ -78,7 +78,7 @@ struct ObjectTree {
         throw .unknownMethod(member, of: nil)
     }
 
-    /// The properties of an interface that a caller names; of all interfaces where it names none.
+    /// The properties of an interface that a caller names; of all interfaces if it names none.
     ///
     /// - Throws: `UnknownInterface`.
     func properties(
@@ -103,7 +103,7 @@ struct ObjectTree {
         return property
     }
 
-    /// Traps where a signal is not as its interface declares it.
+    /// Traps if a signal is not as its interface declares it.
     func checkSignal(
         _ member: MemberName, of interface: InterfaceName, at path: ObjectPath,
         _ signature: Signature

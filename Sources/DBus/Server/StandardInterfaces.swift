@@ -11,7 +11,7 @@ enum StandardInterfaces {
             }
         ])
 
-    /// Answered at every path, also where there is no object.
+    /// Answered at every path, even if there is no object.
     ///
     /// libdbus would do it, out of every account of who calls and what is sent to whom.
     static let peer = Interface(

@@ -138,7 +138,7 @@ struct Subscriptions {
         }
     }
 
-    /// Notes who owns a name, where somebody follows it.
+    /// Notes who owns a name, if somebody follows it.
     mutating func note(_ owner: BusName?, of name: BusName) {
         names[name]?.owner = owner
     }
@@ -147,7 +147,7 @@ struct Subscriptions {
     ///
     /// - Parameters:
     ///   - peek: Reads the first arguments, as far as they are strings.
-    ///   - read: Reads the arguments, once, and only where somebody may want them.
+    ///   - read: Reads the arguments, once, and only if somebody may want them.
     /// - Returns: The signal, and the handlers to be called with it when nobody is in the middle of
     ///   this table any more.
     mutating func deliver(
@@ -219,7 +219,7 @@ extension BusName {
 }
 
 extension MatchRule {
-    /// The sender, where its owner has to be known.
+    /// The sender, if its owner has to be known.
     var followedSender: BusName? {
         sender.flatMap { $0.isFollowed ? $0 : nil }
     }

@@ -204,7 +204,7 @@ extension DBusError {
 
     static let unexplained = DBusError(.failed, "The service could not carry out the call.")
 
-    /// What somebody sent, for a sentence: in quotation marks, and cut where it is long.
+    /// What somebody sent, for a sentence: in quotation marks, and cut if it is long.
     private static func quoted(_ text: String) -> String {
         text.count <= 80 ? "'\(text)'" : "'\(text.prefix(80))…'"
     }

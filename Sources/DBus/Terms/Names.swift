@@ -23,7 +23,7 @@ struct NameGrammar: Sendable {
         kind: "an object path", prefix: "/", separator: UInt8(ascii: "/"), elements: 1...Int.max,
         allowsLeadingDigit: true, maximumLength: .max)
 
-    /// Gives the string back where it follows the rule.
+    /// Gives the string back if it follows the rule.
     func check(_ string: some StringProtocol) throws(DBusError) -> String {
         if let problem = problem(in: string.utf8) {
             throw .badName(String(string), kind: kind, because: problem)
@@ -228,7 +228,7 @@ package struct ObjectPath: DBusName {
         return ancestors
     }
 
-    /// The name of the element that follows this path on the way down to another, or nil where
+    /// The name of the element that follows this path on the way down to another, or nil if
     /// the other is not below.
     func child(towards descendant: ObjectPath) -> Substring? {
         let base = string == "/" ? "/" : string + "/"

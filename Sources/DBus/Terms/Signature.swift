@@ -61,7 +61,7 @@ extension Signature {
         !string.isEmpty && Self.firstType(of: string.utf8[...]).count == string.utf8.count
     }
 
-    /// The code of the first type; nil where there is none.
+    /// The code of the first type; nil if there is none.
     var firstCode: TypeCode? {
         switch string.utf8.first {
         case nil: nil
@@ -76,7 +76,7 @@ extension Signature {
 
     /// The entry type of a dictionary, which only an array may contain.
     ///
-    /// - Throws: ``DBusError`` where the key is a container or one of them is not a single type.
+    /// - Throws: ``DBusError`` if the key is a container or one of them is not a single type.
     static func entry(key: Signature, value: Signature) throws(DBusError) -> Signature {
         let element = "{\(key)\(value)}"
         _ = try Signature("a" + element)
@@ -121,7 +121,7 @@ package enum TypeCode: UInt8, Sendable {
     case structure = 0x72  // r in libdbus; ( and ) in a signature
     case dictionaryEntry = 0x65  // e in libdbus; { and } in a signature
 
-    /// Takes the code that libdbus reports; nil where it reports the end of the values.
+    /// Takes the code that libdbus reports; nil if it reports the end of the values.
     init?(libdbus code: Int32) {
         guard let code = UInt8(exactly: code), let type = TypeCode(rawValue: code) else {
             return nil

@@ -56,7 +56,7 @@ struct BackupName: Equatable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// Reads the name of a file; nil where it is no backup's.
+    /// Reads the name of a file; nil if it is no backup's.
     init?(_ file: String) {
         guard file.hasSuffix(BackupName.suffix) else { return nil }
         let words = file.dropLast(BackupName.suffix.count).utf8.dropFirst(Timestamp.length)

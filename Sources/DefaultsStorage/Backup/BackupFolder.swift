@@ -18,7 +18,7 @@ struct BackupFolder: Sendable {
         self.directory = PrivateDirectory(existing: directory.file("backups"))
     }
 
-    /// The backups, the newest first; none where there is no such directory.
+    /// The backups, the newest first; none if there is no such directory.
     func backups() throws(SystemError) -> [Backup] {
         let names: [String]
         do throws(SystemError) {
@@ -30,7 +30,7 @@ struct BackupFolder: Sendable {
         return names.compactMap(backup).sorted(by: >)
     }
 
-    /// Makes the directory where it is missing, and removes what a process before was making.
+    /// Makes the directory if it is missing, and removes what a process before was making.
     func prepare() throws(StorageError) {
         do throws(SystemError) {
             // One that somebody has removed is not made anew for the sake of a backup.
@@ -86,7 +86,7 @@ struct BackupFolder: Sendable {
         try directory.remove(backup.name + BackupName.suffix)
     }
 
-    /// The backup that a file is; nil where it is none.
+    /// The backup that a file is; nil if it is none.
     private func backup(_ file: String) -> Backup? {
         guard let name = BackupName(file),
             let status = FileStatus.ifAny(directory.file(file), followingLinks: false),
@@ -101,7 +101,7 @@ struct BackupFolder: Sendable {
 extension Database {
     /// The backups of the database, the newest first.
     ///
-    /// - Throws: `.cannotRead` where their directory cannot be read.
+    /// - Throws: `.cannotRead` if their directory cannot be read.
     package func backups() throws(StorageError) -> [Backup] {
         do {
             return try BackupFolder(of: directory).backups()

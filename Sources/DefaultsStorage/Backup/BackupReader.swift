@@ -70,7 +70,7 @@ package actor BackupReader {
     /// Verifies some more of the backup.
     ///
     /// - Returns: Whether there is more to verify.
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func verify() throws(StorageError) -> Bool {
         try check.advance()
     }
@@ -130,7 +130,7 @@ package actor BackupReader {
 
     /// Reads rows of one domain.
     ///
-    /// - Returns: Nil where the domain is none that this program can have written, or is made of
+    /// - Returns: Nil if the domain is none that this program can have written, or is made of
     ///   files.
     private func readPart() throws(SQLiteError) -> BackupPart? {
         let row = rows.integer(at: 0)

@@ -18,7 +18,7 @@ package enum BackupOutcome: Sendable {
 ///
 /// Invariants:
 /// 1. Nothing bears a backup's name that was not verified, and on disk, before.
-/// 2. No backup is removed before a newer good one of its kind is in place; where the database is
+/// 2. No backup is removed before a newer good one of its kind is in place; if the database is
 ///    damaged, none is.
 /// 3. However it ends, it leaves no unfinished file, unless the process dies. Then the next one
 ///    removes that.
@@ -75,7 +75,7 @@ final class BackupWork {
 
     /// Does some more.
     ///
-    /// - Returns: What has come of it; nil where there is more to do.
+    /// - Returns: What has come of it; nil if there is more to do.
     /// - Throws: `.cannotBackUp`. The work is over then.
     func advance() throws(StorageError) -> BackupOutcome? {
         do {
@@ -88,7 +88,7 @@ final class BackupWork {
         }
     }
 
-    /// Ends the work where it is not over, and leaves no trace of it.
+    /// Ends the work if it is not over, and leaves no trace of it.
     func giveUp() {
         if case .over = stage { return }
         // The copy is closed before its file is removed.
@@ -111,7 +111,7 @@ final class BackupWork {
 extension BackupWork {
     /// Opens the file of the copy.
     ///
-    /// Where something fails the file is removed, so there is no journal to roll it back by; and
+    /// If something fails the file is removed, so there is no journal to roll it back by; and
     /// what is to be on the medium is seen to by `doSome()`.
     private static func open(_ path: String) throws(SQLiteError) -> Connection {
         let copy = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")

@@ -19,7 +19,7 @@ package struct StoreDamage: Sendable, CustomStringConvertible {
     package private(set) var rows: [Row] = []
     /// How many rows are damaged in all.
     package private(set) var rowCount = 0
-    /// What is damaged beside single rows, of which everything may depend; nil where nothing is.
+    /// What is damaged beside single rows, of which everything may depend; nil if nothing is.
     package private(set) var structure: StorageError?
 
     init(of structure: StorageError? = nil) {
@@ -42,7 +42,7 @@ package struct StoreDamage: Sendable, CustomStringConvertible {
         return sentences.isEmpty ? "Nothing is damaged." : sentences.joined(separator: " ")
     }
 
-    /// Notes a damaged row, by its key where that can be read.
+    /// Notes a damaged row, by its key if that can be read.
     mutating func note(row: Row?) {
         rowCount += 1
         if let row, rows.count < StoreDamage.namedRows { rows.append(row) }
@@ -86,7 +86,7 @@ final class StoreCheck {
     private var found = Totals()
     private var claimed = Totals()
     private(set) var damage = StoreDamage()
-    /// What the database says of itself; nil before it is read, and where it makes no sense.
+    /// What the database says of itself; nil before it is read, and if it makes no sense.
     private(set) var state: StoreState?
 
     /// - Parameter path: The file of the connection.
@@ -97,8 +97,8 @@ final class StoreCheck {
 
     /// Checks some more.
     ///
-    /// - Returns: Whether there is more to check; `damage` is all of it where there is not.
-    /// - Throws: `.cannotRead` where the disk fails. That is no damage, which does not throw.
+    /// - Returns: Whether there is more to check; `damage` is all of it if there is not.
+    /// - Throws: `.cannotRead` if the disk fails. That is no damage, which does not throw.
     func advance() throws(StorageError) -> Bool {
         do throws(StorageError) {
             if try !checkSome() { begin(next) }

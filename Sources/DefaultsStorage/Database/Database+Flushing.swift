@@ -1,24 +1,26 @@
 internal import DefaultsModel
 
 extension Database {
-    /// Makes the writer that this database's batches are for.
+    /// Makes the writer for the batches of this database.
     ///
-    /// - Throws: `.cannotOpen` where the file, or a thread, is not to be had.
+    /// - Throws: `.cannotOpen` if the file cannot be opened, or no thread can be made.
     package func makeWriter() throws(StorageError) -> DurableWriter {
         try DurableWriter(to: identity, in: place)
     }
 
-    /// Whether there is something for a flush to write: changes, tokens, a ceiling to raise, or files
-    /// that somebody has removed.
+    /// Whether a flush has something to write: changes, tokens, a higher ceiling, or files that
+    /// somebody has removed.
     package var needsFlush: Bool {
         !contents.overlay.isEmpty || counter.isExhausted || identity.isLost(from: file)
             || place.isLost
     }
 
-    /// The flush that writes the last of what is acknowledged by now; nil where all is on disk.
+    /// The number of the flush that will have written everything that is acknowledged now; nil if
+    /// everything is on disk.
     ///
-    /// It is the one under way, or the next, as `flushesBegun` counts. Whoever waits for the disk
-    /// waits for its end. No generation would tell as much: a token has that of an earlier change.
+    /// It is the current flush or the next one, as counted by `flushesBegun`. A call that waits for
+    /// the disk waits for its end. A generation would not do: a token may have the generation of an
+    /// earlier change.
     package var flushOfPending: UInt64? {
         guard needsFlush else { return nil }
         return contents.overlay.isTakenUp ? flushesBegun : flushesBegun + 1
@@ -28,8 +30,8 @@ extension Database {
     ///
     /// One flush at a time.
     ///
-    /// - Returns: What to write; nil where there is nothing. Whoever takes it tells
-    ///   `finishFlush(_:_:)` what came of it.
+    /// - Returns: What to write; nil if there is nothing. The caller gives the outcome to
+    ///   `finishFlush(_:_:)`.
     package func beginFlush() -> FlushBatch? {
         guard needsFlush else { return nil }
         flushesBegun += 1
@@ -43,7 +45,9 @@ extension Database {
             lastSegment: journal.lastSealed, host: hostToNote(with: changes))
     }
 
-    /// Ends a flush: what was written leaves memory and journal, or stays pending as before.
+    /// Ends a flush: what was written is removed from memory and journal.
+    ///
+    /// After a failure everything stays pending.
     package func finishFlush(_ batch: FlushBatch, _ outcome: Result<Void, StorageError>) {
         guard case .success = outcome else { return contents.overlay.abandonFlush() }
         if followStore(to: batch) {
@@ -57,14 +61,15 @@ extension Database {
         if let last = batch.lastSegment {
             tidyJournal(.removing) { try journal.remove(through: last) }
         }
-        // What the flush has written is in there still where no new segment could be begun.
+        // If no new segment could be begun, this one still has what the flush has written.
         if contents.overlay.isEmpty { tidyJournal(.emptying) { try journal.clear() } }
     }
 
-    /// Does work on the journal that can be put off: where it fails, the journal holds more than
-    /// it need, and a later attempt makes up for it.
+    /// Does work on the journal that can be postponed.
     ///
-    /// The log is told once, whatever work fails, until all that failed has succeeded.
+    /// If it fails, the journal is larger than needed until a later attempt.
+    ///
+    /// A failure is reported once, until all work that failed has succeeded.
     func tidyJournal(_ work: JournalWork, _ attempt: () throws -> Void) {
         do {
             try attempt()
@@ -76,31 +81,31 @@ extension Database {
     }
 }
 
-/// Work on the journal that can be put off.
+/// Work on the journal that can be postponed.
 enum JournalWork: Hashable {
     /// Beginning a segment.
     case beginning
-    /// Removing segments, or all that stands in one.
+    /// Removing segments, or emptying one.
     case removing, emptying
-    /// Writing the journal anew.
+    /// Rewriting the journal.
     case rewriting
 }
 
-/// The store that the writer has made anew.
+/// The store that the writer has replaced.
 extension Database {
-    /// Reads from the files that bear the store's names, where these are others than were read.
+    /// Switches to the files that now have the names of the store, if they are new ones.
     ///
-    /// Where they cannot be read, the earlier ones are read on, under all that came since: then
-    /// nothing of that may leave memory, and the next flush tries again.
+    /// If they cannot be read, the old files stay in use, with all later changes over them. Then
+    /// these changes must stay in memory, and the next flush tries again.
     ///
-    /// - Parameter batch: What the store has at least.
-    /// - Returns: Whether what is written is read.
+    /// - Parameter batch: What the new store must have.
+    /// - Returns: Whether the files that are written are the ones that are read.
     private func followStore(to batch: FlushBatch) -> Bool {
         guard identity.isLost(from: file) else { return true }
         do throws(StorageError) {
             let connection = try file.connect()
             let state = try file.state(connection)
-            // Somebody may have put another file there at this very moment.
+            // Another file may have been put there in the meantime.
             guard state.uuid == journal.database, state.generation >= batch.generation else {
                 throw .storeGone(path)
             }
@@ -118,17 +123,16 @@ extension Database {
 }
 
 extension Database {
-    /// Begins journal and page anew where one of them is no longer in its place.
+    /// Makes a new journal and a new page if one of them is no longer in its place.
     ///
-    /// That is so when the user's session has ended and its runtime directory with it, or when
-    /// somebody has cleaned up. What is appended to the journal then goes to a file without a name,
-    /// which is gone with the process; and the next process would not bring the page up to date that
-    /// clients have mapped. The new ones stand in the runtime directory again or, where that cannot
-    /// be had, beside the database.
+    /// This happens when the session of the user ends and its runtime directory is removed, or when
+    /// somebody cleans up. The journal then has no name and would be lost with the process, and the
+    /// next process could not update the page that clients have mapped. The new ones are made in
+    /// the runtime directory or, if that is impossible, beside the database.
     ///
-    /// A page that is still believed though nothing is shown on it is made void before all else.
+    /// First, a page that clients still rely on but that shows no changes is voided.
     ///
-    /// - Throws: `.directoryUnusable` or `.cannotOpen` where the journal can be had in neither.
+    /// - Throws: `.directoryUnusable` or `.cannotOpen` if the journal can be made in neither.
     func renewWhatIsLost() throws(StorageError) {
         if pages.voidLeft() { notePlaces() }
         let isJournalLost = journal.isLost
@@ -140,7 +144,7 @@ extension Database {
         if pages.current != nil { report(.pageLost(now: journal.directory.path)) }
     }
 
-    /// Makes a page, or takes one up, in the middle of the process's life.
+    /// Makes a page, or continues with an existing one, while the process runs.
     func renewPage() {
         pages.open(
             in: journal.directory, at: counter.current, durable: counter.durable, replayed: nil)
@@ -173,14 +177,14 @@ extension Database {
 }
 
 extension Database {
-    /// What the writer needs to know to make the store anew.
+    /// What the writer needs for a rescue of the store.
     package var identification: StoreIdentification {
         StoreIdentification(uuid: journal.database)
     }
 
-    /// Closes the database and opens the store that was made anew, as the next process would.
+    /// Closes the database and opens the rescued store, as the next process would.
     ///
-    /// - Returns: What to use from now on; this one is not used afterwards.
+    /// - Returns: The database to use from now on instead of this one.
     /// - Throws: As the opening of any database.
     package func reopened(after rescue: CompletedRescue) throws(StorageError) -> Database {
         report(.rescued(rescue.report))

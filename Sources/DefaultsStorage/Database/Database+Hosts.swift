@@ -4,10 +4,12 @@ internal import SystemCalls
 
 /// The names of machines, and what was stored for one by its name.
 extension Database {
-    /// The machines of which the database knows, this one first, then the others by their identities;
-    /// the name is empty where it is not known.
+    /// The machines that the database knows: this one first, then the others, sorted by their
+    /// identities.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// An unknown name is empty.
+    ///
+    /// - Throws: `.cannotRead` if the disk fails.
     package func knownHosts() throws(StorageError) -> [Host] {
         var others = Set(hosts.others.map(\.id))
         for (_, host) in try contents.hostLayers() { others.insert(host) }
@@ -16,15 +18,15 @@ extension Database {
             + others.sorted().map { Host(id: $0, name: hosts.name(of: $0) ?? "") }
     }
 
-    /// Moves what was stored for a machine by its name, before its identity was known, to the layers
-    /// of that machine.
+    /// Moves values that were stored for a machine by its name, before its identity was known, to
+    /// the layers of that machine.
     ///
-    /// A key that a machine has already keeps the value that it has there. What is moved is set in
-    /// the new place before it is removed from the old one, so that it is never in neither. A value
-    /// that is damaged stays where it is, for a rescue.
+    /// A key that the machine already has keeps its value there. A value is set in the new place
+    /// before it is removed from the old one, so it is never missing in both. A damaged value stays
+    /// in its place, for a rescue.
     ///
     /// - Parameter made: Called with each change that this makes.
-    /// - Throws: As `commit(_:)`, and `.cannotRead`; then the rest stays where it is.
+    /// - Throws: The errors of `commit(_:)`, and `.cannotRead`. The rest is not moved then.
     package func adoptHostLayers(_ made: (ChangeSet) -> Void) throws(StorageError) {
         for (domain, name) in try contents.hostLayers() {
             guard let owner = hosts.owner(of: name) else { continue }
@@ -60,7 +62,7 @@ extension Database {
         )
     }
 
-    /// The archive of a key; nil where it is damaged.
+    /// The archive of a key; nil if it is damaged.
     private func soundArchive(_ domain: Domain, _ key: Key) throws(StorageError) -> [UInt8]? {
         do throws(StorageError) {
             return try value(domain, key)?.archive
@@ -84,14 +86,14 @@ extension Database {
     }
 }
 
-/// What tells which machine this process runs on.
+/// The machine that this process runs on.
 struct Machine: Sendable {
-    /// Its identity, which stays.
+    /// Its identity, which does not change.
     let id: HostID
-    /// Asks for the name that people know it by, which may change at any time.
+    /// Gives the name that people know it by, which may change at any time.
     let name: @Sendable () -> String
 
-    /// This machine, by its machine ID, or, where it has none, by its host name.
+    /// This machine, identified by its machine ID or, if it has none, by its host name.
     ///
     /// See [machine-id](https://www.freedesktop.org/software/systemd/man/latest/machine-id.html).
     static var current: Machine {

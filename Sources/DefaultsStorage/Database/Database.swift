@@ -4,11 +4,11 @@ internal import Glibc
 internal import SQLite
 internal import SystemCalls
 
-/// The database of defaults: a store on disk, what is acknowledged but not in it yet, and the
-/// crash journal that keeps the latter over the death of the process.
+/// The database of defaults: a store on disk, the pending changes, and the crash journal, which
+/// keeps pending changes if the process dies.
 ///
-/// It belongs to one thread, and does no waiting of its own: its owner decides when to flush and
-/// gives the batch to a `DurableWriter`.
+/// It belongs to one thread and never waits. Its owner decides when to flush, and gives the batch
+/// to a `DurableWriter`.
 ///
 /// ```swift
 /// let database = try Database(at: .fromEnvironment()) { notice in log(notice) }
@@ -21,17 +21,17 @@ internal import SystemCalls
 /// 1. A change that was acknowledged is seen by every later read, and by the next process,
 ///    however this one ends.
 /// 2. A change that was refused is seen by nobody, now or later.
-/// 3. Generations rise, and none is given twice: not over a crash, a power cut, or a restored
-///    backup.
+/// 3. Generations increase, and none is given twice, not even after a crash, a power cut or a
+///    restored backup.
 /// 4. A change is whole or absent, in every read and in every process.
-/// 5. A failed flush loses nothing: what it was to write is pending as before.
-/// 6. A change stands on the page of counters before it can be acknowledged, in this process and in
-///    every later one.
+/// 5. A failed flush loses nothing: its changes stay pending.
+/// 6. A change is on the counter page before it can be acknowledged, in this process and in every
+///    later one.
 /// 7. The cost of a change does not grow with the database.
 package final class Database {
-    /// The last rescue from a damaged store; nil where there was none.
+    /// The last rescue from a damaged store; nil if there was none.
     package let lastRescue: RescueRecord?
-    /// What the database stands on.
+    /// The directory and its lock.
     package let fileSystem: FileSystem
 
     let location: DatabaseLocation
@@ -40,34 +40,34 @@ package final class Database {
     var identity: StoreIdentity
     let boot: UniqueID
     let machine: Machine
-    /// The machines by their names; this one is the first of them.
+    /// The machines and their names; this machine is the first.
     package internal(set) var hosts: HostNames
-    /// The name of this machine that the store has; nil where it has none.
+    /// The name of this machine that the store has; nil if it has none.
     var notedName: String?
     let report: (Notice) -> Void
     let journal: Journal
-    /// Who keeps the page when this process dies; nil where it is a file.
+    /// Who keeps the page when this process dies; nil if the page is a file.
     let pageKeeper: PageKeeper?
-    /// Where clients see that something has changed.
+    /// The pages on which clients see that something has changed.
     var pages: CounterPages
     var contents: DatabaseContents
     var counter: GenerationCounter
     /// How many flushes have begun since the database was opened.
     package internal(set) var flushesBegun: UInt64 = 0
-    /// The work on the journal that failed, as the log knows.
+    /// The work on the journal whose failure was reported.
     var untidied: Set<JournalWork> = []
 
-    /// Opens the database, or makes a new one, and takes up what the last process left.
+    /// Opens the database, or creates it, and takes over what the previous process left.
     ///
     /// - Parameters:
-    ///   - location: Where it stands. Directories that are missing are made.
-    ///   - damage: What the process has found to be wrong with the store, which is made anew then;
-    ///     nil where nothing was. What is found while opening is mended in the same way.
+    ///   - location: Where it is. Missing directories are created.
+    ///   - damage: What the process has found to be wrong with the store, which is then rescued;
+    ///     nil if nothing was. Damage that is found while opening is handled in the same way.
     ///   - pageKeeper: Who keeps the page of counters for the next process if this one is killed; nil
     ///     makes it a file.
-    ///   - report: Takes what the log should tell; it is called on the thread of the database.
-    /// - Throws: `.inUse` where another process has it; `.newerSchema` or `.notOurDatabase` where
-    ///   the store is nothing to work with; `.directoryUnusable` or `.cannotOpen` where the system
+    ///   - report: Receives messages for the log, on the thread of the database.
+    /// - Throws: `.inUse` if another process has the database; `.newerSchema` or `.notOurDatabase`
+    ///   if this version cannot use the store; `.directoryUnusable` or `.cannotOpen` if the system
     ///   refuses.
     package convenience init(
         at location: DatabaseLocation, damage: String? = nil, pageKeeper: PageKeeper? = nil,
@@ -118,7 +118,7 @@ package final class Database {
 
     var directory: PrivateDirectory { place.directory }
 
-    /// The file of the store, by the links that there are now.
+    /// The file of the store, after following the links that exist now.
     var file: StoreFile { StoreFile(in: directory) }
 
     /// The path of the store.
@@ -133,16 +133,16 @@ package final class Database {
     /// Changes that are acknowledged and not on disk.
     package var pendingChanges: Int { contents.overlay.count }
 
-    /// The bytes that the next flush is to write, as `FlushSchedule` wants to know them.
+    /// The bytes that the next flush will write, for `FlushSchedule`.
     package var pendingBytes: Int { contents.overlay.bytesToFlush }
 
-    /// What the crash journal takes up, in bytes.
+    /// The size of the crash journal in bytes.
     package var journalSize: Int { journal.footprint }
 
-    /// What the store takes up, in bytes, its write-ahead log included.
+    /// The size of the store in bytes, with its write-ahead log.
     package var storeSize: Int {
         [file.path, file.logPath].reduce(0) { size, path in
-            // A file that is opened and closed here would take SQLite's lock with it.
+            // The file is not opened: closing it would release SQLite's lock.
             size + (FileStatus.ifAny(path)?.size ?? 0)
         }
     }
@@ -150,18 +150,18 @@ package final class Database {
     /// The space that is reserved for removals on a full disk, in bytes; 0 while it is used up.
     package var reserveSize: Int { DiskReserve(in: directory).isThere ? DiskReserve.size : 0 }
 
-    /// Closes the database and gives up its lock.
+    /// Closes the database and releases its lock.
     ///
     /// It is not used afterwards.
     ///
-    /// The `DurableWriter` is closed before. What is still pending stays in the journal, from
-    /// where the next process takes it.
+    /// The `DurableWriter` must be closed before. Pending changes stay in the journal for the next
+    /// process.
     package func close() {
-        // On another machine a daemon may be next, and show its changes on a page of its own.
+        // The next daemon may run on another machine, with a page of its own.
         if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
         do {
             try contents.store.checkpoint()
-            // SQLite removes the log when it is closed.
+            // SQLite removes the log when the store is closed.
             place.noteClosed(journal.database, at: counter.durable)
         } catch {
             // Everything is in the WAL and on disk; the next process folds it back.
@@ -173,17 +173,17 @@ package final class Database {
 }
 
 extension Database {
-    /// Makes a change happen: it gets its generation, stands in the journal, and is seen by every
+    /// Makes a change: it gets its generation, is written to the journal, and is seen by every
     /// later read.
     ///
     /// When this returns it may be acknowledged.
     ///
-    /// Whether it is a change, and not a repetition of what holds, is for the caller to decide.
+    /// The caller checks before that the change differs from the current values.
     ///
     /// - Parameter proposal: A change of at least one key.
     /// - Returns: The change with its generation.
-    /// - Throws: `.keyNamesTooLarge`, `.changeTooLarge`, `.pendingFull`, `.generationsExhausted` or `.cannotJournal`;
-    ///   the change did not happen then.
+    /// - Throws: `.keyNamesTooLarge`, `.changeTooLarge`, `.pendingFull`, `.generationsExhausted` or
+    ///   `.cannotJournal`; then nothing was changed.
     package func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
         precondition(!proposal.changesNothing, "a change has at least one key")
         let totals = try contents.totals(after: proposal)
@@ -193,7 +193,7 @@ extension Database {
         return change
     }
 
-    /// Puts a change into the journal, and then where every read sees it, those without a call too.
+    /// Appends a change to the journal, and then adds it to the overlay and the counter page.
     func journal(_ change: ChangeSet, _ totals: KeyTotals) throws(StorageError) {
         try write(change)
         contents.overlay.add(change, totals: totals)
@@ -235,17 +235,17 @@ extension Database {
 }
 
 extension Database {
-    /// The generation that was replied to an earlier transaction of this name; nil where none is
+    /// The generation that was replied to an earlier transaction with this token; nil if none is
     /// remembered.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func outcome(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
         try contents.generation(of: token, in: domain)
     }
 
-    /// The first of some expectations of a domain that does not hold; nil where all do.
+    /// The first expectation of a domain that is not met; nil if all are met.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func firstConflict(
         of expected: [Expectation], in domain: Domain
     ) throws(StorageError) -> Conflict? {
@@ -268,11 +268,11 @@ extension Database {
         return nil
     }
 
-    /// Remembers the token of a transaction that was no change, with the generation of now.
+    /// Remembers the token of a transaction that changed nothing, with the current generation.
     ///
-    /// The token stands in the journal when this returns, and goes to disk with the next flush.
+    /// When this returns, the token is in the journal. The next flush writes it to disk.
     ///
-    /// - Throws: `.pendingFull` or `.cannotJournal`; it is not remembered then.
+    /// - Throws: `.pendingFull` or `.cannotJournal`; then it is not remembered.
     package func remember(_ token: Token, of domain: Domain) throws(StorageError) {
         let change = ChangeSet(
             generation: counter.current,
@@ -283,26 +283,26 @@ extension Database {
     }
 }
 
-/// An expectation that does not hold.
+/// An expectation that is not met.
 package struct Conflict: Hashable, Sendable {
     /// What was expected.
     package let expectation: Expectation
-    /// The last change of the key, nil where it is absent, or of the domain.
+    /// The last change of the key (nil if it is absent) or of the domain.
     package let actual: Generation?
 }
 
 extension Database {
     /// Opens the page of counters for a client that maps it.
     ///
-    /// The file is laid out as the method Attach of the contract tells. A page that is no longer in
-    /// its place is not given away: the next process would not go on with it.
+    /// The contract describes the layout of the file at the method Attach. A page that is no longer
+    /// in its place is not given to clients, because the next process would not continue with it.
     ///
-    /// - Returns: A descriptor for reading only, the caller's to close.
-    /// - Throws: `.noPage` where there is none to be had.
+    /// - Returns: A descriptor for reading only. The caller closes it.
+    /// - Throws: `.noPage` if none can be made.
     package func openCounterPage() throws(StorageError) -> Int32 {
         try renewWhatIsLost()
         if pages.current == nil { renewPage() }
-        // Somebody may have taken the directory away at this very moment.
+        // The directory may have been removed in the meantime.
         if pages.current == nil, journal.isLost { try renewWhatIsLost() }
         guard let page = pages.current else { throw .noPage(journal.directory.path) }
         do {
@@ -312,13 +312,16 @@ extension Database {
         }
     }
 
-    /// Makes the page void where the next process may not find it: this one ends without closing the
-    /// database.
+    /// Voids the page if the next process may not find it.
+    ///
+    /// For a process that ends without closing the database.
     package func leavePage() {
         if pages.current?.hasNoName == true { pages.giveUp() }
     }
 
-    /// The number of the word on that page which is a domain's, whatever its layer.
+    /// The number of a domain's word on that page.
+    ///
+    /// All layers of a domain share it.
     package static func counterSlot(of domain: Domain) -> UInt32 {
         CounterPage.slot(of: domain)
     }

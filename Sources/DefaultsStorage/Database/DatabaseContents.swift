@@ -9,7 +9,7 @@ struct DatabaseContents {
         opened = store
     }
 
-    /// The value of a key; nil where there is none.
+    /// The value of a key; nil if there is none.
     func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
         guard let pending = overlay.entry(domain, key) else {
             return try store.value(domain, key)
@@ -17,7 +17,7 @@ struct DatabaseContents {
         return pending.archive.map { StoredValue(archive: $0, generation: pending.generation) }
     }
 
-    /// The last change of a key; nil where it has no value.
+    /// The last change of a key; nil if it has no value.
     func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
         if let pending = overlay.entry(domain, key) {
             return pending.archive == nil ? nil : pending.generation
@@ -112,7 +112,7 @@ extension DatabaseContents {
         return merge(stored, of: domain).compactMap(EntrySummary.init)
     }
 
-    /// What came after a generation; nil where that is before the horizon of the domain.
+    /// What came after a generation; nil if that is before the horizon of the domain.
     func changes(
         of domain: Domain, since generation: Generation
     ) throws(StorageError) -> DomainChanges? {
@@ -136,19 +136,19 @@ extension DatabaseContents {
         return pending + (try store.count(of: domain, since: generation, upTo: limit + 1)) > limit
     }
 
-    /// The last change of a domain; nil where it never had one.
+    /// The last change of a domain; nil if it never had one.
     func lastChange(of domain: Domain) throws(StorageError) -> Generation? {
         if let pending = overlay.lastChange(of: domain) { return pending }
         return try store.record(of: domain).lastChange
     }
 
-    /// The generation up to which removals in a domain are forgotten; nil where none is.
+    /// The generation up to which removals in a domain are forgotten; nil if none is.
     func horizon(of domain: Domain) throws(StorageError) -> Generation? {
         if let cleared = overlay.cleared(domain) { return cleared }
         return try store.record(of: domain).horizon
     }
 
-    /// The generation that was replied to a transaction with this token; nil where none is known.
+    /// The generation that was replied to a transaction with this token; nil if none is known.
     func generation(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
         if let pending = overlay.generation(of: token, in: domain) { return pending }
         return try store.generation(of: token, in: domain)
@@ -178,7 +178,7 @@ extension EntrySummary {
 /// What a start does with changes that come to light late.
 extension DatabaseContents {
     /// The part of a change that neither the store nor anything pending has as new, without its
-    /// token; nil where there is none.
+    /// token; nil if there is none.
     ///
     /// A removal that the store has forgotten counts as had: what came before the horizon of its
     /// domain and has no row may have been removed.

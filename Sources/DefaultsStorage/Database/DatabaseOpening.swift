@@ -8,9 +8,9 @@ struct DatabaseOpening {
     let directory: PrivateDirectory
     let report: (Notice) -> Void
     let store: OpenStore
-    /// Whether the store was damaged, and made anew.
+    /// Whether the store was damaged and rebuilt.
     let isRescued: Bool
-    /// Where the process before has left its files.
+    /// Where the previous process left its files.
     private let last: PlaceNote?
     private let place: PrivateDirectory
 
@@ -23,11 +23,13 @@ struct DatabaseOpening {
         let counter: GenerationCounter
     }
 
-    /// Opens the store, makes it, or makes it anew where it is damaged.
+    /// Opens the store.
+    ///
+    /// A missing store is created, and a damaged one is rebuilt.
     ///
     /// - Parameters:
-    ///   - locked: The directory of the store, and what the process before has noted there.
-    ///   - damage: What was found to be wrong with the store; nil where nothing was.
+    ///   - locked: The directory of the store, and what the previous process noted there.
+    ///   - damage: What was found to be wrong with the store; nil if nothing was.
     init(
         at location: DatabaseLocation, boot: UniqueID, in locked: StorePlace,
         damage: String?, report: @escaping (Notice) -> Void
@@ -44,7 +46,7 @@ struct DatabaseOpening {
         (store, isRescued) = try rescuer.open(damage: damage)
     }
 
-    /// Takes up what the last process left, and goes on with a journal and a page of our own.
+    /// Takes over what the previous process left, and continues with a new journal and a page.
     func begin(
         at location: DatabaseLocation, boot: UniqueID, pageKeeper: PageKeeper?
     ) throws(StorageError) -> Beginning {
@@ -55,15 +57,15 @@ struct DatabaseOpening {
         var pages = CounterPages(of: recovery.store.uuid, keeper: pageKeeper, report: report)
         let others = try location.pageDirectories(now: place, last: last)
         pages.void(in: others.filter { $0.path != journal.directory.path })
-        // The note comes when the journal stands whole in the new place and no page is believed in
-        // an old one, or that page is noted, too; and before the journal is gone from the old one.
-        // A process that dies here leaves a note that leads to all of it.
+        // Write the note after (1) the new journal is complete and (2) every old page is void or
+        // listed in the note, but before the old journal is removed. If the process dies here, its
+        // note leads to everything.
         PlaceNote(
             journal: JournalPlace(boot: boot, path: journal.directory.path),
             pages: pages.left.map(\.path)
         ).write(in: directory, report: report)
         tidy(journal, after: recovery)
-        // Before anybody can ask for it.
+        // This comes before a client can ask for the page.
         pages.open(
             in: journal.directory, at: recovery.counter.current, durable: recovery.store.generation,
             replayed: recovery.replayed)
@@ -73,10 +75,12 @@ struct DatabaseOpening {
     }
 }
 
-/// The journal that a start goes on with.
+/// The journal that a start continues with.
 extension DatabaseOpening {
-    /// Makes the directory of the journal; beside the database where the runtime directory is
-    /// not to be used, as `su` leaves that of another user behind.
+    /// Makes the directory of the journal.
+    ///
+    /// It is beside the database if the runtime directory cannot be used: after `su`, for example,
+    /// the variable names the directory of another user.
     static func makeJournalDirectory(
         at location: DatabaseLocation, report: (Notice) -> Void
     ) throws(StorageError) -> PrivateDirectory {
@@ -87,10 +91,11 @@ extension DatabaseOpening {
         }
     }
 
-    /// Begins a journal with all that is pending; beside the database where the directory does not
-    /// take it.
+    /// Begins a journal with all pending changes.
     ///
-    /// What was found stays where it is until `tidy(_:after:)`.
+    /// It is beside the database if the directory cannot hold it.
+    ///
+    /// The journals that were found stay until `tidy(_:after:)`.
     func startJournal(
         after recovery: Recovery, in directory: PrivateDirectory, at location: DatabaseLocation,
         boot: UniqueID
@@ -104,7 +109,7 @@ extension DatabaseOpening {
         }
     }
 
-    /// Removes the segments that were found, where the new one stands for them.
+    /// Removes the segments that were found, if the new one contains what they have.
     func tidy(_ journal: Journal, after recovery: Recovery) {
         guard
             recovery.needsRewriting(in: journal.directory) || recovery.contents.overlay.isEmpty
@@ -142,13 +147,13 @@ extension DatabaseOpening {
     }
 }
 
-/// What was acknowledged, and from where the numbers go on.
+/// What was acknowledged, and where the numbers continue.
 extension DatabaseOpening {
-    /// Takes up what the last process left in the journal.
+    /// Reads what the previous process left in the journal.
     ///
     /// - Parameters:
-    ///   - directories: Where journals may stand.
-    ///   - place: Where the last one stood.
+    ///   - directories: Where journals may be.
+    ///   - place: Where the last one was.
     func recover(
         from directories: [PrivateDirectory], last place: JournalPlace?, boot: UniqueID
     ) throws(StorageError) -> Recovery {
@@ -168,8 +173,8 @@ extension DatabaseOpening {
 
     /// Writes all that is pending, and with it a higher ceiling.
     ///
-    /// Where that fails the database opens all the same: it can be read, and changes are refused
-    /// until a flush succeeds.
+    /// If that fails, the database still opens. It can be read, and changes are refused until a
+    /// flush succeeds.
     private func raiseCeiling(of recovery: inout Recovery) {
         recovery.isRaised = true
         let batch = FlushBatch(
@@ -185,13 +190,14 @@ extension DatabaseOpening {
         }
     }
 
-    /// Makes late changes happen now, or leaves all that was found to a later start where there
-    /// are no numbers for them.
+    /// Applies late changes now.
     ///
-    /// That is so where the counter has jumped to its ceiling and the disk does not take a higher
-    /// one. The database can be read meanwhile, and once a flush has succeeded it can be changed.
-    /// Nothing of what was found is lost by that: what is pending is written to the journal anew,
-    /// and the later start finds out again what the store has as new.
+    /// If there are no numbers for them, all segments are left to a later start.
+    ///
+    /// There are none if the counter has jumped to its ceiling and the disk does not accept a
+    /// higher one. Until a flush succeeds, the database can only be read. Nothing is lost: pending
+    /// changes are written to the new journal, and the later start compares the segments with the
+    /// store again.
     private func takeUpOrPutOff(
         _ older: PendingOverlay, in recovery: inout Recovery
     ) throws(StorageError) {
@@ -219,15 +225,15 @@ extension DatabaseOpening {
     }
 }
 
-/// What stands in the journals that a start finds.
+/// The contents of the journals that a start finds.
 extension DatabaseOpening {
     /// Takes every change that came after what is in the store, and every token.
     ///
-    /// All tokens, those of older changes too, are pending again, whether the store has them or
-    /// not: so their order is that of the journal, by which the oldest are forgotten first.
+    /// All tokens become pending again, also those of older changes and those that the store has.
+    /// So they are in the order of the journal, in which the oldest are forgotten first.
     ///
-    /// - Returns: The changes before that, of each key the last one. Nearly always they are in the
-    ///   store, too.
+    /// - Returns: The earlier changes, only the last one of each key. Nearly always the store has
+    ///   them, too.
     func replay(
         _ history: inout JournalHistory, above durable: Generation,
         into contents: inout DatabaseContents
@@ -247,20 +253,22 @@ extension DatabaseOpening {
         return older
     }
 
-    /// Makes the changes happen now that neither the store nor the journal of the last process has.
+    /// Applies changes that neither the store nor the journal of the previous process has.
     ///
-    /// A journal may come to light late, as a runtime directory that the last process could not
-    /// see, or that of another host of a shared home. Its changes are below the generation of the
-    /// store. But they are in the store only if the row of their key is as new as they are, and
-    /// where it is newer they are replaced. The others get new numbers: whoever has looked since
-    /// then must be told of them. Their tokens keep the numbers that were replied.
+    /// A journal may be found late: the previous process could not see its runtime directory, or
+    /// another host with the same home directory wrote it. The generations of its changes are lower
+    /// than the generation of the store. The row of a key shows whether the store has the change:
+    /// if the row is as new, it has it; if the row is newer, the change was replaced. All other
+    /// changes get new generations, so that clients that have read since then learn of them. Their
+    /// tokens keep the generations that were replied.
     ///
     /// - Returns: Whether there were any.
     func takeUp(
         _ older: PendingOverlay, into contents: inout DatabaseContents,
         at counter: inout GenerationCounter
     ) throws(StorageError) -> Bool {
-        // All are looked at before the first is made: then it would pass for newer than the rest.
+        // All are checked before the first is applied: after that, its row would count as newer
+        // than the rest.
         var missing: [ChangeProposal] = []
         for change in older.changeSets {
             if let proposal = try contents.missing(of: change) { missing.append(proposal) }
@@ -275,31 +283,33 @@ extension DatabaseOpening {
     }
 }
 
-/// What a start has made of the store and of the journals that it found.
+/// What a start has read from the store and the journals.
 ///
-/// The journal and the page that it goes on with both derive from this.
+/// The new journal and the page are both made from this.
 struct Recovery {
     /// The store as it was found.
     let store: StoreState
-    /// What every caller sees from now on.
+    /// What every call sees from now on.
     var contents: DatabaseContents
     var counter: GenerationCounter
-    /// The segments that were found, but for those that are left to a later start.
+    /// The segments that were found, except those that are left to a later start.
     var segments: [SealedSegment]
-    /// Whether numbers may have been given that nothing tells of, so that the counter has jumped.
+    /// Whether the counter has jumped, because unknown numbers may have been given.
     let hasJumped: Bool
     /// Whether the ceiling was reached, and what was pending may be in the store by now.
     var isRaised = false
-    /// Whether changes came to light late; they have numbers now that no segment has them under.
+    /// Whether changes were found late.
+    ///
+    /// They have new numbers, which no segment has.
     var isLate = false
 
-    /// Whether a journal in a directory needs all that is pending written anew, because the
-    /// segments that were found do not stand for it there.
+    /// Whether all pending changes must be written to the journal of this directory, because the
+    /// segments there do not have them.
     func needsRewriting(in directory: PrivateDirectory) -> Bool {
         isLate || segments.contains { $0.directory != directory.path }
     }
 
-    /// All changes that an earlier page may lack; nil where there may be others.
+    /// All changes that an earlier page may lack; nil if there may be others.
     var replayed: [ChangeSet]? {
         hasJumped || isRaised || isLate ? nil : contents.overlay.changeSets
     }

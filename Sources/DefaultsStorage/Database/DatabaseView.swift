@@ -3,11 +3,10 @@ internal import Glibc
 internal import SQLite
 internal import SystemCalls
 
-/// What can be read of a database at one moment: the store, and over it what is acknowledged and not
-/// on disk.
+/// What can be read of a database at one moment: the store, and the pending changes over it.
 ///
-/// It is for one thread at a time. That of the database itself (`Database.view`) is used up before the
-/// next change; one that is to last is a `DatabaseSnapshot`'s.
+/// One thread at a time uses it. The view of the database itself (`Database.view`) is valid until
+/// the next change; a view that must last longer comes from a `DatabaseSnapshot`.
 package struct DatabaseView {
     let contents: DatabaseContents
     let counter: GenerationCounter
@@ -16,22 +15,22 @@ package struct DatabaseView {
     /// The generation of the database: that of its last change.
     package var generation: Generation { counter.current }
 
-    /// The value of a key; nil where there is none.
+    /// The value of a key; nil if there is none.
     ///
-    /// - Throws: `.damagedRow` where the stored value's checksum is wrong, in which case all other
-    ///   keys can be read, and setting this one mends it; `.cannotRead` where the disk fails.
+    /// - Throws: `.damagedRow` if the checksum of the stored value is wrong. All other keys can
+    ///   still be read, and setting this one replaces the row. `.cannotRead` if the disk fails.
     package func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
         try contents.value(domain, key)
     }
 
     /// The keys of a domain that have values, in the order of their bytes.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func keys(of domain: Domain) throws(StorageError) -> [Key] {
         try contents.keys(of: domain).withoutFileRecord(of: domain) { $0 }
     }
 
-    /// The keys as `keys(of:)` gives them, which must be as many as the database has counted.
+    /// The keys as `keys(of:)` gives them, compared with the count that the database keeps.
     ///
     /// - Throws: `.damagedDatabase` if the count is wrong; `.cannotRead` if the disk fails.
     package func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
@@ -42,37 +41,37 @@ package struct DatabaseView {
         return keys.withoutFileRecord(of: domain) { $0 }
     }
 
-    /// The last change of a key; nil where it has no value.
+    /// The last change of a key; nil if it has no value.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
         try contents.generation(domain, key)
     }
 
-    /// The keys of a domain that have values, with the sizes of these, in the order of their bytes.
+    /// The keys of a domain that have values, with the sizes of the values, in the order of their
+    /// bytes.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
         try contents.summaries(of: domain).withoutFileRecord(of: domain) { $0.key }
     }
 
     /// The number of a domain's keys and the length of their names.
     ///
-    /// In a layer that is made of files the record of them counts, too.
+    /// In a layer that is made of files, the record of the files is counted, too.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
         try contents.totals(of: domain)
     }
 
     /// What has changed in a domain after a generation.
     ///
-    /// The whole domain where the record does not reach back that far: the numbers have jumped
-    /// since, or removals that came since are forgotten, or the generation is none that this
-    /// database has had.
+    /// It gives the whole domain if the record does not reach back that far: the numbers have
+    /// jumped since, or later removals are forgotten, or this database never had the generation.
     ///
     /// - Parameter generation: Nil for everything.
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func changes(
         of domain: Domain, since generation: Generation?
     ) throws(StorageError) -> DomainChanges {
@@ -89,29 +88,29 @@ package struct DatabaseView {
 
     /// The domains that have keys of their own, in order, the layers of hosts among them.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func domains() throws(StorageError) -> [Domain] {
         try contents.domains().filter { $0.layer.isWritable }
     }
 
     /// Whether there may be more domains than a limit; no more than that are counted.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func mayHaveMoreDomains(than limit: Int) throws(StorageError) -> Bool {
         try contents.mayHaveMoreDomains(than: limit)
     }
 
     /// The domains that are made of files, in order.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func domainsOfFiles() throws(StorageError) -> [Domain] {
         try contents.domains().filter { !$0.layer.isWritable }
     }
 
-    /// Whether a domain has changed in more than so many keys after a generation, as far as that can be
-    /// told without reading the changes.
+    /// Whether more keys of a domain than a limit have changed after a generation, as far as can be
+    /// known without reading the changes.
     ///
-    /// - Throws: `.cannotRead` where the disk fails.
+    /// - Throws: `.cannotRead` if the disk fails.
     package func hasMoreChanges(
         than limit: Int, of domain: Domain, since generation: Generation?
     ) throws(StorageError) -> Bool {
@@ -125,7 +124,7 @@ package struct DatabaseView {
 
 /// The database as it is now.
 extension Database {
-    /// What can be read now; to be used up before the next change.
+    /// What can be read now; valid until the next change.
     package var view: DatabaseView {
         DatabaseView(contents: contents, counter: counter, path: path)
     }
@@ -173,7 +172,7 @@ extension Database {
 }
 
 extension Array {
-    /// Without the record of the files that the domain is made of, where it is made of files.
+    /// The elements without the record of files, which a domain that is made of files has.
     fileprivate func withoutFileRecord(of domain: Domain, key: (Element) -> Key) -> [Element] {
         domain.layer.isWritable ? self : filter { key($0) != .fileRecord }
     }
@@ -197,22 +196,22 @@ package struct DomainChanges: Sendable, Equatable {
     package let removed: [Key]
     /// Whether that is the whole difference.
     ///
-    /// Where it is not, because the record does not reach back that far, `changed` is all that the
-    /// domain has.
+    /// If it is not, because the record does not reach back that far, `changed` has all keys of the
+    /// domain.
     package let isComplete: Bool
 }
 
-/// A database as it was at one moment, to be read on another thread while it goes on changing.
+/// A database as it was at one moment, for reading on another thread while the database changes.
 ///
-/// It has a connection of its own, on which one transaction reads as long as the snapshot lives, and a
-/// copy of what was pending. So it takes no lock that a change or a flush waits for; only the write-ahead
-/// log cannot begin from its start before the end of it.
+/// It has its own connection with one open read transaction, and a copy of the pending changes. So
+/// no change and no flush waits for it. But until it is closed, the write-ahead log cannot start
+/// again from its beginning.
 ///
 /// Invariants:
-/// 1. Everything that it gives is of one generation.
-/// 2. One thread at a time uses it: it is made on the thread of the database, and belongs to the one that
-///    it is given to after that (hence `@unchecked Sendable`).
-/// 3. Closing it leaves the files as they are: they may not bear the store's names any more.
+/// 1. Everything that it gives has one generation.
+/// 2. One thread at a time uses it: the thread of the database makes it, and then gives it to
+///    another one (hence `@unchecked Sendable`).
+/// 3. Closing it does not change the files: they may no longer have the names of the store.
 package final class DatabaseSnapshot: @unchecked Sendable {
     private let connection: Connection
     private var opened: DatabaseView?
@@ -229,7 +228,7 @@ package final class DatabaseSnapshot: @unchecked Sendable {
         } catch {
             throw .storeFailure(file.path, error, .cannotOpen)
         }
-        // The first read is what fixes the moment.
+        // The first read fixes the moment.
         _ = try file.state(connection)
         guard try file.identity() == identity else { throw .storeGone(file.path) }
         var contents = DatabaseContents(over: try StoreReader(connection, path: file.path))
@@ -243,25 +242,27 @@ package final class DatabaseSnapshot: @unchecked Sendable {
         return opened
     }
 
-    /// Ends it; the log is free to begin anew.
+    /// Ends it.
+    ///
+    /// From then on the log can start again from its beginning.
     package func close() {
         opened = nil
-        // Where it fails there is no transaction any more.
+        // If this fails, the transaction has already ended.
         try? connection.execute("ROLLBACK")
     }
 }
 
 extension Database {
-    /// Keeps what can be read now for another thread.
+    /// Keeps the current contents for another thread.
     ///
-    /// It is closed before the database is, and before the store is made anew.
+    /// It must be closed before the database is closed, and before the store is rebuilt.
     ///
     /// - Throws: `.cannotOpen` if a second connection cannot be opened.
     package func snapshot() throws(StorageError) -> DatabaseSnapshot {
         try DatabaseSnapshot(of: file, under: contents.overlay, at: counter, identity: identity)
     }
 
-    /// What the write-ahead log takes up, in bytes.
+    /// The size of the write-ahead log in bytes.
     package var logSize: Int {
         FileStatus.ifAny(file.logPath)?.size ?? 0
     }

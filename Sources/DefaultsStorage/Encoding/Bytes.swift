@@ -31,7 +31,7 @@ struct ByteReader {
         return bytes(count)
     }
 
-    /// Text after its length in bytes; nil also where it is not UTF-8.
+    /// Text after its length in bytes; nil also if it is not UTF-8.
     mutating func text<Length: FixedWidthInteger & UnsignedInteger>(
         lengthAs: Length.Type
     ) -> String? {

@@ -5,7 +5,7 @@ internal import DefaultsModel
 /// A row that was put under another key, or took an older archive with a newer generation, fails
 /// as one with a flipped bit does.
 enum RowChecksum {
-    /// The checksum of a row; of a removal where `archive` is nil.
+    /// The checksum of a row; of a removal if `archive` is nil.
     static func of(
         _ domain: Domain, _ key: Key, _ generation: Generation, _ archive: [UInt8]?
     ) -> UInt64 {

@@ -13,7 +13,7 @@ extension Layer {
         }
     }
 
-    /// Takes the form in which store and journal keep a layer; nil where it breaks the grammar.
+    /// Takes the form in which store and journal keep a layer; nil if it breaks the grammar.
     fileprivate init?(hostColumn: String) {
         switch hostColumn {
         case Layer.domain.hostColumn: self = .domain
@@ -27,7 +27,7 @@ extension Layer {
 }
 
 extension Domain {
-    /// Takes the form in which store and journal keep a domain; nil where it breaks the grammar.
+    /// Takes the form in which store and journal keep a domain; nil if it breaks the grammar.
     init?(name: String, hostColumn: String) {
         guard let layer = Layer(hostColumn: hostColumn),
             let domain = try? Domain(name: name, layer: layer)

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A moment as it stands in the names of files: `2026-11-21T194000Z`, in UTC.
+/// A moment as it is written in the names of files: `2026-11-21T194000Z`, in UTC.
 enum Timestamp {
     /// The length of every one.
     static let length = "2026-11-21T194000Z".utf8.count
     /// The last second that has a year of four digits.
     private static let lastSecond: UInt64 = 253_402_300_799
 
-    /// The clock of now in seconds since 1970, kept where a year has four digits.
+    /// The current time in seconds since 1970, limited to years with four digits.
     static var now: UInt64 { min(UInt64(clamping: time(nil)), lastSecond) }
 
     /// The text of a moment in seconds since 1970.
@@ -23,7 +23,9 @@ enum Timestamp {
             + [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined() + "Z"
     }
 
-    /// The moment that a text gives; where it makes no sense, another one, which has another text.
+    /// The moment that a text gives.
+    ///
+    /// For a text that makes no sense it gives a moment with another text.
     static func seconds(_ text: String) -> UInt64? {
         let bytes = Array(text.utf8)
         guard bytes.count == length else { return nil }

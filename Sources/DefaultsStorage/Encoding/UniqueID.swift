@@ -1,13 +1,13 @@
 internal import Glibc
 internal import SystemCalls
 
-/// 16 bytes that tell one database, or one boot of the machine, from every other.
+/// 16 bytes that identify one database, or one boot of the machine.
 struct UniqueID: Hashable, Sendable, CustomStringConvertible {
     static let length = 16
 
     let bytes: [UInt8]
 
-    /// Takes the bytes of one; nil where there are not 16.
+    /// Takes the bytes of one; nil if there are not 16.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == UniqueID.length else { return nil }
         self.bytes = bytes
@@ -17,7 +17,7 @@ struct UniqueID: Hashable, Sendable, CustomStringConvertible {
         bytes = (0..<UniqueID.length).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
-    /// One that nobody has had before.
+    /// A new one.
     static func random() -> UniqueID {
         var generator = SystemRandomNumberGenerator()
         return UniqueID(random: &generator)
@@ -40,10 +40,10 @@ struct UniqueID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UniqueID {
-    /// The identity of this boot of the machine, which Linux makes anew each time.
+    /// The identity of this boot of the machine, which Linux makes new each time.
     ///
     /// See [boot_id](https://www.kernel.org/doc/html/latest/admin-guide/sysctl/kernel.html#random).
-    /// Where it cannot be read every start counts as the first of its boot, which is safe.
+    /// If it cannot be read, every start counts as the first of its boot, which is safe.
     static func ofThisBoot() -> UniqueID {
         guard let file = try? File("/proc/sys/kernel/random/boot_id", O_RDONLY),
             let bytes = try? file.read(64, at: 0),

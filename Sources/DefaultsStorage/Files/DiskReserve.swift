@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SystemCalls
 
-/// Space that is kept beside the store for the time when the disk is full.
+/// Space beside the store that is reserved for the time when the disk is full.
 ///
 /// A removal is written to the log before it gives any space back to the disk. Without the reserve,
 /// removing values would not help on a full disk. So a flush that removes something gets the reserve if

@@ -2,13 +2,13 @@ internal import CLinux
 internal import Glibc
 internal import SystemCalls
 
-/// A file system, as far as it matters to a database that stands on it.
+/// A file system, as far as it matters to a database on it.
 package struct FileSystem: Hashable, Sendable {
-    /// Its name, as mount(8) has it; where this program does not know it, the kernel's number.
+    /// Its name, as in mount(8); if this program does not know it, the kernel's number.
     package let name: String
     /// Whether other machines reach the same files.
     ///
-    /// Then it is a server, or the machines' agreement, that keeps locks and makes writes last.
+    /// Then a server, or an agreement of the machines, keeps the locks and makes writes durable.
     package let isNetwork: Bool
 
     /// The file system of a directory.
@@ -26,8 +26,8 @@ package struct FileSystem: Hashable, Sendable {
 
     /// - Parameters:
     ///   - type: Linux's number for it.
-    ///   - mounted: Looks up what it is mounted as, such as `fuse.sshfs`; asked where the number stands
-    ///     for many.
+    ///   - mounted: Looks up what it is mounted as, such as `fuse.sshfs`. It is called if several
+    ///     file systems have the number.
     init(type: UInt32, mountedAs mounted: () -> String? = { nil }) {
         let known = FileSystem.types[type]
         let name = type == FileSystem.fuse ? mounted() ?? known?.name : known?.name
@@ -36,17 +36,18 @@ package struct FileSystem: Hashable, Sendable {
             known?.isNetwork ?? false || name.map(FileSystem.networkPrograms.contains) ?? false
     }
 
-    /// The one number of all file systems that a program or another kernel serves.
+    /// The common number of all file systems that a program or another kernel serves.
     private static let fuse: UInt32 = 0x6573_5546
 
-    /// Those behind ``fuse`` whose files are elsewhere.
+    /// Those with the number ``fuse`` whose files are on other machines.
     private static let networkPrograms: Set<String> = [
         "virtiofs", "fuse.ceph-fuse", "fuse.curlftpfs", "fuse.cvmfs2", "fuse.davfs",
         "fuse.glusterfs", "fuse.gvfsd-fuse", "fuse.juicefs", "fuse.lizardfs", "fuse.mfs",
         "fuse.rclone", "fuse.s3fs", "fuse.seaweedfs", "fuse.smbnetfs", "fuse.sshfs",
     ]
 
-    /// Linux's numbers, of `linux/magic.h` and of the sources of those that are not part of Linux.
+    /// The numbers from `linux/magic.h`, and from the sources of file systems that are not part of
+    /// Linux.
     ///
     /// See [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html).
     private static let types: [UInt32: (name: String, isNetwork: Bool)] = [
@@ -91,11 +92,11 @@ struct MountTable {
         "\(gnu_dev_major(device)):\(gnu_dev_minor(device))"
     }
 
-    /// The type that a device is mounted as; nil where the list does not have it.
+    /// The type that a device is mounted as; nil if the list does not have it.
     func type(ofDevice number: String) -> String? {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
-            // Behind the sixth come as many as there are optional ones, and then a dash.
+            // After the sixth word come optional ones, and then a dash.
             guard words.count > 6, words[2] == number,
                 let dash = words[6...].firstIndex(of: "-"), dash + 1 < words.count
             else { continue }

@@ -4,25 +4,25 @@ internal import SystemCalls
 
 /// The crash journal: every acknowledged change that may not be in the store yet.
 ///
-/// It is a row of segments, files of records, of which the last is written to. A flush begins a
-/// new segment; when it has succeeded, those before are removed.
+/// It is a series of segments, which are files of records. Records are appended to the last
+/// segment. A flush begins a new segment; when it has succeeded, the earlier ones are removed.
 ///
 /// Invariants:
-/// 1. A change stands here whole before it is acknowledged, and until it is in the store.
-/// 2. A change that was refused leaves nothing behind that a replay would take.
-/// 3. Changes stand in the order of their generations, within and across segments; the tokens of a
-///    domain in the order in which they were remembered, with their changes or, once rewritten,
-///    alone and behind them.
-/// 4. There is always a segment. Its header tells how far the counter had come, so that a start
-///    finds out whether the store is the one that the last process left.
-/// 5. Its size and the number of its files are bounded by what is pending, not by the number of
-///    changes or of flushes that failed.
+/// 1. A change is here, complete, before it is acknowledged and until it is in the store.
+/// 2. A refused change leaves nothing that a replay would read.
+/// 3. Changes are in the order of their generations, within and across segments. The tokens of a
+///    domain are in the order in which they were remembered, with their changes or, after a
+///    rewrite, alone after them.
+/// 4. There is always a segment. Its header has the state of the counter, so a start can check
+///    whether the store is the one that the previous process left.
+/// 5. Its size and the number of its files depend on what is pending, not on the number of changes
+///    or of failed flushes.
 /// 6. No cost of a change grows with the number of segments.
 final class Journal {
-    /// By how much the journal may outgrow what is pending before it is rewritten: 8 MiB.
+    /// How much larger than the pending changes the journal may be before it is rewritten: 8 MiB.
     static let slack = 8 << 20
-    /// How many segments may gather before they are rewritten as one: each flush that fails
-    /// leaves one behind.
+    /// How many segments there may be before they are rewritten as one: each failed flush leaves
+    /// one.
     static let maximumSealed = 16
 
     private(set) var directory: PrivateDirectory
@@ -31,15 +31,15 @@ final class Journal {
     private var current: JournalSegment
     /// Segments that are needed and no longer written to, the oldest first.
     private var sealed: [SealedSegment]
-    /// What the sealed segments take up, in bytes.
+    /// The size of the sealed segments in bytes.
     private var sealedFootprint: Int
-    /// Where a rewrite failed: the footprint above which it is tried again.
+    /// The footprint above which a failed rewrite is tried again.
     private var retryFootprint = 0
 
     /// Begins a segment after those that a start has found, in this directory or another.
     ///
-    /// Where some stand in another one, `takeOver(_:at:)` is next: the segments' own account of
-    /// which are needed knows one directory only.
+    /// If some are in another directory, `takeOver(_:at:)` must follow: what the segments say about
+    /// each other is for one directory only.
     init(
         in directory: PrivateDirectory, database: UniqueID, boot: UniqueID,
         after sealed: [SealedSegment], at counter: GenerationCounter
@@ -56,17 +56,17 @@ final class Journal {
         current = try JournalSegment.make(header, in: directory)
     }
 
-    /// What all segments take up, in bytes.
+    /// The size of all segments in bytes.
     var footprint: Int { sealedFootprint + current.size }
 
     /// Appends a change.
     ///
-    /// - Throws: The reason why it does not stand here.
+    /// - Throws: The reason why it was not appended.
     func append(_ change: ChangeSet) throws(SystemError) {
         try current.append(change)
     }
 
-    /// Begins a new segment, so that those before hold nothing but what is now pending.
+    /// Begins a new segment, so that the earlier ones have only what is pending now.
     func rotate(at counter: GenerationCounter) throws(SystemError) {
         if !current.isEmpty { try beginSegment(at: counter) }
     }
@@ -76,7 +76,7 @@ final class Journal {
 
     /// Removes segments whose changes are all in the store.
     ///
-    /// - Throws: Where one cannot be removed; what is left is removed the next time.
+    /// - Throws: If one cannot be removed; what is left is removed the next time.
     func remove(through sequence: UInt64) throws(SystemError) {
         while let index = sealed.firstIndex(where: { $0.header.sequence <= sequence }) {
             try sealed[index].remove()
@@ -84,20 +84,22 @@ final class Journal {
         }
     }
 
-    /// Removes all segments but the one that is written to.
+    /// Removes all segments except the one that is written to.
     func removeSealed() throws(SystemError) {
         if let lastSealed { try remove(through: lastSealed) }
     }
 
-    /// Empties the segment that is written to; all that stands in it is in the store.
+    /// Empties the segment that is written to, because the store has all its records.
     func clear() throws(SystemError) {
         if !current.isEmpty { try current.clear() }
     }
 
-    /// Writes the journal anew, with nothing in it but what is pending, if it has far outgrown
-    /// that: because a disk fails for long, or one large value changes often during a flush.
+    /// Rewrites the journal with only the pending changes, if it is much larger than these.
     ///
-    /// Where that fails it is tried again when the journal takes up twice as much.
+    /// That happens if a disk fails for a long time, or one large value changes often during a
+    /// flush.
+    ///
+    /// If that fails, it is tried again when the journal is twice as large.
     func rewriteIfOutgrown(
         by pending: PendingOverlay, at counter: GenerationCounter
     ) throws(SystemError) {
@@ -115,10 +117,11 @@ final class Journal {
     /// directory, or the file system that it was on.
     var isLost: Bool { !current.isInPlace(in: directory) }
 
-    /// Goes on in another directory, or in this one made anew, with all that is pending.
+    /// Continues with all pending changes in another directory, or in this one after it was made
+    /// again.
     ///
-    /// The segments in the lost one are forgotten. Those that turn up again hold nothing that the
-    /// new one does not hold as well.
+    /// The segments in the lost directory are forgotten. If they appear again, the new segment has
+    /// all their changes.
     func move(
         to directory: PrivateDirectory, with pending: PendingOverlay, at counter: GenerationCounter
     ) throws(SystemError) {
@@ -128,7 +131,7 @@ final class Journal {
         sealedFootprint = 0
     }
 
-    /// Writes all that is pending into a new segment, so that those before it are not needed.
+    /// Writes all pending changes into a new segment, so that the earlier ones are not needed.
     func takeOver(_ pending: PendingOverlay, at counter: GenerationCounter) throws(SystemError) {
         try takeOver(pending, in: directory, at: counter)
     }
@@ -161,7 +164,7 @@ final class Journal {
     }
 }
 
-/// The segment of the journal that is written to: a header and one record after the other.
+/// The segment of the journal that is written to: a header, and then the records.
 struct JournalSegment: ~Copyable {
     let header: JournalHeader
     private let file: File
@@ -177,9 +180,9 @@ struct JournalSegment: ~Copyable {
         size = JournalHeader.size
     }
 
-    /// Makes a segment with the changes given, and nothing else in it.
+    /// Makes a segment with these changes only.
     ///
-    /// It gets its name only when it is whole, so that a segment found later always has a header.
+    /// It gets its name only when it is complete, so every segment that is found has a header.
     static func make(
         _ header: JournalHeader, in directory: PrivateDirectory, changes: [ChangeSet] = []
     ) throws(SystemError) -> JournalSegment {
@@ -187,7 +190,8 @@ struct JournalSegment: ~Copyable {
         do throws(SystemError) {
             return try make(header, as: unfinished, in: directory, changes)
         } catch {
-            // Half a segment would take up space that may be the very thing that is missing.
+            // Half a segment would take up space, and missing space may be the reason of the
+            // failure.
             try? directory.remove(unfinished)
             throw error
         }
@@ -197,7 +201,8 @@ struct JournalSegment: ~Copyable {
         _ header: JournalHeader, as unfinished: String, in directory: PrivateDirectory,
         _ changes: [ChangeSet]
     ) throws(SystemError) -> JournalSegment {
-        // A name that is taken would have the segment written elsewhere, or never get its own.
+        // If the name is taken, the segment would be written to another file, or never get its
+        // name.
         for name in [unfinished, name(header.sequence)] {
             _ = try directory.setStrangeAside(name)
         }
@@ -207,16 +212,16 @@ struct JournalSegment: ~Copyable {
         try file.write(header.encoded, at: 0)
         var segment = try JournalSegment(header, in: file)
         for change in changes { try segment.append(change) }
-        // Changes given here stand in older segments too, which the caller then removes. On a
-        // medium that outlives a power cut the name must not come before the content, nor the
-        // removal before the name. In the runtime directory this costs nothing.
+        // The older segments, which the caller then removes, have these changes, too. On a disk,
+        // the content must be written before the name, and the name before the removal. In the
+        // runtime directory this costs nothing.
         if !changes.isEmpty { try segment.file.synchronize() }
         try directory.rename(unfinished, to: name(header.sequence))
         if !changes.isEmpty { try directory.synchronize() }
         return segment
     }
 
-    /// Whether it holds no record.
+    /// Whether it has no records.
     var isEmpty: Bool { size == JournalHeader.size }
 
     /// Whether it still has its name in the directory.
@@ -224,14 +229,14 @@ struct JournalSegment: ~Copyable {
         FileIdentity(of: directory.file(JournalSegment.name(header.sequence))) == identity
     }
 
-    /// Appends a change with one write, whole or not at all.
+    /// Appends a change with one write, completely or not at all.
     mutating func append(_ change: ChangeSet) throws(SystemError) {
         let record = JournalRecord.encode(change, salt: header.salt)
         do throws(SystemError) {
             try file.write(record, at: size)
         } catch {
-            // Where the torn record cannot even be cut off, the next one is written over it, and
-            // a replay takes what is then left of it for a torn tail.
+            // If the incomplete record cannot be cut off, the next one is written over it. A replay
+            // takes the rest for an incomplete record at the end.
             try? file.truncate(to: size)
             throw error
         }
@@ -244,13 +249,13 @@ struct JournalSegment: ~Copyable {
         size = JournalHeader.size
     }
 
-    /// What a segment's name ends with until it is whole.
+    /// How the name of a segment ends until the segment is complete.
     static let unfinishedSuffix = ".unfinished"
-    /// What a segment's name ends with.
+    /// How the name of a segment ends.
     static let suffix = ".journal"
-    /// What its name ends with once a start has put it off.
+    /// How the name ends after a start has postponed the segment.
     static let putOffSuffix = ".late"
-    /// What its name ends with where it is not ours to read.
+    /// How the name of a segment ends that is of another database, or cannot be read.
     static let asideSuffix = ".aside"
 
     /// The file name of a segment: its number in 16 hexadecimal digits.
@@ -270,23 +275,24 @@ struct SealedSegment {
 
     var path: String { "\(directory)/\(name)" }
 
-    /// Whether a start has put it off.
+    /// Whether a start has postponed it.
     var isPutOff: Bool { name.hasSuffix(JournalSegment.putOffSuffix) }
 
-    /// What it takes up in bytes: a page at least, however little is in it.
+    /// The space that it takes up in bytes: at least one page.
     var footprint: Int { max(size, 4096) }
 
     /// Unlinks it.
     ///
-    /// One that is gone already is no failure.
+    /// It is not a failure if the file is already gone.
     func remove() throws(SystemError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw .last("unlink", path) }
     }
 
-    /// Leaves it to a later start, with all that stands in it.
+    /// Leaves it, with all its records, to a later start.
     ///
-    /// It gets a name by which a start finds it, and by which nobody takes it for a part of the
-    /// journal that follows: neither for one that is not needed, nor for proof of what was given.
+    /// Its new name lets a later start find it. By this name it is not taken for a part of the
+    /// journal that follows, so it is neither removed as unneeded nor used as proof of the numbers
+    /// given.
     func putOff() throws(SystemError) {
         guard !isPutOff else { return }
         _ = try PrivateDirectory(existing: directory).setAside(
@@ -295,7 +301,7 @@ struct SealedSegment {
 }
 
 extension SealedSegment {
-    /// The segment that a journal has written to until now.
+    /// The segment that a journal has appended to until now.
     init(_ segment: borrowing JournalSegment, in directory: PrivateDirectory) {
         self.init(
             header: segment.header, directory: directory.path,

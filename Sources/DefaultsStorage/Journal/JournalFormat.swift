@@ -68,7 +68,7 @@ extension JournalHeader {
         return bytes
     }
 
-    /// Reads a header; nil where the bytes are none, or damaged.
+    /// Reads a header; nil if the bytes are none, or damaged.
     init?(decoding bytes: [UInt8]) {
         let guarded = JournalHeader.size - MemoryLayout<UInt64>.size
         var reader = ByteReader(bytes)
@@ -99,7 +99,7 @@ extension JournalHeader {
 ///          4     4  size of the payload
 ///          8     8  XXH64 of the payload, seeded with the salt of the segment
 ///         16     8  XXH64 of the 16 bytes above, with the same seed
-///         24        payload: generation, domain, host, assignments, removals, and where the
+///         24        payload: generation, domain, host, assignments, removals, and if the
 ///                   change has them: a byte of flags (1: the domain is cleared), a token
 ///
 /// The head is guarded apart, so that a damaged payload does not hide where the next record
@@ -136,7 +136,7 @@ enum JournalRecord {
         return head
     }
 
-    /// Reads a head; nil where the bytes are none, or damaged.
+    /// Reads a head; nil if the bytes are none, or damaged.
     static func decodeHead(_ bytes: [UInt8], salt: UInt64) -> Head? {
         var reader = ByteReader(bytes)
         guard bytes.count == headSize,
@@ -148,7 +148,7 @@ enum JournalRecord {
         return Head(payloadSize: size, payloadChecksum: checksum)
     }
 
-    /// Reads a payload whose checksum was found right; nil where it makes no sense all the same.
+    /// Reads a payload whose checksum was found right; nil if it makes no sense all the same.
     static func decodePayload(_ bytes: [UInt8]) -> ChangeSet? {
         var reader = ByteReader(bytes)
         guard let generation = reader.integer(UInt64.self).flatMap(Generation.init(fromFile:)),

@@ -4,18 +4,17 @@ internal import SystemCalls
 
 /// Reads the records of a segment, and what can be read of a damaged one.
 ///
-/// Where a record is damaged the reader looks for the next whole one and goes on there. A journal
-/// beside the database may lose a page in its middle in a power cut; what stands behind it was
-/// acknowledged as well, and each record is a whole change that needs no other. A record that the
-/// file is too short for is no damage: it was being written when the process died, and nobody was
-/// told of its number.
+/// After a damaged record, the reader continues at the next whole one. A journal beside the
+/// database may lose a page in its middle in a power cut. The records after it were acknowledged,
+/// too, and each record is a complete change. An incomplete record at the end of the file is not
+/// damage: it was being written when the process died, and was not acknowledged.
 struct JournalReader: ~Copyable {
-    /// What the reader came upon.
+    /// What the reader found.
     enum Element {
         case change(ChangeSet)
-        /// The beginning of a record, with which the file ends.
+        /// An incomplete record at the end of the file.
         case unfinished(offset: Int, length: Int)
-        /// Bytes that are no record, up to the next one or to the end of the file.
+        /// Bytes that are not a record, up to the next record or the end of the file.
         case damage(offset: Int, length: Int)
     }
 
@@ -27,7 +26,7 @@ struct JournalReader: ~Copyable {
     private let file: File
     private var offset = JournalHeader.size
 
-    /// Opens a segment; nil where its header is none, or damaged.
+    /// Opens a segment; nil if the header is missing or damaged.
     init?(_ path: String) throws(SystemError) {
         let file = try File.regular(path, O_RDONLY | O_NOFOLLOW)
         let bytes = try file.read(JournalHeader.size, at: 0)
@@ -53,7 +52,7 @@ struct JournalReader: ~Copyable {
         return .damage(offset: start, length: offset - start)
     }
 
-    /// Whether a record begins here that ends beyond the file.
+    /// Whether a record begins here but ends after the end of the file.
     private func isUnfinished(at start: Int) throws(SystemError) -> Bool {
         let bytes = try file.read(JournalRecord.headSize, at: start)
         guard bytes.count == JournalRecord.headSize else {
@@ -73,7 +72,7 @@ struct JournalReader: ~Copyable {
         return (change, payloadStart + head.payloadSize)
     }
 
-    /// The head at an offset, where its payload lies within the file.
+    /// The head at an offset, if its payload is within the file.
     private func head(
         at start: Int
     ) throws(SystemError) -> (JournalRecord.Head, payloadStart: Int)? {
@@ -83,11 +82,11 @@ struct JournalReader: ~Copyable {
         return head.payloadSize <= size - payloadStart ? (head, payloadStart) : nil
     }
 
-    /// Where the next whole record begins; nil where there is none.
+    /// Where the next whole record begins; nil if there is none.
     private func nextRecord(after start: Int) throws(SystemError) -> Int? {
         var windowStart = start + 1
         while windowStart < size {
-            // The windows overlap, so that each head lies whole in one of them.
+            // The windows overlap, so each head is complete in one of them.
             let window = try file.read(
                 JournalReader.searchWindow + JournalRecord.headSize, at: windowStart)
             for index in window.indices.dropLast(JournalRecord.headSize)
@@ -112,12 +111,12 @@ struct JournalHistory {
     private var newest: Generation?
     private var isDamaged = false
 
-    /// Looks through the directories in which a journal may stand.
+    /// Looks through the directories in which a journal may be.
     ///
-    /// A segment of another database is set aside: it may be what is left of one that was
-    /// replaced, and is not ours to delete. So is one whose header cannot be read, which counts as
-    /// damage to this database's journal. What an earlier process left unfinished, or had taken
-    /// over in a rewrite, is removed.
+    /// A segment of another database is set aside: it may belong to a database that was replaced,
+    /// so it must not be deleted. A segment with an unreadable header is also set aside, and counts
+    /// as damage to the journal of this database. Segments that an earlier process left unfinished,
+    /// or has rewritten, are removed.
     init(
         of database: UniqueID, boot: UniqueID, in directories: [PrivateDirectory],
         report: @escaping (Notice) -> Void
@@ -133,7 +132,7 @@ struct JournalHistory {
             }
         }
         // Two journals, one beside the database and one in a runtime directory, come from two
-        // processes, of which the later began where the other had come to.
+        // processes. The later process continued with the numbers of the earlier one.
         segments.sort {
             ($0.header.generation, $0.header.sequence) < ($1.header.generation, $1.header.sequence)
         }
@@ -144,7 +143,7 @@ struct JournalHistory {
     mutating func replay(
         _ body: (ChangeSet) throws(StorageError) -> Void
     ) throws(StorageError) {
-        // The generation of a new database is that of no change.
+        // The generation of a new database belongs to no change.
         var last = Generation.first
         for segment in segments {
             try read(segment) { (change) throws(StorageError) in
@@ -157,17 +156,17 @@ struct JournalHistory {
         }
     }
 
-    /// From where the counter goes on, and whether it has jumped there.
+    /// Where the counter continues, and whether it has jumped.
     ///
-    /// Where the last journal is here, of this boot, whole, and reaches back to the store, it proves
-    /// every number that was given. Otherwise numbers may have been given that nothing here tells
-    /// of. None of them is above the ceiling, unless the store was put back: then numbers were given
-    /// that nobody here can know, from ceilings that came later. So the counter goes on from the time,
-    /// which all of them are below: it counts microseconds, and nobody makes a million changes a
-    /// second for years. A number above the ceiling comes from a jump that could not be noted in the
-    /// store, and is made again.
+    /// If the last journal is here, of this boot, complete, and reaches back to the store, it
+    /// proves every number that was given. Otherwise there may be numbers that nothing here shows.
+    /// They are not above the ceiling, unless the store was replaced by an older copy: then later
+    /// ceilings allowed numbers that cannot be known here. So the counter continues from the time
+    /// in microseconds. All numbers are below that, because nobody makes a million changes a second
+    /// for years. A number above the ceiling comes from a jump that the store could not note, and
+    /// the jump is repeated.
     ///
-    /// - Parameter place: Where the last journal stood.
+    /// - Parameter place: Where the last journal was.
     func generation(
         after store: StoreState, last place: JournalPlace?
     ) -> (generation: Generation, hasJumped: Bool) {
@@ -185,7 +184,7 @@ struct JournalHistory {
         return (landing, true)
     }
 
-    /// The database that the newest segment in some directories belongs to; nil where there is none.
+    /// The database to which the newest segment in some directories belongs; nil if there is none.
     static func database(in directories: [PrivateDirectory]) -> UniqueID? {
         let headers = directories.flatMap { directory in
             let names = (try? directory.names()) ?? []
@@ -205,7 +204,7 @@ struct JournalHistory {
                     || name.hasSuffix(JournalSegment.putOffSuffix)
             else { continue }
             if let aside = try directory.setStrangeAside(name, mayHaveNames: true) {
-                // It may stand in the place of ours, with the last numbers that were given.
+                // It may have replaced our segment, which had the last numbers that were given.
                 if !isUnfinished { isDamaged = true }
                 report(.strangeFile(directory.file(name), setAside: aside))
             } else if isUnfinished {
@@ -229,7 +228,7 @@ struct JournalHistory {
     ) throws(SystemError) -> SealedSegment? {
         let path = directory.file(name)
         guard let reader = try JournalReader(path) else {
-            // It may have been ours, with the last numbers that were given.
+            // It may have been our segment with the last numbers that were given.
             isDamaged = true
             let aside = try directory.setAside(name, as: JournalSegment.asideSuffix)
             report(.damagedSegment(path, setAside: aside))

@@ -141,23 +141,22 @@ final class CounterPage {
     }
 }
 
-/// How a process comes by its page: it takes up that of an earlier one, or makes one.
+/// How a process gets its page: it continues with that of an earlier process, or makes one.
 extension CounterPage {
-    /// Takes up the page that a directory has, or makes one, and brings it up to date.
+    /// Continues with the page of a directory, or makes one, and brings it up to date.
     ///
-    /// A page that cannot be taken up is voided and replaced.
+    /// A page that cannot be used is voided and replaced.
     ///
     /// - Parameters:
-    ///   - current: The generation of the database. Where the record is not whole, it is above
+    ///   - current: The generation of the database. If the record is not complete, it is above
     ///     every number that was given before, or is that of the present contents.
     ///   - durable: The generation of the store, before any change of the journal was written to
     ///     it.
-    ///   - replayed: All changes above `durable`, those that later ones have replaced left out or
-    ///     not; nil where there may be others: the numbers have jumped, older changes have come to
-    ///     light, or the page takes up its work in the middle of a process.
+    ///   - replayed: All changes above `durable`; those that were replaced by later ones may be
+    ///     missing. Nil if there may be others: the numbers have jumped, older changes were found
+    ///     late, or the page is opened in the middle of a process.
     ///   - keeper: Who keeps a page of memory; nil for a file.
-    /// - Throws: Where there is none to be had. One that was there is voided then, unless that is
-    ///   what failed.
+    /// - Throws: If there is no page. An existing one was voided, unless that is what failed.
     static func open(
         in directory: PrivateDirectory, of database: UniqueID, at current: Generation,
         durable: Generation, replayed: [ChangeSet]?, keeper: PageKeeper? = nil
@@ -184,10 +183,10 @@ extension CounterPage {
         }
     }
 
-    /// Takes up the page of memory that the process before had, or makes one; nil if it would not be
-    /// kept.
+    /// Continues with the page of memory of the previous process, or makes one; nil if it would not
+    /// be kept.
     ///
-    /// A file that is there is voided: an earlier process had no keeper.
+    /// An existing file is voided: an earlier process had no keeper.
     private static func openMemory(
         of database: UniqueID, at current: Generation, by keeper: PageKeeper,
         besides directory: PrivateDirectory
@@ -208,13 +207,14 @@ extension CounterPage {
 
     /// Why there is no page in a directory.
     enum Failure: Error {
-        /// There is one that cannot be taken up, and clients that have it mapped believe it.
+        /// A page cannot be used, and clients that have it mapped rely on it.
         case notVoided(SystemError)
-        /// None can be made, and clients have to ask for every value.
+        /// No page can be made, and clients have to ask for every value.
         case notMade(SystemError)
     }
 
-    /// Takes up the page of an earlier process; nil where it is none, or not this database's.
+    /// Continues with the page of an earlier process; nil if it is not a page, or is of another
+    /// database.
     private static func keep(
         in directory: PrivateDirectory, of database: UniqueID, at current: Generation
     ) throws(SystemError) -> CounterPage? {
@@ -222,7 +222,7 @@ extension CounterPage {
         let status = try file.status()
         guard status.kind == .regular, status.size == CounterPageLayout.size else { return nil }
         try file.makePrivate()
-        // Somebody may have made a hole in it.
+        // The file may have a hole.
         try file.allocate(CounterPageLayout.size)
         let page = try CounterPage(in: directory, file)
         return page.isPage(of: database, at: current) ? page : nil
@@ -238,7 +238,7 @@ extension CounterPage {
 
     /// Makes a page on which every domain has changed now.
     ///
-    /// It gets its name only when it is whole.
+    /// It gets its name only when it is complete.
     private static func make(
         in directory: PrivateDirectory, of database: UniqueID, at generation: Generation
     ) throws(SystemError) -> CounterPage {
@@ -277,7 +277,7 @@ extension CounterPage {
 
 /// The page of one database.
 extension CounterPageLayout {
-    /// The identity of a database as it stands in its two words.
+    /// The identity of a database in its two words.
     static func words(of database: UniqueID) -> [UInt64] {
         database.bytes.withUnsafeBytes { bytes in
             // The buffer is read in bounds: an identity has 16 bytes.
@@ -285,7 +285,7 @@ extension CounterPageLayout {
         }
     }
 
-    /// A whole page on which every domain has changed at a generation.
+    /// A complete page on which every domain has changed at a generation.
     static func page(of database: UniqueID, at generation: Generation) -> [UInt64] {
         let header = [format, UInt64(slots), generation.rawValue] + words(of: database)
         let reserved = [UInt64](repeating: 0, count: firstSlot - header.count)

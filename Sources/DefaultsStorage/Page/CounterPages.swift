@@ -2,23 +2,23 @@ internal import DefaultsModel
 internal import Synchronization
 internal import SystemCalls
 
-/// The page that a database shows its changes on, and those that clients may believe though it
-/// shows nothing there.
+/// The page on which a database shows its changes, and old pages that clients may still rely on.
 ///
 /// Invariants:
-/// 1. A page that is not shown to is void, or is on record until it is: here, for the next change,
-///    and in the note of places, for the next process. The note leads away from no page before.
-/// 2. There is one page, or none and clients have to ask.
+/// 1. A page on which changes are no longer shown is either void or listed until it is void: here
+///    for the next change, and in the note of places for the next process. The note drops no page
+///    before.
+/// 2. There is at most one page. If there is none, clients have to ask.
 struct CounterPages {
     private let database: UniqueID
-    /// Who keeps the page when this process dies, if it is no file.
+    /// Who keeps the page when this process dies, if it is not a file.
     private let keeper: PageKeeper?
     private let report: (Notice) -> Void
-    /// Where clients see that something has changed; nil while there is none to be had.
+    /// The page on which clients see that something has changed; nil while none can be made.
     private(set) var current: CounterPage?
-    /// The directories of pages that could not be made void yet.
+    /// The directories of pages that could not be voided yet.
     private(set) var left: [PrivateDirectory] = []
-    /// Whether the log knows that there is none.
+    /// Whether it was reported that there is none.
     private var isMissed = false
 
     init(
@@ -29,7 +29,7 @@ struct CounterPages {
         self.report = report
     }
 
-    /// Makes the pages of other places void, where there are any.
+    /// Voids the pages in other places, if there are any.
     mutating func void(in directories: [PrivateDirectory]) {
         for directory in directories {
             do {
@@ -40,24 +40,25 @@ struct CounterPages {
         }
     }
 
-    /// Tries again to make void what could not be.
+    /// Tries again to void the pages that are left.
     ///
-    /// It is done before anything is acknowledged that those pages do not show.
+    /// This comes before a change is acknowledged that those pages do not show.
     ///
-    /// - Returns: Whether some of it is void now.
+    /// - Returns: Whether a page was voided.
     mutating func voidLeft() -> Bool {
         let count = left.count
         left.removeAll { (try? CounterPage.voidPage(in: $0)) != nil }
         return left.count < count
     }
 
-    /// Takes up the page of a directory, or makes one, and brings it up to date; where there is none
-    /// to be had, the log is told why, once.
+    /// Continues with the page of a directory, or makes one, and brings it up to date.
+    ///
+    /// If none can be made, the reason is reported once.
     ///
     /// - Parameters:
     ///   - durable: The generation of the store, before any change of the journal was written to
     ///     it.
-    ///   - replayed: All changes above `durable`; nil where there may be others.
+    ///   - replayed: All changes above `durable`; nil if there may be others.
     mutating func open(
         in directory: PrivateDirectory, at current: Generation, durable: Generation,
         replayed: [ChangeSet]?
@@ -78,15 +79,15 @@ struct CounterPages {
         }
     }
 
-    /// Gives the page up: from now on nothing that happens is shown there.
+    /// Voids the page: from now on it shows no changes.
     mutating func giveUp() {
         current?.void()
         current = nil
     }
 
-    /// Closes the page, for the next process to take up.
+    /// Closes the page, for the next process to continue with.
     mutating func close() {
-        // That process may not find it.
+        // The next process may not find it.
         if let current, current.isLost || current.hasNoName { current.void() }
         current = nil
     }
@@ -100,42 +101,44 @@ struct CounterPages {
 
 /// Who keeps the page of counters when a process dies, if the page is memory that has no name.
 ///
-/// Such a page can be cut by nobody. But nothing leads to it from outside, so the process that made it
-/// gives a duplicate of its descriptor to one that outlives it: the service manager. The next process is
-/// given that.
+/// Nobody can cut such a page. But it has no path, so the process that made it gives a duplicate of
+/// its descriptor to a process that lives longer: the service manager, which gives it to the next
+/// process.
 ///
-/// A page that no process after this one can find must not be believed any more when this one ends: an
-/// orderly end voids it, as the keeper may not keep it over that. A process that is killed voids
-/// nothing, and is followed by another, which takes the page up.
+/// When this process ends and no later process can find the page, clients must not rely on it. So
+/// an orderly end voids it, because the keeper may drop it then. A process that is killed voids
+/// nothing: the next process continues with the page.
 package final class PageKeeper: Sendable {
-    /// The page of the process before, until somebody takes it.
+    /// The page of the previous process, until it is taken.
     private let inherited: Mutex<Int32?>
     private let keep: @Sendable (Int32) -> Bool
 
     /// - Parameters:
-    ///   - inherited: A descriptor of the page of the process before, which the keeper owns from now on.
-    ///   - keep: Gives a duplicate to the one that outlives this process, in the place of any before.
-    ///     It tells whether that has it.
+    ///   - inherited: A descriptor of the page of the previous process, which the keeper owns from
+    ///     now on.
+    ///   - keep: Gives a duplicate to the process that lives longer, in place of an earlier one.
+    ///     Returns whether it was accepted.
     package init(inheriting inherited: Int32?, keep: @escaping @Sendable (Int32) -> Bool) {
         self.inherited = Mutex(inherited)
         self.keep = keep
     }
 
-    /// Voids the page of the process before if nobody has taken it up: this process will not.
+    /// Voids the page of the previous process if it was not taken, because this process will not
+    /// use it.
     package func voidInherited() {
-        // It fails only if the file is none of ours.
+        // It fails only if the file is not a page.
         if let file = takeInherited() { try? CounterPage.void(file) }
     }
 
-    /// The page of the process before, which is the caller's from now on.
+    /// The page of the previous process, which the caller owns from now on.
     func takeInherited() -> PageFile? {
         guard let descriptor = inherited.withLock({ $0.take() }) else { return nil }
         return PageFile.inMemory(descriptor)
     }
 
-    /// Has a page kept.
+    /// Gives a page to the keeper.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: Whether it is kept.
     func keep(_ file: borrowing PageFile) -> Bool {
         keep(file.descriptor)
     }

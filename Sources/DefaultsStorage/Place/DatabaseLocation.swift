@@ -1,21 +1,24 @@
 internal import Glibc
 internal import SystemCalls
 
-/// Where a database and its crash journal stand.
+/// Where a database and its crash journal are.
 package struct DatabaseLocation: Hashable, Sendable {
-    /// The directory of the database; it is made where it is missing.
+    /// The directory of the database.
+    ///
+    /// It is made if it is missing.
     package let directory: String
     /// The user's runtime directory, a file system in memory that ends with the session.
     ///
-    /// Where there is none the journal stands beside the database.
+    /// If there is none, the journal is beside the database.
     package let runtimeDirectory: String?
-    /// Whether the directory is this program's own by its name, the standard one, or one that the
-    /// user has named and that may serve other ends, too.
+    /// Whether it is the standard directory, which belongs to this program.
+    ///
+    /// A directory that the user has named may have other uses, too.
     let isStandard: Bool
 
-    /// Names a place of the user's choice.
+    /// Names a place that the user has chosen.
     ///
-    /// A directory that is there already must be closed to other users.
+    /// An existing directory must be closed to other users.
     package init(directory: String, runtimeDirectory: String?) {
         self.init(directory: directory, runtimeDirectory: runtimeDirectory, isStandard: false)
     }
@@ -29,17 +32,17 @@ package struct DatabaseLocation: Hashable, Sendable {
     /// The place that the environment names: `defaultsd` in `$XDG_CONFIG_HOME`, or in `~/.config`;
     /// and `$XDG_RUNTIME_DIR`.
     ///
-    /// A variable that is no absolute path counts as unset.
+    /// A variable that is not an absolute path counts as unset.
     ///
     /// See the [XDG Base Directory
     /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
     ///
     /// - Parameters:
-    ///   - directory: The directory of the database where the user has named one. A relative path
+    ///   - directory: The directory of the database, if the user has named one. A relative path
     ///     begins at the working directory.
     ///   - variable: Looks up a variable.
-    /// - Throws: `.directoryUnusable` where no place is named at all, or a relative one in a
-    ///   working directory that is gone.
+    /// - Throws: `.directoryUnusable` if no place is named, or if the path is relative and the
+    ///   working directory was removed.
     package static func fromEnvironment(
         directory: String? = nil,
         variable: (String) -> String? = DatabaseLocation.variable
@@ -76,13 +79,13 @@ package struct DatabaseLocation: Hashable, Sendable {
 }
 
 extension DatabaseLocation {
-    /// Finds what stands in the way of opening the database here, as far as that can be seen while
-    /// another process has it.
+    /// Checks whether the database can be opened here, as far as possible while another process
+    /// uses it.
     ///
-    /// For a process that is to take over from one that serves. Directories that are missing are made,
-    /// and the file of the lock; what is in the database is not touched.
+    /// For a process that will replace the running one. Missing directories and the file of the
+    /// lock are made. The contents of the database are not touched.
     ///
-    /// - Throws: ``StorageError`` as the opening would, but for `.inUse`.
+    /// - Throws: The errors of opening the database, except `.inUse`.
     package func checkUsability() throws(StorageError) {
         let database = try PrivateDirectory(making: directory, isOurs: isStandard)
         try DatabaseLock.check(in: database)
@@ -98,8 +101,8 @@ extension DatabaseLocation {
 extension DatabaseLocation {
     /// Makes the directory of the journal.
     ///
-    /// In the runtime directory it bears the hash of the database directory's real path, so that
-    /// every database has its own, by whatever name it is reached.
+    /// In the runtime directory, its name is the hash of the real path of the database's directory.
+    /// So every database has its own, even if links lead to it.
     func makeJournalDirectory() throws(StorageError) -> PrivateDirectory {
         let database = try realDirectory()
         guard let runtimeDirectory else { return try makeJournalBesideDatabase() }
@@ -108,27 +111,28 @@ extension DatabaseLocation {
         return PrivateDirectory(existing: try DatabaseLocation.realPath(made.path))
     }
 
-    /// Makes the directory of the journal where there is no runtime directory.
+    /// Makes the directory of the journal if there is no runtime directory.
     func makeJournalBesideDatabase() throws(StorageError) -> PrivateDirectory {
         let database = try realDirectory()
         return try PrivateDirectory(
             making: DatabaseLocation.journalBesideDatabase(in: database))
     }
 
-    /// The directories in which changes may stand that are not in the store: that of the journal
-    /// from now on, that of the last one, and the one beside the database.
+    /// The directories that may have changes which the store lacks: that of the new journal, that
+    /// of the last one, and the one beside the database.
     ///
-    /// One that is not there, or not this user's, is left out: a runtime directory ends with its
-    /// session, and another user may have taken its name. So is one whose name is not the hash of
-    /// this directory: in a copy of a database the note leads to the journal of the original.
+    /// A directory that is missing or belongs to another user is left out: a runtime directory ends
+    /// with its session, and another user may have taken its name. A directory whose name is not
+    /// the hash of this database is also left out: in a copy of a database, the note leads to the
+    /// journal of the original.
     func journalDirectories(
         now current: PrivateDirectory, last: JournalPlace?
     ) throws(StorageError) -> [PrivateDirectory] {
         try directories(now: current, noted: last.map { [$0.path] } ?? [])
     }
 
-    /// The directories in which a page may stand that clients have mapped: those of journals, and
-    /// those that are on record for it.
+    /// The directories that may have a page which clients have mapped: those of journals, and those
+    /// in the note.
     func pageDirectories(
         now current: PrivateDirectory, last: PlaceNote?
     ) throws(StorageError) -> [PrivateDirectory] {
@@ -157,7 +161,7 @@ extension DatabaseLocation {
         return (try? directory.status().owner) == geteuid()
     }
 
-    /// The real path of the database's directory, which is made again where somebody has removed it.
+    /// The real path of the database's directory, which is made again if somebody has removed it.
     private func realDirectory() throws(StorageError) -> String {
         if access(directory, F_OK) != 0, errno == ENOENT {
             _ = try PrivateDirectory(making: directory, isOurs: isStandard)
@@ -179,9 +183,9 @@ extension DatabaseLocation {
     }
 }
 
-/// Where a journal stands, with the page of counters beside it.
+/// Where a journal is, with the counter page beside it.
 ///
-/// No place holds good in another boot, or on another host: the runtime directory is gone then.
+/// A place is valid only in the same boot and on the same host, because the runtime directory is.
 struct JournalPlace: Equatable {
     let boot: UniqueID
     /// The directory's real path.

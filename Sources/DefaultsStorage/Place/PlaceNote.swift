@@ -1,29 +1,30 @@
 internal import Glibc
 internal import SystemCalls
 
-/// A note in the database's directory that tells where the last process has left its files.
+/// A note in the directory of the database that says where the previous process left its files.
 ///
 /// The runtime directory depends on how a process was started: a session has one, `su` and cron
-/// have none. The next process finds the journal by this note all the same. Where it does not
+/// have none. The next process finds the journal by this note all the same. If it does not
 /// find it, it knows that there was one, and numbers in it that must not be given again. And it
 /// finds the pages of counters that clients may still have mapped.
 ///
 /// The file is `journal-place`: the identity of the boot, a space, the path of the journal's
-/// directory, for each other page a NUL and the path of its directory, and a line feed. It need not
-/// outlive a power cut, as no place holds good in another boot.
+/// directory, for each other page a NUL and the path of its directory, and a line feed. It does not
+/// have to survive a power cut, because it is valid only until the next boot.
 struct PlaceNote: Equatable {
-    /// Where the last journal stands.
+    /// Where the last journal is.
     let journal: JournalPlace
-    /// Other directories with a page that clients may still believe: it could not be made void.
+    /// Other directories with a page that clients may still rely on, because it could not be
+    /// voided.
     let pages: [String]
 
     private static let name = "journal-place"
-    /// How many pages are noted.
+    /// How many pages are noted at most.
     ///
-    /// More are not to be expected: each stands in another place, and could not be written though
-    /// its directory belongs to this user.
+    /// More are not expected: each is in another place, and could not be written although its
+    /// directory belongs to this user.
     private static let mostPages = 8
-    /// More than the longest paths with all that is before and behind them.
+    /// More than the longest paths with everything before and after them.
     private static let largestSize = (mostPages + 2) * 4096
 
     init(journal: JournalPlace, pages: [String]) {
@@ -31,7 +32,7 @@ struct PlaceNote: Equatable {
         self.pages = Array(pages.prefix(PlaceNote.mostPages))
     }
 
-    /// Reads the note; nil where there is none, or none that makes sense.
+    /// Reads the note; nil if there is none, or if it is invalid.
     init?(in directory: PrivateDirectory) {
         guard let file = try? File.regular(directory.file(PlaceNote.name), O_RDONLY | O_NOFOLLOW),
             let bytes = try? file.read(PlaceNote.largestSize, at: 0),
@@ -46,15 +47,15 @@ struct PlaceNote: Equatable {
             pages: Array(paths.dropFirst()))
     }
 
-    /// Whether the file has a second name, by which another program may use it.
+    /// Whether the file has a second name, under which another program may use it.
     private func isShared(_ directory: PrivateDirectory) -> Bool {
         let status = FileStatus.ifAny(directory.file(PlaceNote.name), followingLinks: false)
         return status.map { $0.linkCount > 1 } ?? false
     }
 
-    /// Writes the note, before the first change stands in that place.
+    /// Writes the note, before the first change is made in that place.
     ///
-    /// Where there is no space for it there is no note, and the next process goes on from the
+    /// If there is no space for it, there is no note, and the next process continues from the
     /// ceiling.
     func write(in directory: PrivateDirectory, report: (Notice) -> Void) {
         guard PlaceNote(in: directory) != self || isShared(directory) else { return }

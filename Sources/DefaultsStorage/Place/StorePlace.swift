@@ -6,19 +6,19 @@ internal import Synchronization
 /// The database's thread and the writer's share it.
 final class StorePlace: Sendable {
     let directory: PrivateDirectory
-    /// What the directory stands on.
+    /// The file system of the directory.
     let fileSystem: FileSystem
-    /// As of `DatabaseLock`.
+    /// See `DatabaseLock`.
     let wasLeftOpen: Bool
-    /// As of `DatabaseLock`.
+    /// See `DatabaseLock`.
     let note: StoreNote?
-    /// As of `DatabaseLock`.
+    /// See `DatabaseLock`.
     let strangeLock: String?
     private let isStandard: Bool
     /// Nil when the directory was given up.
     private let lock: Mutex<DatabaseLock?>
 
-    /// Makes the directory where it is missing, and takes its lock.
+    /// Makes the directory if it is missing, and takes its lock.
     ///
     /// - Throws: `.directoryUnusable`, `.inUse` or `.cannotOpen`.
     init(at location: DatabaseLocation) throws(StorageError) {
@@ -33,13 +33,12 @@ final class StorePlace: Sendable {
         self.lock = Mutex(lock)
     }
 
-    /// Whether another process could become the owner: somebody has removed the lock.
+    /// Whether another process could become the owner, because the lock was removed.
     var isLost: Bool { lock.withLock { $0?.isLost == true } }
 
-    /// Makes the directory again, and takes its lock, where somebody has removed them.
+    /// Makes the directory and takes its lock again, if they were removed.
     ///
-    /// - Throws: `.inUse` where another process has become the owner since; what `init` throws
-    ///   else.
+    /// - Throws: `.inUse` if another process has become the owner since, and the errors of `init`.
     func renewIfLost() throws(StorageError) {
         try lock.withLock { (lock) throws(StorageError) in
             guard lock?.isLost == true else { return }
@@ -58,10 +57,10 @@ final class StorePlace: Sendable {
         lock.withLock { $0?.noteClosed(database, at: generation) }
     }
 
-    /// What the file of the lock tells the next process; nil if that is nothing.
+    /// What the file of the lock says to the next process; nil if it says nothing.
     var currentNote: StoreNote? { lock.withLock { $0?.written } }
 
-    /// Gives the lock up.
+    /// Releases the lock.
     func giveUp() {
         lock.withLock { $0 = nil }
     }
@@ -75,7 +74,7 @@ final class StorePlace: Sendable {
 /// note may be older than the store.
 ///
 /// The note is a line of words: `written` or `closed`, the identity of the database, the generation
-/// in 16 hexadecimal digits, and the checksum of what stands before it.
+/// in 16 hexadecimal digits, and the checksum of what is before it.
 struct StoreNote: Equatable {
     /// Whether the process has folded the log back and ended in order.
     var isClosed: Bool
@@ -107,7 +106,7 @@ struct StoreNote: Equatable {
         return "\(words) \(StoreNote.digits(XXH64.hash(Array(words.utf8), seed: 0)))"
     }
 
-    /// Whether a store holds all that was noted.
+    /// Whether a store has everything that was noted.
     func isReached(by state: StoreState) -> Bool {
         state.uuid == database && state.generation >= generation
     }

@@ -2,15 +2,15 @@ internal import DefaultsModel
 internal import Glibc
 internal import SystemCalls
 
-/// The making of a sound store from a damaged one and its backups.
+/// Makes a new store from a damaged one and its backups.
 ///
-/// What can be read of the damaged store is kept. Where something is missing, the newest backup
-/// that can be read fills in, and older ones where a key is known to be lost.
+/// Everything readable of the damaged store is kept. What is missing comes from the newest readable
+/// backup, and for keys that are known to be lost also from older ones.
 ///
 /// Invariants:
 /// 1. Every row of the new store is proven by its checksum.
-/// 2. The files of the damaged store are read only; see `StoreReplacement` for what becomes of them.
-/// 3. No key comes back of which it is known that it was removed.
+/// 2. The files of the damaged store are only read. `StoreReplacement` says what happens to them.
+/// 3. A key that is known to have been removed does not come back.
 struct Rescue {
     private let store: RescuedStore
     private let path: String
@@ -19,28 +19,28 @@ struct Rescue {
     private let note: StoreNote?
     private let progress: Progress?
     private var report: RescueReport
-    /// What the rows of the damaged store tell of its domains.
+    /// What the rows of the damaged store say about its domains.
     private var domains: [Domain: SalvagedDomain] = [:]
-    /// The entries that are known to be missing, as far as they are told apart.
+    /// The entries that are known to be missing, with the known names.
     private var missing: Set<EntryName> = []
-    /// The keys of which only an earlier value was read.
+    /// The keys with only an earlier value read.
     private var earlier: Set<EntryName> = []
 
     private static let mostMissing = 10_000
-    /// As many keys as one domain is believed to have lost without a name.
+    /// How many keys without a name one domain is believed to have lost at most.
     private static let mostUnnamed: Int64 = 1 << 40
 
-    /// Makes a store beside a damaged one.
+    /// Makes a store from a damaged one.
     ///
     /// - Parameters:
-    ///   - path: The damaged one, of which any file may be missing.
+    ///   - path: The damaged store. Any of its files may be missing.
     ///   - target: An empty file for the new one.
-    ///   - reason: What is wrong with the damaged one.
+    ///   - reason: What is wrong with the damaged store.
     ///   - backups: The paths of backups, the newest first.
-    ///   - mayBeTorn: As `WriteAheadLog` takes it.
-    ///   - journal: The identity of the database by its journal; nil where there is none.
-    ///   - note: How far the store had come; nil if nothing tells.
-    ///   - progress: Told of each page that is read.
+    ///   - mayBeTorn: See `WriteAheadLog`.
+    ///   - journal: The identity of the database by its journal; nil if there is none.
+    ///   - note: How far the store had come; nil if it is not known.
+    ///   - progress: Counts the pages that are read.
     static func make(
         from path: String, at target: String, because reason: String, backups: [String],
         mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?, progress: Progress? = nil
@@ -55,9 +55,9 @@ struct Rescue {
         return rescue.report
     }
 
-    /// Takes everything that can be read of the damaged store.
+    /// Takes everything readable from the damaged store.
     ///
-    /// - Returns: Its state, where that can be read.
+    /// - Returns: Its state, if that can be read.
     private mutating func takeWhatIsLeft(mayBeTorn: Bool) throws -> StoreState? {
         let pages = try StorePages(of: path, mayBeTorn: mayBeTorn, progress: progress)
         var salvage = try Salvage(of: pages)
@@ -73,11 +73,11 @@ struct Rescue {
             case .earlier(let domain, let entry): try addEarlier(entry, to: domain)
             case .token(let domain, let token): try store.add(token, to: domain)
             case .damaged(let domain?, let key): note(EntryName(domain: domain, key: key))
-            // Several domains may have had a key of that name.
+            // Several domains may have had a key with that name.
             case .damaged(nil, _): report.unnamed += 1
             }
         }
-        // Where hardly anything can be read, the medium is away rather than damaged.
+        // If hardly anything can be read, the disk is probably missing and not damaged.
         if pages.unreadable > pages.count / 2 {
             throw SystemError(call: "read", path: path, number: EIO)
         }
@@ -92,7 +92,7 @@ struct Rescue {
         return salvage.state
     }
 
-    /// Whether an entry stands on a page that is free since its whole domain was removed, and was not
+    /// Whether an entry is on a page that became free when its whole domain was removed, and is not
     /// returned to the disk yet.
     private func isCleared(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
         guard entry.archive != nil, let row = domains[domain], row.keyCount == 0 else {
@@ -101,14 +101,14 @@ struct Rescue {
         return row.horizon.map { entry.generation <= $0 } ?? false
     }
 
-    /// Notes what the index of keys names and has no row.
+    /// Notes keys that are in the index but have no row.
     private mutating func noteIndexed(_ salvage: Salvage) throws {
         try salvage.forEachIndexedName(from: store.rootOfKeys()) { domain, key in
             let name = EntryName(domain: domain, key: key)
             if try !store.hasEntry(name) { note(name) }
         }
         missing = try missing.filter { try !store.hasEntry($0) }
-        // Where no value is missing, these were removals.
+        // If no value is missing, these were removals.
         var isWhole: [Domain: Bool] = [:]
         for domain in Set(missing.map(\.domain)) {
             isWhole[domain] = try domains[domain].map {
@@ -118,7 +118,7 @@ struct Rescue {
         missing = missing.filter { isWhole[$0.domain] != true }
     }
 
-    /// Adds an entry as it was before, which is told where there is none that came later.
+    /// Adds an earlier version of an entry, which is reported if there is no later one.
     private mutating func addEarlier(_ entry: SalvagedEntry, to domain: Domain) throws {
         let name = EntryName(domain: domain, key: entry.key)
         let isAlone = try !store.hasEntry(name)
@@ -133,7 +133,7 @@ struct Rescue {
         missing.insert(name)
     }
 
-    /// Takes from the backups what is missing.
+    /// Takes what is missing from the backups.
     ///
     /// - Returns: The state of the newest backup of this database that can be read.
     private mutating func fillIn(after left: StoreState?) throws -> StoreState? {
@@ -143,16 +143,16 @@ struct Rescue {
                 let state = try fillIn(from: path, after: left, isNewest: newest == nil)
                 newest = newest ?? state
             } catch is SystemError {
-                // It cannot be read, and perhaps an older one can.
+                // It cannot be read, but perhaps an older one can.
                 continue
             }
         }
         return newest
     }
 
-    /// Takes from a backup, if it is one of this database.
+    /// Takes what is missing from a backup, if it is of this database.
     ///
-    /// - Parameter isNewest: Whether what is not known to be missing may be, too.
+    /// - Parameter isNewest: Whether entries may also be missing that are not known to be.
     private mutating func fillIn(
         from path: String, after left: StoreState?, isNewest: Bool
     ) throws -> StoreState? {
@@ -179,7 +179,7 @@ struct Rescue {
             let hadValue = try store.hasValue(name)
             guard try store.add(entry, to: domain) else { return }
             missing.remove(name)
-            // What the backup has newer was not kept.
+            // Newer values in the backup mean that the store has lost them.
             if hadValue, earlier.remove(name) == nil { report.kept -= 1 }
             if entry.archive != nil { filled.add(name) }
         }
@@ -187,14 +187,14 @@ struct Rescue {
         return state
     }
 
-    /// Whether a domain has had more keys than were found and are known to be missing.
+    /// Whether a domain had more keys than were found or are known to be missing.
     private func isShort(_ domain: Domain) throws -> Bool {
         guard let row = domains[domain] else { return true }
         let named = missing.reduce(Int64(0)) { $0 + ($1.domain == domain ? 1 : 0) }
         return try store.keyCount(of: domain) + named < row.keyCount
     }
 
-    /// Whether nothing tells that a key was removed after a backup has had it.
+    /// Whether nothing shows that a key was removed after the backup was made.
     private func mayBeThere(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
         domains[domain]?.horizon.map { entry.generation > $0 } ?? true
     }
@@ -203,15 +203,15 @@ struct Rescue {
 // MARK: The end
 
 extension Rescue {
-    /// Makes the new store whole.
+    /// Completes the new store.
     ///
-    /// Its numbers go on above all that may have been given. Whoever expects a domain that lacks
-    /// something to be as he knows it is told otherwise.
+    /// Its numbers continue above all that may have been given. A client that expects an old state
+    /// of an incomplete domain learns that it has changed.
     private mutating func finish(
         _ left: StoreState?, _ filled: StoreState?
     ) throws {
         let uuid = left?.uuid ?? journal ?? filled?.uuid ?? .random()
-        // The new store is never behind the note, or the next start would take it for damaged.
+        // The new store is never older than the note, or the next start would take it for damaged.
         let noted = note.flatMap { $0.database == uuid && !$0.isClosed ? $0.generation : nil }
         if left.map({ $0.generation < noted ?? .first }) ?? true { report.isBlind = true }
         let states = [left, filled].compactMap(\.self)
@@ -242,7 +242,7 @@ extension Rescue {
         }
         for touched in report.domains {
             try store.note(touched.domain, lastChange: landing)
-            // A transaction that is told to be made may be lost.
+            // A transaction with a remembered token may be lost.
             try store.forgetTokens(of: touched.domain)
         }
     }

@@ -9,12 +9,12 @@ internal import SystemCalls
 /// Invariants:
 /// 1. An entry that is given is proven by its checksum to be what was stored under that domain and
 ///    that key. Nothing else of a store is proven; what makes no sense is left out.
-/// 2. Of each page the newest version counts. Where that is damaged, places are looked at that it
+/// 2. Of each page the newest version counts. If that is damaged, places are looked at that it
 ///    does not name as the beginning of a row; older versions are given apart.
 /// 3. Memory does not grow with the number of entries, but for a byte a page.
 struct Salvage {
     private let pages: StorePages
-    /// The domains by the numbers that entries name them by; several where pages differ.
+    /// The domains by the numbers that entries name them by; several if pages differ.
     private(set) var names: [Int64: [Domain]] = [:]
     /// The numbers of the domains that were removed with all their entries.
     private var dropped: Set<Int64> = []
@@ -258,7 +258,7 @@ extension Salvage {
         return dropped.contains(entry.domain)
     }
 
-    /// The domain under which an entry was stored; nil where its checksum speaks for none.
+    /// The domain under which an entry was stored; nil if its checksum speaks for none.
     private func domain(of entry: SalvagedEntry) -> Domain? {
         if let named = names[entry.domain] { return named.first { entry.isProven(in: $0) } }
         return domains.keys.prefix(Salvage.mostGuesses).first { entry.isProven(in: $0) }

@@ -3,7 +3,7 @@ internal import DefaultsModel
 /// A row of the store, known by its form.
 ///
 /// The tables differ in the number and the types of their columns, so that a row can be told
-/// where nothing leads to it any more. See `Schema.migrations`.
+/// if nothing leads to it any more. See `Schema.migrations`.
 enum SalvagedRow {
     case state(StoreState)
     case domain(SalvagedDomain)
@@ -12,7 +12,7 @@ enum SalvagedRow {
     case token(SalvagedToken)
     case host(Host)
 
-    /// Nil where it has the form of no row, or makes no sense.
+    /// Nil if it has the form of no row, or makes no sense.
     init?(_ record: StoreRecord, id: Int64) {
         if let host = Host(record.columns) {
             self = .host(host)

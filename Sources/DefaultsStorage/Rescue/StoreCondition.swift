@@ -6,7 +6,7 @@ internal import SystemCalls
 /// SQLite removes a log whose database it does not find, and drops what follows a damaged frame. So
 /// these are looked for first.
 struct StoreCondition {
-    /// Why the store is not to be opened as it is; nil where nothing speaks against it.
+    /// Why the store is not to be opened as it is; nil if nothing speaks against it.
     let damage: String?
     /// Whether SQLite finds no log, or none that it would read, though the process before has left
     /// one.
@@ -70,7 +70,7 @@ struct StoreCondition {
             let pageSize = header.uint16(at: 16).flatMap(PageSize.init(claimed:)),
             let claimed = header.uint32(at: 28)
         else { return "The file \(path) was damaged at its beginning." }
-        // Where the two differ, the number of pages is none.
+        // If the two differ, the number of pages is none.
         guard header[24..<28].elementsEqual(header[92..<96]) else { return nil }
         // A power cut after the file was cut to its new size may have left its old beginning. The log
         // has the new one.

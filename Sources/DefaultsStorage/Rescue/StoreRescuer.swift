@@ -213,7 +213,7 @@ extension StoreFile {
     ///   - reason: What is wrong with the store.
     ///   - backups: Those that there are, the newest first.
     ///   - mayBeTorn: As `WriteAheadLog` takes it.
-    ///   - journal: The identity of the database by its journal; nil where there is none.
+    ///   - journal: The identity of the database by its journal; nil if there is none.
     ///   - note: How far the store had come; nil if nothing tells.
     ///   - progress: Told of each page that is read.
     /// - Throws: `.cannotOpen`, and nothing was done; or `.replacementUndecided`.

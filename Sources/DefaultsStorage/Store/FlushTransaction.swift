@@ -11,7 +11,7 @@ package struct FlushBatch: Sendable {
     let recordStart: Generation
     /// The last segment of the journal that is not needed when the batch is written.
     let lastSegment: UInt64?
-    /// This machine, where the name that the store has for it is to be another one.
+    /// This machine, if the name that the store has for it is to be another one.
     let host: Host?
 
     /// The number up to which generations may be given when the batch is written.
@@ -50,8 +50,8 @@ struct FlushTransaction {
     /// How many removals of a domain are told apart: when there are more than twice as many, those
     /// before the newest so many are forgotten.
     ///
-    /// One change's are forgotten together. So where the newest so many begin amid those of a change
-    /// that are many themselves, fewer are left; none, where that is the last change.
+    /// One change's are forgotten together. So if the newest so many begin amid those of a change
+    /// that are many themselves, fewer are left; none, if that is the last change.
     static let removalsKept = 1024
 
     private let connection: Connection
@@ -163,7 +163,7 @@ extension FlushTransaction {
         try raiseHorizon(of: domain, to: generation.column)
     }
 
-    /// Forgets the older removals of a domain where there are too many.
+    /// Forgets the older removals of a domain if there are too many.
     ///
     /// Those of one generation are forgotten together, so that all after the horizon are known.
     private func forgetOldRemovals(of domain: Int64) throws(SQLiteError) {

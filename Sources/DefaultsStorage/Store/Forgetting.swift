@@ -49,7 +49,7 @@ struct Forgetting {
         return connection.changedRows > 0
     }
 
-    /// Forgets empty domains where there are too many, the oldest first.
+    /// Forgets empty domains if there are too many, the oldest first.
     private func forgetDomains() throws(SQLiteError) -> Bool {
         let kept = Forgetting.emptyDomainsKept
         let count = try connection.prepare("SELECT count(*) \(Forgetting.emptyDomains)")

@@ -62,7 +62,7 @@ struct FreePages {
         return try !areReturnable()
     }
 
-    /// Returns a few in the transaction of a flush; where there are many, keeps these from being
+    /// Returns a few in the transaction of a flush; if there are many, keeps these from being
     /// written into the file before they are returned.
     func prepareCommit() throws(SQLiteError) {
         let free = try count()
@@ -70,7 +70,7 @@ struct FreePages {
         if free <= FreePages.mostInFlush {
             try connection.execute("PRAGMA incremental_vacuum")
         } else if free >= FreePages.manyFree {
-            // Once: where they are not returned before the next flush, the log must not grow on.
+            // Once: if they are not returned before the next flush, the log must not grow on.
             let isPutOff = try number("wal_autocheckpoint") == 0
             try connection.pragma(
                 "wal_autocheckpoint", isPutOff ? "\(FreePages.pagesInLog)" : "0")
@@ -105,7 +105,7 @@ struct FreePages {
         return try connection.pragma("wal_checkpoint", "FULL") == "0"
     }
 
-    /// Gives a store a pointer map, where most of it is free and the rest is small.
+    /// Gives a store a pointer map, if most of it is free and the rest is small.
     private func rebuild(free: Int, space: () -> Int) throws(SQLiteError) -> Bool {
         let used = try number("page_count") - free
         guard free >= FreePages.returnedAtOnce, free >= used, used <= FreePages.mostRebuilt,

@@ -16,7 +16,7 @@ struct GenerationCounter: Equatable {
     private(set) var ceiling: Generation
     /// From where on the record of changes is whole.
     ///
-    /// Where the numbers have jumped, those below the landing may have been given to changes that
+    /// If the numbers have jumped, those below the landing may have been given to changes that
     /// are lost, so that nothing can be told of what came after one of them.
     let recordStart: Generation
 
@@ -102,13 +102,13 @@ extension Generation {
         return Generation(rawValue: microseconds + nanoseconds / 1000) ?? .first
     }
 
-    /// Takes a number that a file claims to be a generation; nil where it can be none.
+    /// Takes a number that a file claims to be a generation; nil if it can be none.
     init?(fromFile rawValue: UInt64) {
         guard rawValue <= Generation.largestInFile.rawValue else { return nil }
         self.init(rawValue: rawValue)
     }
 
-    /// Takes a column of the store; nil where it can be no generation.
+    /// Takes a column of the store; nil if it can be no generation.
     init?(column: Int64) {
         guard let rawValue = UInt64(exactly: column) else { return nil }
         self.init(fromFile: rawValue)

@@ -3,16 +3,16 @@ internal import SQLite
 
 /// The names that machines had when they last wrote to the store.
 ///
-/// They are for people to read and to type; which machine a layer belongs to never depends on them.
+/// People read and type them. Which machine a layer belongs to never depends on them.
 struct HostTable {
-    /// How many names are read, so that a start has a bound whatever the table holds.
+    /// How many names are read at most, so that the time of a start is limited.
     static let mostNames = 1000
 
     let connection: Connection
 
-    /// The machines that have told their names.
+    /// The machines whose names are noted.
     ///
-    /// Rows that this program cannot have written are passed over.
+    /// Rows that this program cannot have written are skipped.
     func read() throws(SQLiteError) -> [Host] {
         let select = try connection.prepare(
             """
@@ -29,12 +29,12 @@ struct HostTable {
         return hosts
     }
 
-    /// Notes the name of a machine over the one that it had.
+    /// Notes the name of a machine, and replaces an earlier one.
     func write(_ host: Host) throws(SQLiteError) {
         try run("INSERT OR REPLACE INTO hosts (id, name) VALUES (?1, ?2)", host)
     }
 
-    /// Notes the name of a machine that has none here.
+    /// Notes the name of a machine, unless it has one here.
     func fillIn(_ host: Host) throws(SQLiteError) {
         try run("INSERT OR IGNORE INTO hosts (id, name) VALUES (?1, ?2)", host)
     }

@@ -2,21 +2,21 @@ internal import DefaultsModel
 internal import Glibc
 internal import SQLite
 
-/// A store that is open and sound, as far as can be seen without reading all of it.
+/// A store that is open and without damage, as far as is known without reading all of it.
 struct OpenStore {
     let connection: Connection
     let reader: StoreReader
     let state: StoreState
-    /// The machines that have told their names.
+    /// The machines whose names are noted.
     let hosts: [Host]
     let isNew: Bool
-    /// The last rescue that it came from; nil where it came from none.
+    /// The last rescue; nil if it was never rescued.
     private(set) var lastRescue: RescueRecord?
 
     /// Opens a store; an empty file becomes a new one.
     ///
-    /// Where it is damaged its files are left as they are, the log among them, which SQLite would
-    /// fold into the database.
+    /// If it is damaged, its files are not changed. The log is among them, which SQLite would fold
+    /// into the database.
     ///
     /// - Throws: `.damagedDatabase`, `.notOurDatabase`, `.newerSchema`, `.inUse` or `.cannotOpen`.
     init(_ file: StoreFile, report: (Notice) -> Void) throws(StorageError) {
@@ -39,23 +39,23 @@ struct OpenStore {
         connection.keepLogOnClose(false)
     }
 
-    /// Notes in the store that something is lost that no rescue can bring back.
+    /// Notes a loss in the store that no rescue can restore.
     func noting(
         _ loss: Notice, report: (Notice) -> Void
     ) -> OpenStore {
         report(loss)
         var store = self
         let record = RescueRecord(loss.description)
-        // On a full disk only the log tells of it, and this process.
+        // On a full disk, only the log and this process know of it.
         try? record.write(on: connection)
         store.lastRescue = record
         return store
     }
 }
 
-/// What a store keeps of the last rescue that it came from.
+/// What a store notes about its last rescue.
 ///
-/// It is written with the store itself, so that there is none that was rescued without a word.
+/// It is written together with the rescued store, so every rescue is on record.
 package struct RescueRecord: Sendable, Hashable {
     /// When it was, in seconds since 1970.
     package let time: Int64
@@ -68,7 +68,7 @@ package struct RescueRecord: Sendable, Hashable {
         self.report = report
     }
 
-    /// Reads the last one; nil where the store was never rescued.
+    /// Reads the last one; nil if the store was never rescued.
     init?(of connection: Connection) throws(SQLiteError) {
         let select = try connection.prepare(
             "SELECT time, report FROM rescues ORDER BY id DESC LIMIT 1")

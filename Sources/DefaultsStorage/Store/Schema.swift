@@ -82,7 +82,7 @@ enum Schema {
     /// What makes changes, removals, tokens and values be found without a search.
     ///
     /// An index changes what a read costs, never what it gives. So a database may lack any of these,
-    /// and is given it when it is opened; where they are there, that writes nothing.
+    /// and is given it when it is opened; if they are there, that writes nothing.
     ///
     /// The rows of a domain that are values (`present`) stand in the order of the rows: with the keys
     /// in it the index would cost every change far more, and every read a search for each row.
@@ -121,13 +121,13 @@ struct StoreHeader {
         version = try connection.number("user_version")
     }
 
-    /// Reads the file of a database that another process may have open; nil where there is none.
+    /// Reads the file of a database that another process may have open; nil if there is none.
     ///
     /// What stands in the write-ahead log only is not seen.
     ///
     /// See [the database header](https://www.sqlite.org/fileformat2.html#the_database_header).
     ///
-    /// - Throws: `.cannotOpen` where it cannot be opened for writing, `.damagedDatabase` where it
+    /// - Throws: `.cannotOpen` if it cannot be opened for writing, `.damagedDatabase` if it
     ///   is no database at all.
     init?(inFile path: String) throws(StorageError) {
         let bytes: [UInt8]
@@ -156,7 +156,7 @@ struct StoreHeader {
 
     /// The number of migrations that the database at a path has had; 0 for an empty one.
     ///
-    /// - Throws: `.notOurDatabase` or `.newerSchema` where it is not ours to touch.
+    /// - Throws: `.notOurDatabase` or `.newerSchema` if it is not ours to touch.
     func migrations(at path: String) throws(StorageError) -> Int {
         guard isOurs else { throw .notOurDatabase(path) }
         guard version <= Schema.version else { throw .newerSchema(path, version: version) }

@@ -5,35 +5,35 @@ internal import SystemCalls
 
 /// The file of the store: how it is opened, by the reader and by the writer alike.
 struct StoreFile: Sendable {
-    /// Memory for pages of one connection, in KiB.
+    /// Memory for the pages of one connection, in KiB.
     ///
-    /// The kernel's cache holds the file; this is anonymous memory, kept small and the same for
-    /// every size of database.
+    /// The kernel's cache has the file. This is memory in addition, so it is small, and the same
+    /// for every size of database.
     private static let cacheKiB = 256
-    /// What is left of a WAL that a large flush has stretched: 4 MiB, the usual size between two
+    /// The size to which a WAL is cut after a large flush: 4 MiB, the usual size between two
     /// checkpoints.
     private static let walSizeLimit = 4 << 20
 
     static let name = "defaults.db"
-    /// What the names of its files end with: the database, its log, and a journal of SQLite's that
-    /// is there while a new database is made.
+    /// How the names of its files end: the database, its log, and SQLite's journal, which exists
+    /// while a new database is made.
     static let suffixes = ["", "-wal", "-journal"]
 
     let path: String
     /// The write-ahead log.
     var logPath: String { "\(path)-wal" }
-    /// The directory that its files stand in.
+    /// The directory of its files.
     var directory: PrivateDirectory {
         PrivateDirectory(existing: Path.parent(of: path))
     }
     /// What it is called there.
     var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// Makes the file where there is none, readable by its owner alone.
+    /// Makes the file if there is none, readable by its owner alone.
     ///
-    /// SQLite gives the files beside it the same permissions. Its own way of making it would obey
-    /// the umask. The caller holds the lock of the directory: no connection of this process is open
-    /// whose locks the closing of another descriptor would set free.
+    /// SQLite gives the files beside it the same permissions. If SQLite made the file, the umask
+    /// would decide. The caller has the lock of the directory, so this process has no open
+    /// connection whose locks would be released when this descriptor is closed.
     func make() throws(StorageError) {
         do throws(SystemError) {
             let isNew = access(path, F_OK) != 0
@@ -47,9 +47,9 @@ struct StoreFile: Sendable {
 
     /// Opens a connection.
     ///
-    /// `unix-excl` locks other processes out, needs no shared memory file beside the database and
-    /// lets several connections of this process work side by side. FULL makes each commit end in
-    /// an fsync of the WAL.
+    /// `unix-excl` locks other processes out, needs no file of shared memory beside the database,
+    /// and lets this process have several connections. With FULL, each commit ends with an fsync of
+    /// the WAL.
     ///
     /// See [the unix VFSes](https://www.sqlite.org/vfs.html#standard_unix_vfses) and
     /// [PRAGMA synchronous](https://www.sqlite.org/pragma.html#pragma_synchronous).
@@ -74,7 +74,7 @@ struct StoreFile: Sendable {
 }
 
 extension StoreFile {
-    /// What the database takes up without its log, in bytes.
+    /// The size of the database without its log, in bytes.
     static func size(by connection: Connection) throws(SQLiteError) -> Int {
         let pages = try connection.pragma("page_count").flatMap { Int($0) } ?? 0
         let pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 0
@@ -83,7 +83,7 @@ extension StoreFile {
 
     /// Checks that the file, if there is one, is ours to open, while another process may have it open.
     ///
-    /// A damaged one can be rescued.
+    /// A damaged file is no error: it can be rescued.
     ///
     /// - Throws: `.cannotOpen`, `.notOurDatabase` or `.newerSchema`.
     func check() throws(StorageError) {
@@ -95,19 +95,19 @@ extension StoreFile {
     }
 }
 
-/// A store whose file is elsewhere, as it is for those who keep their settings in one directory and
-/// link to them.
+/// A store whose file is elsewhere: some users keep their settings in one directory and link to
+/// them.
 extension StoreFile {
-    /// As many as Linux follows in one path.
+    /// The number of links that Linux follows in one path.
     private static let mostLinks = 40
 
     /// The store of a directory, in the directory that a link in its place leads to.
     ///
-    /// There SQLite keeps the log, and what is made anew is put: in place of the link it would leave
-    /// the file that is meant as it was.
+    /// SQLite keeps the log in that directory, and a rescued store is put there. In place of the
+    /// link, it would leave the old file in use.
     init(in directory: PrivateDirectory) {
         var path = directory.file(StoreFile.name)
-        // Where they lead round in a circle, opening the last one tells that.
+        // If the links form a circle, opening the last one fails.
         for _ in 0..<StoreFile.mostLinks {
             guard let target = Path.target(ofLink: path) else { break }
             let isAbsolute = target.hasPrefix("/")
@@ -121,8 +121,8 @@ extension StoreFile {
     /// Brings the database to the schema of this program; an empty file becomes a new database.
     ///
     /// - Returns: Whether it is new.
-    /// - Throws: `.notOurDatabase` or `.newerSchema` where it is not ours to touch, in which case
-    ///   nothing of it was changed.
+    /// - Throws: `.notOurDatabase` or `.newerSchema` if this program must not change it. Then
+    ///   nothing was changed.
     func prepare(_ connection: Connection) throws(StorageError) -> Bool {
         let version = try migrations(of: connection)
         let isNew = version == 0
@@ -138,15 +138,15 @@ extension StoreFile {
         } catch {
             throw .storeFailure(path, error, .cannotOpen)
         }
-        // From the log into the file, where another process can see what this is. Where the disk
-        // refuses, the log has it all the same.
+        // Move it from the log to the file, where another process can read it. If the disk refuses,
+        // the log still has it.
         _ = try? connection.pragma("wal_checkpoint", "TRUNCATE")
         return isNew
     }
 
     /// Makes the indexes that a database may lack.
     ///
-    /// - Throws: Where the disk does not take it, and the database can be used all the same.
+    /// - Throws: If the disk refuses. The database can still be used.
     func makeIndexes(_ connection: Connection) throws(StorageError) {
         do {
             try connection.execute(Schema.indexes)
@@ -166,7 +166,7 @@ extension StoreFile {
         return try header.migrations(at: path)
     }
 
-    /// Whether a database has the tables of ours, whatever its header says.
+    /// Whether a database has our tables, whatever its header says.
     private func hasOurTables(_ connection: Connection) throws(StorageError) -> Bool {
         do throws(SQLiteError) {
             let count = try connection.prepare(
@@ -182,7 +182,7 @@ extension StoreFile {
 
     /// What the store knows of itself.
     ///
-    /// - Throws: `.damagedDatabase` where that makes no sense.
+    /// - Throws: `.damagedDatabase` if that makes no sense.
     func state(_ connection: Connection) throws(StorageError) -> StoreState {
         let state: StoreState?
         do throws(SQLiteError) {
@@ -196,15 +196,15 @@ extension StoreFile {
         return state
     }
 
-    /// What the store knows of itself, by the file and its log, of which nothing is changed; nil if it
+    /// What the store knows of itself, from the file and its log, without changing them; nil if it
     /// is not a store of this version.
     func foundState() throws(StorageError) -> StoreState? {
         try foundState(on: connect())
     }
 
-    /// The same by the file alone; nil also where it cannot be read.
+    /// The same from the file alone; nil also if it cannot be read.
     func stateWithoutLog() -> StoreState? {
-        // The characters that mean something in a URI, and those that are none, are escaped.
+        // Characters with a meaning in a URI, and bytes that are not characters, are escaped.
         let escaped = path.utf8.map { byte in
             let isPlain =
                 byte == UInt8(ascii: "/") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
@@ -243,7 +243,7 @@ extension StoreFile {
 }
 
 extension StoreState {
-    /// Reads the row of `StoreFile.state(_:)`; nil where it makes no sense.
+    /// Reads the row of `StoreFile.state(_:)`; nil if it makes no sense.
     fileprivate init?(row: borrowing Statement) {
         guard let uuid = row.blob(at: 0).flatMap(UniqueID.init),
             let generation = Generation(column: row.integer(at: 1)),
@@ -262,21 +262,22 @@ struct StoreState: Equatable {
     let uuid: UniqueID
     /// The last change that is in it, with all before it.
     let generation: Generation
-    /// The number above which none was given while this was the store.
+    /// The ceiling: no number above it was given while this was the store.
     let ceiling: Generation
-    /// From where on the record of changes is whole: the numbers have not jumped since.
+    /// The generation from which the record of changes is complete: the numbers have not jumped
+    /// since.
     let recordStart: Generation
 }
 
 /// Which files the connections to a store have open: the database, and its write-ahead log.
 ///
-/// SQLite writes on through its descriptors when somebody removes or replaces one of them, and all
-/// of that is gone when the last connection is closed.
+/// If one of them is removed or replaced, SQLite still writes to the old file, which is gone when
+/// the last connection is closed.
 struct StoreIdentity: Equatable {
     let database: FileIdentity
     let log: FileIdentity
 
-    /// That of the files which bear the names now; nil where one of them is missing.
+    /// The files that have these names now; nil if one of them is missing.
     init?(of file: StoreFile) {
         guard let database = FileIdentity(of: file.path), let log = FileIdentity(of: file.logPath)
         else { return nil }
@@ -291,9 +292,9 @@ struct StoreIdentity: Equatable {
 }
 
 extension StoreFile {
-    /// Which files bear the store's names now.
+    /// Which files have the names of the store now.
     ///
-    /// - Throws: `.cannotOpen` where one of them is missing.
+    /// - Throws: `.cannotOpen` if one of them is missing.
     func identity() throws(StorageError) -> StoreIdentity {
         guard let identity = StoreIdentity(of: self) else { throw .storeGone(path) }
         return identity

@@ -92,9 +92,9 @@ final class StoreReader {
         }
     }
 
-    /// The value of a key; nil where there is none.
+    /// The value of a key; nil if there is none.
     ///
-    /// - Throws: `.damagedRow` where the row's checksum is wrong.
+    /// - Throws: `.damagedRow` if the row's checksum is wrong.
     func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
         let row = try reading { () throws(SQLiteError) in
             defer { selectValue.reset() }
@@ -122,7 +122,7 @@ final class StoreReader {
         }
     }
 
-    /// The last change of a key, be it a value or a removal; nil where there is no row.
+    /// The last change of a key, be it a value or a removal; nil if there is no row.
     ///
     /// Nothing proves how old a row is whose generation makes no sense: it counts as the newest.
     func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
@@ -255,7 +255,7 @@ extension StoreReader {
     }
 
     /// The rows of a domain, removals among them, that came after a generation, in no order; nil
-    /// where removals that came after it are forgotten.
+    /// if removals that came after it are forgotten.
     ///
     /// Rows and horizon come from one statement. The writer may commit between any two, and a flush
     /// that forgets removals raises the horizon: the old one would vouch for the rows that are left.
@@ -316,7 +316,7 @@ extension StoreReader {
 }
 
 extension Statement {
-    /// The row of key, generation and size that the statement stands at; nil where it is none.
+    /// The row of key, generation and size that the statement stands at; nil if it is none.
     ///
     /// As with keys alone: what makes no sense was not written by this program.
     fileprivate var entry: StoredEntry? {
@@ -338,8 +338,8 @@ struct StoredEntry {
 
 /// What the store knows of the changes of a domain.
 struct StoredRecord {
-    /// The domain's last change; nil where it never had one.
+    /// The domain's last change; nil if it never had one.
     let lastChange: Generation?
-    /// The generation up to which removals are forgotten; nil where none is.
+    /// The generation up to which removals are forgotten; nil if none is.
     let horizon: Generation?
 }

@@ -45,7 +45,7 @@ struct StoreReplacement {
     /// Makes a new store, which counts from the end of this on.
     ///
     /// - Parameters:
-    ///   - failure: What to throw where it cannot be made. There is none then.
+    ///   - failure: What to throw if it cannot be made. There is none then.
     ///   - making: Makes it in an empty file, and has that closed at the end.
     /// - Throws: `.replacementUndecided`, too, as `cancel()`.
     func make(
@@ -70,7 +70,7 @@ struct StoreReplacement {
     /// It loses the name by which it counts first. Until that is on disk it keeps another one, so
     /// that an attempt after one that failed knows of it.
     ///
-    /// - Throws: `.replacementUndecided` where a power cut may bring it back.
+    /// - Throws: `.replacementUndecided` if a power cut may bring it back.
     func cancel() throws(StorageError) {
         do throws(SystemError) {
             try removeAll()
@@ -151,7 +151,7 @@ extension StoreReplacement {
     ///
     /// The log goes first: SQLite would take it for that of the new store.
     ///
-    /// - Returns: The path of the database, or of its log alone; nil where nothing is kept.
+    /// - Returns: The path of the database, or of its log alone; nil if nothing is kept.
     private func setAside(but earlier: [FileIdentity]) throws(SystemError) -> String? {
         let kept = try directory.names().filter {
             $0.hasPrefix(name + StoreReplacement.asideEnding)
@@ -178,7 +178,7 @@ extension StoreReplacement {
         StoreReplacement.text(try File(directory.file(ready), O_RDONLY).status().modified)
     }
 
-    /// Removes the oldest where there are too many, as far as that can be done.
+    /// Removes the oldest if there are too many, as far as that can be done.
     private func forgetOldest(_ names: [String]) {
         let logs = StoreFile.suffixes.dropFirst()
         let stores = Set(

@@ -38,7 +38,7 @@ final class WriterThread: SerialExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // The message keeps the executor alive until the job has returned, even where the job
+        // The message keeps the executor alive until the job has returned, even if the job
         // lets go of the actor.
         inbox.put(.run(UnownedJob(job), on: self))
     }

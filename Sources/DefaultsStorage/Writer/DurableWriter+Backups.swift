@@ -14,7 +14,7 @@ extension DurableWriter {
     ///   - kind: What for.
     ///   - spared: A backup that is not to be removed for this one, however old it is.
     /// - Returns: What has come of it.
-    /// - Throws: `.cannotBackUp` where the disk refuses, or has too little space.
+    /// - Throws: `.cannotBackUp` if the disk refuses, or has too little space.
     package func backUp(
         _ kind: Backup.Kind, sparing spared: Backup? = nil
     ) async throws(StorageError) -> BackupOutcome {

@@ -2,7 +2,7 @@ internal import DefaultsModel
 internal import SQLite
 internal import SystemCalls
 
-/// Writes batches to the store, on a thread of its own.
+/// Writes batches to the store, on its own thread.
 ///
 /// The owner of the `Database` takes a batch from it, awaits the writer, and tells the database
 /// how it went:
@@ -19,25 +19,25 @@ internal import SystemCalls
 /// ```
 ///
 /// Invariants:
-/// 1. What `write(_:)` has written stands in files that bear the store's names, so that the next
-///    process finds it, whatever somebody has done to those names before.
-/// 2. Nothing is written before this process has the lock of the directory that bears the store.
-/// 3. Nothing is written to a store while the next process may take another one for it.
-/// 4. What is written is not followed, in the log, by what is left of a transaction that failed.
+/// 1. What `write(_:)` has written is in files with the names of the store. So the next process
+///    finds it, also if the files were removed or replaced before.
+/// 2. Nothing is written before this process has the lock of the store's directory.
+/// 3. Nothing is written to a store while the next process may use another file in its place.
+/// 4. In the log, nothing that a failed transaction left follows what is written.
 package actor DurableWriter {
     nonisolated let thread: WriterThread
     let place: StorePlace
     let backups: BackupFolder
     var connection: Connection?
-    /// The backup under way.
+    /// The backup in progress.
     var backup: BackupWork?
     /// Which files the connection has open.
     var identity: StoreIdentity
-    /// Whether the log may hold what was not written to its end, by this process or one before.
+    /// Whether the log may end with an incomplete transaction, of this process or an earlier one.
     private var mayHaveLeftovers = true
-    /// The files that stood, or were to stand, for the store before these.
+    /// The earlier files of the store, and files that were made to replace it.
     var earlier: [FileIdentity] = []
-    /// What is to be done in a quiet moment.
+    /// The work for a quiet moment.
     var chores = Chores()
 
     /// Starts the thread and opens a second connection to the store of an open database.
@@ -54,11 +54,11 @@ package actor DurableWriter {
             throw .cannotOpen(file.path, error)
         }
         connection = try file.connect()
-        // Or what is written through it would not be what the database reads.
+        // Otherwise the database would not read what is written through it.
         guard try file.identity() == identity else { throw .storeGone(file.path) }
     }
 
-    /// The file of the store, by the links that there are now.
+    /// The file of the store, after following the links that exist now.
     nonisolated var file: StoreFile { StoreFile(in: place.directory) }
 
     /// The writer's own thread.
@@ -66,17 +66,19 @@ package actor DurableWriter {
         thread.asUnownedSerialExecutor()
     }
 
-    /// Writes a batch in one transaction; it is on disk, fsync done, when this returns.
+    /// Writes a batch in one transaction.
     ///
-    /// A store that somebody has removed or replaced is made anew before, or, where that happens
-    /// meanwhile, with the batch in it.
+    /// When this returns, it is on disk, confirmed by fsync.
     ///
-    /// On a full disk a batch that removes something and adds little gets the space of the
-    /// ``DiskReserve``, which is taken back if that does not help.
+    /// If the store was removed or replaced, it is written again before. If that happens meanwhile,
+    /// it is written again with the batch.
     ///
-    /// - Returns: Whether there is something for ``tidy()`` to do.
-    /// - Throws: The disk's refusal. The batch stays pending then, and the next process finds nothing
-    ///   of it in the store, or all.
+    /// On a full disk, a batch that removes something and adds little gets the space of the
+    /// ``DiskReserve``. If that does not help, the space is reserved again.
+    ///
+    /// - Returns: Whether ``tidy()`` has something to do.
+    /// - Throws: The error of the disk. Then the batch stays pending, and the next process finds
+    ///   all of it in the store or nothing.
     @discardableResult
     package func write(_ batch: FlushBatch) throws(StorageError) -> Bool {
         try renewStoreIfLost()
@@ -89,7 +91,7 @@ package actor DurableWriter {
             do {
                 try commit(batch)
             } catch {
-                // What the transaction has left in the log takes up the space.
+                // The rest of the transaction in the log takes up the space.
                 try? beginLog()
                 reserve.takeBack()
                 throw .storeFailure(file.path, error, .cannotWrite)
@@ -117,10 +119,10 @@ package actor DurableWriter {
         return result
     }
 
-    /// Has the next batch begin the write-ahead log, so that it need not wait for a long read that begins
-    /// after this.
+    /// Makes the next batch start at the beginning of the write-ahead log, so that it need not wait
+    /// for a long read that begins after this.
     ///
-    /// - Throws: `.cannotWrite` where the disk refuses; then the next batch tries it again.
+    /// - Throws: `.cannotWrite` if the disk refuses. The next batch tries again.
     package func beginLog() throws(StorageError) {
         guard let connection else { return }
         do {
@@ -131,7 +133,7 @@ package actor DurableWriter {
         }
     }
 
-    /// The connection of a writer that is in use.
+    /// The connection of a writer that is not closed.
     var openConnection: Connection {
         guard let connection else { preconditionFailure("the writer was closed") }
         return connection
@@ -139,7 +141,7 @@ package actor DurableWriter {
 
     /// Closes the connection, after which the database can be closed.
     ///
-    /// Nothing is written later. A backup that is under way is given up.
+    /// Nothing is written later. A backup in progress is given up.
     package func close() {
         giveUpBackup()
         connection = nil
@@ -148,16 +150,16 @@ package actor DurableWriter {
 
 /// A store that somebody has removed or replaced while it was in use.
 ///
-/// All that it held can still be read through the connection, and is gone for good when that is
-/// closed: so a whole new store is made from it.
+/// Its contents can still be read through the connection, but would be lost when that is closed. So
+/// a new store is made from them.
 extension DurableWriter {
-    /// Makes the directory, its lock and the store anew, as far as they are lost.
+    /// Makes the directory, its lock and the store again, as far as they are lost.
     ///
-    /// Whatever else bears the store's names is kept under others: somebody may have put it there
-    /// who did not know that this process would not read it.
+    /// Other files with the names of the store are renamed and kept: somebody may have put them
+    /// there without knowing that this process does not read them.
     ///
-    /// - Throws: `.cannotWrite` where they cannot be made, or `.replacementUndecided`; what was open
-    ///   stays open, and is not to be written.
+    /// - Throws: `.cannotWrite` if they cannot be made, or `.replacementUndecided`. The open files
+    ///   stay open, and must not be written.
     private func renewStoreIfLost() throws(StorageError) {
         do throws(StorageError) {
             try place.renewIfLost()
@@ -166,12 +168,12 @@ extension DurableWriter {
         }
         let replacement = StoreReplacement(of: file)
         guard identity.isLost(from: file) else {
-            // The store has got its name back: the copy of an attempt that failed would be taken for
-            // newer than what is written from now on.
+            // The store has its name again. The copy of a failed attempt would be taken for newer
+            // than what is written from now on.
             try replacement.cancel()
             return earlier = []
         }
-        // It copies by the connection that is to be closed.
+        // It copies through the connection that will be closed.
         giveUpBackup()
         let failure = { StorageError.storeLost(self.file.path, $0) }
         try replacement.make(orThrow: failure) { try openConnection.copy(to: $0) }
@@ -183,7 +185,7 @@ extension DurableWriter {
         }
         if let made = FileIdentity(of: file.path) { earlier.append(made) }
         let connection = try file.connect()
-        // The copy has no write-ahead log yet, and gets one by the first read after this.
+        // The copy has no write-ahead log yet. The first read after this makes one.
         _ = try file.prepare(connection)
         _ = try file.state(connection)
         identity = try file.identity()
@@ -193,7 +195,7 @@ extension DurableWriter {
 }
 
 extension Connection {
-    /// Copies the database, rebuilt, to a file that is empty.
+    /// Copies the database to an empty file, rebuilt.
     ///
     /// See [VACUUM INTO](https://www.sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause).
     func copy(to path: String) throws(SQLiteError) {
@@ -204,21 +206,21 @@ extension Connection {
     }
 }
 
-/// A store that is damaged, and is made anew while the process goes on.
+/// The rescue of a damaged store while the process continues.
 extension DurableWriter {
-    /// Makes the store anew where a read, a flush or a check has found it damaged, and closes.
+    /// Rescues the store after a read, a flush or a check has found damage, and closes the writer.
     ///
-    /// The database can be read meanwhile, and takes changes; none of them is written before
-    /// `Database.reopened(after:)` has taken up the new store, or the database has made another
+    /// Meanwhile the database can be read, and accepts changes. They are not written before
+    /// `Database.reopened(after:)` has opened the new store, or the database has made another
     /// writer.
     ///
     /// - Parameters:
-    ///   - damage: What was found, as a sentence.
+    ///   - damage: The damage, as a sentence.
     ///   - database: Whose store it is.
-    /// - Returns: What has come of it.
-    /// - Throws: `.cannotOpen` where the disk does not take the new store; nothing was done then.
-    ///   `.replacementUndecided` where a new one may be there at the next start all the same: then
-    ///   this one is not to be written any more.
+    /// - Returns: The rescue.
+    /// - Throws: `.cannotOpen` if the disk refuses the new store; then nothing was changed.
+    ///   `.replacementUndecided` if the next start may still find a new store; then this one must
+    ///   not be written any more.
     package func rescue(
         _ database: StoreIdentification, because damage: String
     ) throws(StorageError) -> CompletedRescue {
@@ -230,16 +232,16 @@ extension DurableWriter {
     }
 }
 
-/// By what a damaged store is known.
+/// How a damaged store is recognized.
 package struct StoreIdentification: Sendable {
-    /// The identity of the database, which the store may not tell any more.
+    /// The identity of the database, which the store may have lost.
     let uuid: UniqueID
 }
 
-/// A store that was made anew and is yet to be opened.
+/// A store that was rescued and is not opened yet.
 package struct CompletedRescue: Sendable {
     let report: RescueReport
 
-    /// What is not as it was, by domain.
+    /// What has changed by it, for each domain.
     package var domains: [RescuedDomain] { report.domains }
 }

@@ -5,7 +5,7 @@ package import PropertyList
 /// This is the only list of these classes. A mutable class counts as the class that it extends.
 /// ``ObjectForm`` uses the class of the object itself. The decoder uses the first known class of
 /// the object's chain, because it accepts subclasses, too.
-package enum KnownClass {
+package enum FoundationClass {
     case array
     case set
     case orderedSet
@@ -17,7 +17,7 @@ package enum KnownClass {
     case uuid
     case null
 
-    private static let names: [(name: StaticString, known: KnownClass)] = [
+    private static let names: [(name: StaticString, known: FoundationClass)] = [
         ("NSArray", .array), ("NSMutableArray", .array),
         ("NSSet", .set), ("NSMutableSet", .set),
         ("NSOrderedSet", .orderedSet), ("NSMutableOrderedSet", .orderedSet),
@@ -38,6 +38,22 @@ package enum KnownClass {
         return nil
     }
 
+    /// The name that is written.
+    package var className: Text {
+        switch self {
+        case .array: "NSArray"
+        case .set: "NSSet"
+        case .orderedSet: "NSOrderedSet"
+        case .dictionary: "NSDictionary"
+        case .string: "NSString"
+        case .data: "NSData"
+        case .date: "NSDate"
+        case .url: "NSURL"
+        case .uuid: "NSUUID"
+        case .null: "NSNull"
+        }
+    }
+
     /// Whether its objects consist of elements: arrays and sets.
     package var hasElements: Bool {
         switch self {
@@ -49,8 +65,8 @@ package enum KnownClass {
 
 extension KeyedArchive {
     /// The known class of the object with these fields, if its own class is one.
-    package func knownClass(of fields: Fields) -> KnownClass? {
-        KnownClass(named: className(of: fields), in: list)
+    package func knownClass(of fields: Fields) -> FoundationClass? {
+        FoundationClass(named: className(of: fields), in: list)
     }
 }
 
@@ -76,6 +92,7 @@ package enum ClassChain {
         "NSDecimalNumber": ["NSNumber", "NSValue"],
     ]
 
+    /// The chain that begins with a class.
     package static func of(_ className: Text) -> [Text] {
         guard className.hasPrefix("NS") else { return [className, "NSObject"] }
         guard className != "NSObject" else { return [className] }

@@ -44,9 +44,9 @@ final class ArchivedClass {
     /// The names of the class and its superclasses in its record.
     private let chain: PropertyList.References?
     /// The first known class of the chain.
-    private(set) lazy var known: KnownClass? = ([name] + superclasses).lazy.compactMap {
+    private(set) lazy var known: FoundationClass? = ([name] + superclasses).lazy.compactMap {
         [list] name in
-        list.string(at: name).flatMap { KnownClass(named: $0, in: list) }
+        list.string(at: name).flatMap { FoundationClass(named: $0, in: list) }
     }.first
 
     init?(uid: UInt64, record: Fields, in list: PropertyList) {

@@ -128,7 +128,8 @@ extension EncodingWriter {
         if let nullUID { return table.reference(to: nullUID) }
         let uid = table.reserve()
         nullUID = uid
-        table.define(uid, chain: ClassChain.of("NSNull"), names: [], values: [])
+        table.define(
+            uid, chain: ClassChain.of(FoundationClass.null.className), names: [], values: [])
         return table.reference(to: uid)
     }
 
@@ -221,9 +222,9 @@ extension EncodingWriter {
 
         var className: Text {
             switch self {
-            case .array: "NSArray"
-            case .set: "NSSet"
-            case .dictionary: "NSDictionary"
+            case .array: FoundationClass.array.className
+            case .set: FoundationClass.set.className
+            case .dictionary: FoundationClass.dictionary.className
             }
         }
     }

@@ -252,7 +252,7 @@ def made_anew(victim: Victim, fault: Fault) -> None:
     fault.begin(victim)
     victim.synchronize()
     expect_own_files(victim)
-    told = [line for line in victim.lines(4) if "was made anew" in line]
+    told = [line for line in victim.lines(4) if "was written again" in line]
     check(len(told) == (0 if fault is LOCK else 2), "a warning of each time", victim.lines(4))
     check(bool(list(victim.desktop.data.glob("*.aside-*"))) == ("replaced" in fault.name),
           "what was put there to be kept, and nothing else", list(victim.desktop.data.iterdir()))

@@ -46,7 +46,7 @@ struct PageSize: Equatable {
     /// The size that the store is made with.
     static let ours = PageSize(whole: 4096)
 
-    /// Takes a size that a file claims, 1 for 65 536; nil where it can be none.
+    /// Takes a size that a file claims, 1 for 65 536; nil if it can be none.
     init?(claimed size: Int) {
         let size = size == 1 ? 65536 : size
         guard (512...65536).contains(size), size & (size - 1) == 0 else { return nil }
@@ -146,7 +146,7 @@ final class StorePages {
         let isCertain: Bool
     }
 
-    /// Reads a version of a page; nil where there is none.
+    /// Reads a version of a page; nil if there is none.
     ///
     /// What is missing of it is zero.
     ///
@@ -188,7 +188,7 @@ final class StorePages {
 }
 
 extension File {
-    /// Reads as `read(_:at:)` does; nil where the medium does not give that part.
+    /// Reads as `read(_:at:)` does; nil if the medium does not give that part.
     func readable(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8]? {
         do throws(SystemError) {
             return try read(count, at: offset)

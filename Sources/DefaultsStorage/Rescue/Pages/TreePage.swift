@@ -22,7 +22,7 @@ struct TreePage {
         let length: Int
         /// What of it stands in the page.
         let local: ArraySlice<UInt8>
-        /// The first page with the rest; 0 where there is none.
+        /// The first page with the rest; 0 if there is none.
         let overflow: Int
 
         /// Whether the record begins as one does.
@@ -37,7 +37,7 @@ struct TreePage {
     /// The largest record: an archive on its way to disk with a key.
     private static let largestRecord = 65 << 20
 
-    /// Takes a page; nil where it is none of a tree.
+    /// Takes a page; nil if it is none of a tree.
     ///
     /// - Parameter number: That of the page: before the first one's header is that of the file.
     init?(_ bytes: [UInt8], number: Int, size: PageSize) {
@@ -77,7 +77,7 @@ struct TreePage {
     /// Every place where a cell might begin.
     var places: Range<Int> { header + 8..<bytes.count }
 
-    /// The cell at a place; nil where there is none with a record.
+    /// The cell at a place; nil if there is none with a record.
     func cell(at place: Int) -> Cell? {
         guard kind != .tableInterior else { return nil }
         var offset = kind == .indexInterior ? place + 4 : place
@@ -106,7 +106,7 @@ struct TreePage {
 }
 
 extension StorePages {
-    /// The record of a cell, put together from all pages that it stands on; nil where it is none.
+    /// The record of a cell, put together from all pages that it stands on; nil if it is none.
     ///
     /// - Returns: The record, and its overflow pages.
     func record(
@@ -147,7 +147,7 @@ struct StoreRecord {
 
     let columns: [Column]
 
-    /// Decodes a record that is whole; nil where the bytes are none.
+    /// Decodes a record that is whole; nil if the bytes are none.
     init?(decoding bytes: [UInt8]) {
         guard let header = RecordHeader(of: bytes[...], length: bytes.count) else { return nil }
         var place = header.size
@@ -167,7 +167,7 @@ struct RecordHeader {
     /// The most columns that a record of the store has, with some to spare.
     private static let mostColumns = 16
 
-    /// Decodes the header at the beginning of some bytes; nil where it is none of a record that long.
+    /// Decodes the header at the beginning of some bytes; nil if it is none of a record that long.
     init?(of bytes: ArraySlice<UInt8>, length: Int) {
         let start = bytes.startIndex
         guard let header = bytes.varint(at: start), let size = Int(exactly: header.value),
@@ -199,7 +199,7 @@ struct SerialType {
 
     private static let longest: Int64 = 1 << 31
 
-    /// Takes a number; nil where it is that of no type.
+    /// Takes a number; nil if it is that of no type.
     init?(_ number: Int64) {
         switch number {
         case 0, 8, 9: length = 0

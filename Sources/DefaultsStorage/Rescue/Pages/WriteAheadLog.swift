@@ -39,7 +39,7 @@ final class WriteAheadLog {
     private let frames: [Int: [Frame]]
     private let frameCount: Int
 
-    /// Reads the log beside a store; nil where there is none, or nothing in it.
+    /// Reads the log beside a store; nil if there is none, or nothing in it.
     ///
     /// - Parameter mayBeTorn: Whether the machine may have gone down while the log was written, so
     ///   that its last transaction may stand there in part.
@@ -101,7 +101,7 @@ final class WriteAheadLog {
 
     /// Reads one version of a page.
     ///
-    /// - Returns: Nil where the medium does not give it.
+    /// - Returns: Nil if the medium does not give it.
     func read(_ frame: Frame) throws(SystemError) -> [UInt8]? {
         try file.readable(
             pageSize.whole, at: frame.offset + WriteAheadLog.frameHeaderSize)
@@ -116,7 +116,7 @@ final class WriteAheadLog {
     ///
     /// Behind that stands what is left of an earlier log, which has another salt.
     ///
-    /// - Parameter header: Nil where it is lost: then the salt is that of the first frame.
+    /// - Parameter header: Nil if it is lost: then the salt is that of the first frame.
     private static func transactions(
         in file: borrowing File, _ pageSize: PageSize, after header: Header?, mayBeTorn: Bool
     ) throws(SystemError) -> ([[Frame]], hasMore: Bool) {
@@ -168,7 +168,7 @@ private struct Header {
     let isBigEndian: Bool
     let sum: Checksum
 
-    /// Nil where the bytes are none, or damaged.
+    /// Nil if the bytes are none, or damaged.
     init?(decoding bytes: [UInt8]) {
         guard bytes.count == WriteAheadLog.headerSize, let magic = bytes.uint32(at: 0),
             magic & ~1 == Header.magic,
