@@ -2,8 +2,8 @@ internal import CSQLite
 
 /// One connection to a SQLite database file.
 ///
-/// A connection has no lock of its own: it may move between threads, but one thread at a time uses
-/// it. It is not `Sendable`, so the compiler holds callers to that.
+/// A connection has no lock: it may move between threads, but only one thread at a time uses it. It
+/// is not `Sendable`, so the compiler checks that.
 ///
 /// ```swift
 /// let connection = try Connection(path: "/tmp/books.db", flags: [.readWrite, .create])
@@ -50,7 +50,8 @@ package final class Connection {
 
     /// Compiles one statement.
     ///
-    /// - Throws: If the SQL is wrong, names what is not there, or the file cannot be read.
+    /// - Throws: If the SQL is wrong or names something that does not exist, or if the file cannot
+    ///   be read.
     package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         var compiled: OpaquePointer?
         let code = sqlite3_prepare_v3(
@@ -64,21 +65,22 @@ package final class Connection {
         return Statement(owning: compiled, sql: sql)
     }
 
-    /// Runs SQL that takes no values and whose rows nobody wants; several statements may stand
-    /// one after the other, parted by semicolons.
+    /// Runs SQL without values, and ignores its rows.
+    ///
+    /// There may be several statements, separated by semicolons.
     ///
     /// - Throws: If one of them fails; those after it are not run.
     package func execute(_ sql: String) throws(SQLiteError) {
         try check(sqlite3_exec(handle, sql, nil, nil, nil), sql)
     }
 
-    /// Asks or sets a pragma.
+    /// Reads or sets a pragma.
     ///
     /// - Parameters:
     ///   - name: The pragma, such as `journal_mode`.
-    ///   - value: What to set it to; nil asks only.
-    /// - Returns: The first column of the first row as text: what now holds, for most pragmas.
-    ///   Nil if the pragma answers with no row.
+    ///   - value: The new value; nil to read only.
+    /// - Returns: The first column of the first row as text; for most pragmas, the current value.
+    ///   Nil if there is no row.
     /// - Throws: If SQLite refuses it.
     @discardableResult
     package func pragma(_ name: String, _ value: String? = nil) throws(SQLiteError) -> String? {
@@ -90,23 +92,25 @@ package final class Connection {
 
     /// Whether a transaction is open.
     ///
-    /// A severe error, a full disk among them, ends it unasked.
+    /// A severe error, such as a full disk, ends it.
     package var isInTransaction: Bool {
         sqlite3_get_autocommit(handle) == 0
     }
 
-    /// How many rows the last INSERT, UPDATE or DELETE that has ended has changed.
+    /// How many rows the last completed INSERT, UPDATE or DELETE has changed.
     ///
     /// See [sqlite3_changes](https://www.sqlite.org/c3ref/changes.html).
     package var changedRows: Int {
         Int(sqlite3_changes64(handle))
     }
 
-    /// Has closing leave a write-ahead log as it is, or fold it back as SQLite does by itself.
+    /// Whether closing leaves the write-ahead log as it is.
+    ///
+    /// By default, SQLite folds it back.
     ///
     /// See [SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE](https://www.sqlite.org/c3ref/c_dbconfig_defensive.html).
     package func keepLogOnClose(_ isKept: Bool) {
-        // It fails only on a connection that is none.
+        // It fails only on an invalid connection.
         _ = csqlite_keep_log_on_close(handle, isKept ? 1 : 0)
     }
 
@@ -121,14 +125,14 @@ package final class Connection {
 }
 
 extension Connection {
-    /// Runs `body` as one transaction: all that it wrote is kept, or nothing.
+    /// Runs `body` as one transaction: everything that it wrote is kept, or nothing.
     ///
-    /// The transaction takes the right to write at once, so that it cannot fail half-way because
-    /// another connection wrote in between. Transactions do not nest.
+    /// The transaction locks the database for writing at once, so it cannot fail later because
+    /// another connection has written. Transactions do not nest.
     ///
     /// - Returns: What `body` returns, after the commit. With `synchronous = FULL` it is then on
     ///   disk.
-    /// - Throws: What `body` throws, or SQLite's refusal to begin or to commit. Nothing is kept.
+    /// - Throws: The error of `body`, or of SQLite if it cannot begin or commit. Nothing is kept.
     package func transaction<Result>(
         _ body: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
@@ -139,8 +143,8 @@ extension Connection {
             try execute("COMMIT")
             return result
         } catch {
-            // Some errors have rolled back already. If this one fails, too, the first error is
-            // the one that tells the cause.
+            // Some errors have already rolled back. If this fails, too, the first error says the
+            // cause.
             if isInTransaction { try? execute("ROLLBACK") }
             throw error
         }
@@ -151,7 +155,7 @@ extension Connection {
 ///
 /// See [Flags For File Open Operations](https://www.sqlite.org/c3ref/c_open_autoproxy.html).
 package struct OpenFlags: OptionSet, Sendable {
-    /// The bits as SQLite's C API takes them.
+    /// The bits for SQLite's C API.
     package let rawValue: Int32
 
     /// Wraps bits of SQLite's C API.
@@ -159,12 +163,12 @@ package struct OpenFlags: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Open for reading alone.
+    /// Open for reading only.
     package static let readOnly = OpenFlags(rawValue: SQLITE_OPEN_READONLY)
-    /// Take the path for a URI, which may have parameters.
+    /// The path is a URI, which may have parameters.
     package static let uri = OpenFlags(rawValue: SQLITE_OPEN_URI)
     /// Open for reading and writing.
     package static let readWrite = OpenFlags(rawValue: SQLITE_OPEN_READWRITE)
-    /// Make the file if there is none.
+    /// Create the file if it is missing.
     package static let create = OpenFlags(rawValue: SQLITE_OPEN_CREATE)
 }

@@ -2,12 +2,12 @@ internal import CSQLite
 
 /// A copy of a database that is made in steps, while the database is in use.
 ///
-/// What the source's own connection writes between two steps is written to the copy, too. So a
-/// writer that copies by the connection by which it writes ends with a copy of what the database is
-/// then, and never begins anew. What another connection writes has the copy begin anew.
+/// What the source's connection writes between two steps is written to the copy, too. So a writer
+/// that copies through its own connection gets a copy of the final state, and never starts again.
+/// If another connection writes, the copy starts again.
 ///
-/// Both connections belong to one thread. The destination is used for nothing else meanwhile, and
-/// is worth nothing before the last step.
+/// Both connections belong to one thread. The destination is not used for anything else meanwhile,
+/// and is unusable before the last step.
 ///
 /// ```swift
 /// let backup = try OnlineBackup(of: library, onto: copy)
@@ -36,16 +36,16 @@ package final class OnlineBackup {
     }
 
     deinit {
-        // It repeats the failure of the last step, which step() has thrown already. What is not
-        // whole yet is rolled back if the destination has a journal.
+        // It repeats the failure of the last step, which step() has already thrown. An incomplete
+        // copy is rolled back if the destination has a journal.
         if let handle { sqlite3_backup_finish(handle) }
     }
 
     /// Copies some more pages.
     ///
-    /// - Returns: Whether there is more to copy. After false the copy is committed, no further step
-    ///   is taken, and the destination is free for other use.
-    /// - Throws: If one of the two fails. The copy is worth nothing then.
+    /// - Returns: Whether there is more to copy. After false, the copy is committed, there must be
+    ///   no further step, and the destination can be used.
+    /// - Throws: If one of the two fails. Then the copy is unusable.
     package func step(pages: Int32) throws(SQLiteError) -> Bool {
         guard let handle else { preconditionFailure("a step was taken after the last one") }
         switch sqlite3_backup_step(handle, pages) {

@@ -27,11 +27,10 @@ package struct Statement: ~Copyable {
         sqlite3_finalize(handle)
     }
 
-    /// Goes on to the next row.
+    /// Steps to the next row.
     ///
-    /// - Returns: Whether there is a row to read. After false the statement begins anew.
-    /// - Throws: If SQLite fails. The statement is reset, and the read transaction that it held
-    ///   ends.
+    /// - Returns: Whether there is a row to read. After false, the statement starts again.
+    /// - Throws: If SQLite fails. The statement is reset, and its read transaction ends.
     package func step() throws(SQLiteError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW:
@@ -46,17 +45,17 @@ package struct Statement: ~Copyable {
         }
     }
 
-    /// Runs to the end, whatever rows come, and lets go of the bound values.
+    /// Runs to the end, ignores all rows, and releases the bound values.
     ///
-    /// - Throws: If SQLite fails; the values are let go of all the same.
+    /// - Throws: If SQLite fails. The values are released in any case.
     package func run() throws(SQLiteError) {
         defer { reset() }
         while try step() {}
     }
 
-    /// Ends the run, and with it its read transaction, and lets go of the bound values.
+    /// Ends the run and its read transaction, and releases the bound values.
     package func reset() {
-        // The result repeats the failure of the last step, which step() has thrown already.
+        // The result repeats the failure of the last step, which step() has already thrown.
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
@@ -70,7 +69,7 @@ package struct Statement: ~Copyable {
 
     /// Binds text; SQLite keeps a copy until the next `reset()`.
     ///
-    /// - Throws: If there is no such parameter, or the text is longer than SQLite takes.
+    /// - Throws: If there is no such parameter, or the text is too long for SQLite.
     package func bind(_ text: String, at parameter: Int32) throws(SQLiteError) {
         var text = text
         let code = text.withUTF8 { utf8 in
@@ -84,17 +83,17 @@ package struct Statement: ~Copyable {
         try check(code)
     }
 
-    /// Runs to the end with a blob bound in place, and lets go of all bound values.
+    /// Runs to the end with a blob that is not copied, and releases all bound values.
     ///
     /// The bytes are not copied: SQLite reads them where they are, during this call only.
     ///
-    /// - Throws: If there is no such parameter, the blob is longer than SQLite takes, or the
-    ///   statement fails.
+    /// - Throws: If there is no such parameter, the blob is too long for SQLite, or the statement
+    ///   fails.
     package func run(withBlob bytes: [UInt8], at parameter: Int32) throws(SQLiteError) {
         defer { reset() }
         try bytes.span.withUnsafeBytes { (buffer) throws(SQLiteError) in
-            // The null destructor is SQLITE_STATIC: the bytes stay valid until run() has let go
-            // of them. A null pointer would bind NULL, so an empty blob is bound by its length.
+            // The null destructor is SQLITE_STATIC: the bytes stay valid until run() has released
+            // them. A null pointer would bind NULL, so an empty blob is bound by its length.
             if let address = buffer.baseAddress, !buffer.isEmpty {
                 try check(
                     sqlite3_bind_blob64(handle, parameter, address, UInt64(buffer.count), nil))
@@ -129,7 +128,7 @@ extension Statement {
     ///
     /// Bytes that are not UTF-8 are replaced by U+FFFD.
     package func text(at column: Int32) -> String? {
-        // The text must be asked for before its length, which belongs to the converted form.
+        // The text must be read before its length, which is that of the converted text.
         guard let characters = sqlite3_column_text(handle, column) else { return nil }
         // The pointer is SQLite's and lives until the next step or reset; the string copies.
         let length = Int(sqlite3_column_bytes(handle, column))

@@ -136,6 +136,25 @@ import Testing
         }
     }
 
+    @Test("A flipped bit in the salt of the last frame of a log does not cost the last transaction")
+    func saltOfLastFrame() async throws {
+        let store = try await DamagedStore(isClosed: false)
+        let bytes = try store.copy.bytes(store.copy.store + "-wal")
+        let (header, frame) = (32, 24 + 4096)
+        let salt = bytes[16..<24]
+        let last = stride(from: header, through: bytes.count - frame, by: frame)
+            .reversed().first { bytes[($0 + 8)..<($0 + 16)].elementsEqual(salt) }
+        let offset = try #require(last) + 8
+        for bit in 0..<64 where bit % 9 == 0 {
+            let scratch = try store.copy.copyAll()
+            var damaged = bytes
+            damaged[offset + bit / 8] ^= 1 << UInt8(bit % 8)
+            try Data(damaged).write(to: URL(fileURLWithPath: scratch.store + "-wal"))
+            let outcome = try await RescueOutcome(of: scratch, expecting: store)
+            #expect(outcome.missing.isEmpty, "bit \(bit): \(outcome.missing)")
+        }
+    }
+
     @Test("After a power cut the last transaction of a log may be torn, and that is no damage")
     func tornLog() async throws {
         let store = try await DamagedStore(isClosed: false)

@@ -6,18 +6,19 @@ import SystemCalls
 // 1. The link owns its libdbus connection: it is private, opened here, closed and released here.
 // 2. Every call to libdbus is made on the loop's thread.
 // 3. The callbacks for watches only note what libdbus says. None of them calls the connection.
-// 4. There is no dispatch inside a dispatch, and no handling of watches inside one.
-// 5. Whenever the loop goes to sleep, libdbus has nothing left to dispatch, or the link is held, or
-//    a timer is set for another attempt: whatever made messages arrive, a read or a send, is
-//    followed by a dispatch until the queue is drained.
-// 6. What waits to be written is bounded by `MessageLimits.maximumBacklog` and what one call more
-//    brings about. Beyond the bound the link is held: nothing is read and nothing dispatched, so
-//    that what comes keeps its order, until enough has been written.
-// 7. Only a call that came in holds the link for this. Replies and signals are read however much waits
-//    to be written: a bus may take more from us only when we have taken what it has for us.
-// 8. libdbus reads no more if the messages that are alive have `MessageLimits.maximumReceivedSize`
-//    together. Calls that wait for an answer of the bus have less, so that the answer is read: they
-//    are added below `maximumWaitingSize`, one message at a time. The same holds for descriptors.
+// 4. A dispatch never runs inside another dispatch, and watches are not handled inside one.
+// 5. When the loop goes to sleep, libdbus has nothing left to dispatch, or the link is held, or a
+//    timer is set for another attempt. So every read or send, which may bring messages, is followed
+//    by a dispatch until the queue is empty.
+// 6. The backlog of data to write is limited to `MessageLimits.maximumBacklog` and the reply of one
+//    more call. Above the limit the link is held: nothing is read or dispatched until enough has
+//    been written, so messages keep their order.
+// 7. Only a received call holds the link in this way. Replies and signals are always read: a bus
+//    may accept more from us only after we have read what it has for us.
+// 8. libdbus stops reading when all live messages together have
+//    `MessageLimits.maximumReceivedSize`. Calls that wait for an answer of the bus stay below that,
+//    so the answer can be read: they are added below `maximumWaitingSize`, one message at a time.
+//    The same is true for descriptors.
 
 /// A connection of libdbus, driven by an event loop.
 final class Link {
@@ -27,50 +28,55 @@ final class Link {
     var isDispatching = false
     var isDispatchDue = false
     var dispatchRetry: EventLoop.Timer?
-    /// Whether too much waits to be written (6).
+    /// Whether the backlog is above the limit (6).
     var isBacklogged = false
-    /// Whether the owner takes nothing at present.
+    /// Whether the owner accepts no messages now.
     private(set) var isPaused = false
-    /// Whether the connection is to one peer, without a bus between.
+    /// Whether the connection is to one peer, without a bus.
     let isDirect: Bool
     /// Whether the message that is being dispatched may be a call (7).
     var isCallDispatched = false
     var isClosed = false
-    /// Whether the application has closed the socket under us.
+    /// Whether the application has closed our socket.
     private(set) var isLost = false
     /// Which socket it is.
     private var identity: FileIdentity?
     private var isStarted = false
 
-    /// Called with each message that comes, but for calls to the interface
-    /// `org.freedesktop.DBus.Peer` that name no destination: libdbus answers those itself.
+    /// Called with each received message, except calls to the interface `org.freedesktop.DBus.Peer`
+    /// without a destination: libdbus answers those itself.
     ///
-    /// The message is lent.
+    /// The message is valid during the call.
     var receive: ((borrowing Message) -> Void)?
 
-    /// Called each time when the last message that waited to be written is; nil while nobody waits
-    /// for that.
+    /// Called each time when the backlog is written; nil while nobody waits for that.
     var drained: (() -> Void)?
 
-    /// Called once when the application has closed the socket under us.
+    /// Called once when the application has closed our socket.
     var lost: (() -> Void)?
 
-    /// Called when all that libdbus has read has been handed on.
+    /// Called when all messages that libdbus has read are handed on.
     var dispatched: (() -> Void)?
 
-    /// libdbus's function that hands on one message; a test has it fail.
+    /// The function of libdbus that hands on one message.
+    ///
+    /// A test makes it fail.
     var dispatchOne: (OpaquePointer?) -> DBusDispatchStatus = dbus_connection_dispatch
 
-    /// Opens a connection and greets the bus, if there is one, which blocks until it has greeted back.
+    /// Opens a connection and greets the bus, if there is one.
+    ///
+    /// It blocks until the bus answers.
     ///
     /// - Throws: ``DBusError`` in the words of libdbus.
     convenience init(to address: Address, on loop: EventLoop) throws(DBusError) {
         self.init(owning: try Self.open(address), isDirect: address.isPeer, on: loop)
     }
 
-    /// Opens a connection to a bus, which its first call is to greet; nothing blocks.
+    /// Opens a connection to a bus without blocking.
     ///
-    /// - Throws: ``DBusError`` if there is no bus, or none that takes a connection now.
+    /// The first call must greet the bus.
+    ///
+    /// - Throws: ``DBusError`` if there is no bus, or if it does not accept a connection now.
     convenience init(joining address: String, on loop: EventLoop) throws(DBusError) {
         self.init(owning: try Self.open(joining: address), isDirect: false, on: loop)
     }
@@ -95,7 +101,7 @@ final class Link {
         self.loop = loop
         self.connection = connection
         self.isDirect = isDirect
-        // By default a message with more than 16 ends the connection to a bus that lets it through.
+        // By default, a message with more than 16 ends the connection, although the bus allows it.
         dbus_connection_set_max_message_unix_fds(connection, MessageLimits.receivedDescriptors)
         dbus_connection_set_route_peer_messages(connection, 1)
         dbus_connection_set_max_received_size(connection, MessageLimits.maximumReceivedSize)
@@ -104,11 +110,11 @@ final class Link {
     }
 
     deinit {
-        // Closed already, on the loop's thread, unless it was never started. The last reference may
-        // go away on another one.
+        // It was closed already, on the loop's thread, unless it was never started. The last
+        // reference may be released on another thread.
         close()
         nonisolated(unsafe) let connection = connection
-        // libdbus would close the number, which is another file's by now. So it is left as it is.
+        // libdbus would close the number, which now belongs to another file. So it is not closed.
         guard !isLost else { return }
         if loop.isCurrent {
             dbus_connection_unref(connection)
@@ -135,13 +141,13 @@ final class Link {
             context, nil)
         identity = socket.flatMap { FileIdentity(ofDescriptor: $0) }
         isStarted = true
-        // The greeting may have brought messages along.
+        // Messages may have arrived with the answer.
         dispatchStatusChanged(dbus_connection_get_dispatch_status(connection))
     }
 
     /// Ends the connection and every callback.
     ///
-    /// What has not been written is lost.
+    /// Unwritten messages are lost.
     func close() {
         guard !isClosed, isIntact else { return lose() }
         isClosed = true
@@ -158,16 +164,16 @@ final class Link {
         return dbus_connection_get_socket(connection, &number) != 0 ? number : nil
     }
 
-    /// Whether the socket is still ours, as far as it has one.
+    /// Whether the socket, if there is one, is still ours.
     ///
-    /// An application that closes all descriptors may open a file of its own under the number. libdbus
-    /// must not write there what is meant for the bus.
+    /// An application that closes all descriptors may open its own file under the number. libdbus
+    /// must not write messages to that file.
     var isIntact: Bool {
         guard !isLost, let identity, let socket else { return !isLost }
         return identity.isHeld(byDescriptor: socket)
     }
 
-    /// Gives the connection up, whose socket is not ours any more, without touching the number.
+    /// Gives up a connection whose socket is no longer ours, without touching the number.
     func lose() {
         guard !isClosed else { return }
         (isClosed, isLost) = (true, true)
@@ -175,16 +181,16 @@ final class Link {
         (receive, drained, dispatched, lost) = (nil, nil, nil, nil)
         for watch in watches.values { watch.cancel() }
         watches = [:]
-        // What others do now may let go of this object.
+        // The callbacks may release this object.
         tell?()
     }
 
-    /// Whether nothing is read and nothing dispatched.
+    /// Whether reading and dispatching are stopped.
     var isHeld: Bool { isBacklogged || isPaused }
 
-    /// Takes nothing in, or goes on to do so.
+    /// Stops or continues receiving.
     ///
-    /// The end of the connection may go unnoticed meanwhile.
+    /// Meanwhile the end of the connection may not be noticed.
     func setPaused(_ isPaused: Bool) {
         guard self.isPaused != isPaused, !isClosed else { return }
         self.isPaused = isPaused
@@ -194,14 +200,14 @@ final class Link {
 
     /// The object behind a context pointer.
     ///
-    /// It is alive: `deinit` takes the callbacks back.
+    /// It is alive, because `deinit` removes the callbacks.
     static func from(_ context: UnsafeMutableRawPointer?) -> Link {
         guard let context else { preconditionFailure("libdbus lost the context of a callback.") }
         return Unmanaged<Link>.fromOpaque(context).takeUnretainedValue()
     }
 }
 
-/// What goes out, and what of it waits.
+/// Sent messages, and those that wait.
 extension Link {
     /// Whether every message that was sent has been written to the socket.
     var isDrained: Bool { dbus_connection_has_messages_to_send(connection) == 0 }
@@ -215,7 +221,7 @@ extension Link {
     /// - Throws: ``DBusError`` of the name `Disconnected` if the connection is gone.
     @discardableResult
     func send(_ message: borrowing Message) throws(DBusError) -> UInt32 {
-        // libdbus says TRUE to a send after a disconnect, and nothing ever comes of it.
+        // After a disconnect, libdbus returns TRUE for a send and drops the message.
         guard isConnected else { throw .disconnected }
         guard isIntact else {
             loseSoon()
@@ -226,13 +232,13 @@ extension Link {
         }
         var serial: dbus_uint32_t = 0
         try checkMemory(dbus_connection_send(connection, message.pointer, &serial))
-        // What waited before may have gone out on the way, and no event will tell.
+        // Earlier messages may have been written by this call, and no event will follow.
         if releaseIfWritten() { dispatchSoon() }
         noteDrained()
         return serial
     }
 
-    /// Gives the connection up when the caller of this has come to its end.
+    /// Gives up the connection after the caller of this has returned.
     private func loseSoon() {
         // Sendable is promised unchecked: the closure runs on the loop's thread, as this does.
         nonisolated(unsafe) let link = self
@@ -251,16 +257,16 @@ extension Link {
 // MARK: The bound
 
 extension Link {
-    /// Takes no more in if too much waits to be written.
+    /// Stops receiving if the backlog is above the limit.
     func holdIfFull() {
         guard !isBacklogged, isConnected, backlog > MessageLimits.maximumBacklog else { return }
         isBacklogged = true
         updateWatches()
     }
 
-    /// Goes on if enough has been written, or never will be.
+    /// Continues if enough has been written, or never will be.
     ///
-    /// - Returns: Whether there may be something to dispatch, which waited.
+    /// - Returns: Whether there may be waiting messages to dispatch.
     func releaseIfWritten() -> Bool {
         guard isBacklogged, !isConnected || backlog <= MessageLimits.maximumBacklog else {
             return false

@@ -18,9 +18,9 @@ extension EventLoop {
             self.body = body
         }
 
-        /// Takes the timer back.
+        /// Cancels the timer.
         ///
-        /// Nothing happens if it has gone off already.
+        /// Nothing happens if it has already fired.
         package func cancel() {
             guard body != nil else { return }
             body = nil
@@ -40,8 +40,8 @@ extension EventLoop {
 
 /// The timers of a loop, the next one first.
 struct TimerQueue {
-    // Sorted rather than a heap: most timers are far off and appended at the end, and a cancelled
-    // one is found and taken out at once.
+    // Sorted instead of a heap: most timers are late and are appended at the end, and a cancelled
+    // one is found and removed at once.
     private var timers: [EventLoop.Timer] = []
     private var lastNumber: UInt64 = 0
     private let clock = SuspendingClock()
@@ -65,7 +65,7 @@ struct TimerQueue {
         guard let next = timers.first else { return -1 }
         let rest = next.deadline - clock.now
         guard rest > .zero else { return 0 }
-        // Rounded up, so as not to wake before the time and sleep again.
+        // Rounded up, so that it does not wake too early and sleep again.
         let milliseconds = (rest + .microseconds(999)) / .milliseconds(1)
         return milliseconds < Double(Int32.max) ? Int32(milliseconds) : .max
     }
@@ -77,7 +77,7 @@ struct TimerQueue {
         return Array(timers.prefix { $0.deadline <= now })
     }
 
-    /// Where a timer stands, or is to stand.
+    /// The place of a timer.
     private func index(of timer: EventLoop.Timer) -> Int {
         var (low, high) = (0, timers.count)
         while low < high {
@@ -99,7 +99,7 @@ extension EventLoop {
     /// A timer that is set meanwhile waits for the next round.
     func fireTimers() {
         for timer in timers.due() {
-            // Invariant 5: one before it may have cancelled it.
+            // Invariant 5: an earlier timer may have cancelled it.
             guard let body = timer.body else { continue }
             timer.cancel()
             body()

@@ -3,10 +3,10 @@ package import SystemCalls
 
 // Invariants
 //
-// 1. A reader lives inside the closure that it is lent to, and the message outlives it: it can be
-//    neither copied nor made elsewhere.
+// 1. A reader is valid only inside the closure that gets it, and the message lives longer. It
+//    cannot be copied or made elsewhere.
 // 2. Nothing is read as another type than it is; libdbus would end the process.
-// 3. What libdbus hands over, it has checked: sizes, UTF-8, names, and 64 levels of nesting.
+// 3. libdbus has checked what it gives: sizes, UTF-8, names, and 64 levels of nesting.
 
 /// Reads the values of a message, one after the other.
 ///
@@ -17,18 +17,18 @@ package import SystemCalls
 /// ```
 ///
 /// Every method throws a ``DBusError`` of the name `InvalidArgs` if the next value is of another
-/// type, and stays where it is then.
+/// type. Then the value is not consumed.
 package struct MessageReader: ~Copyable {
     var iterator = DBusMessageIter()
     /// How many values have been read, so that an element that reads nothing is noticed.
     private(set) var valuesRead = 0
 
     init(_ message: borrowing Message) {
-        // FALSE says that there are no values; the iterator knows that too.
+        // FALSE means that there are no values. The iterator knows that, too.
         _ = dbus_message_iter_init(message.pointer, &iterator)
     }
 
-    /// Makes a reader of what is inside the next value of another one.
+    /// Makes a reader for the inside of the next value of another reader.
     init(inside outer: inout MessageReader) {
         dbus_message_iter_recurse(&outer.iterator, &iterator)
     }
@@ -68,7 +68,7 @@ package struct MessageReader: ~Copyable {
         valuesRead += 1
     }
 
-    /// Reads a value that libdbus copies to where it is told.
+    /// Reads a value that libdbus copies to an address.
     private mutating func readBasic<T: BitwiseCopyable>(_ type: TypeCode, into value: inout T)
         throws(DBusError)
     {
@@ -77,7 +77,7 @@ package struct MessageReader: ~Copyable {
         advance()
     }
 
-    /// Reads a value of text, which libdbus lends.
+    /// Reads text, which belongs to libdbus.
     mutating func readText(_ type: TypeCode) throws(DBusError) -> String {
         var text: UnsafePointer<CChar>?
         try readBasic(type, into: &text)
@@ -86,7 +86,7 @@ package struct MessageReader: ~Copyable {
     }
 }
 
-/// Values that hold no others.
+/// Values without other values inside.
 extension MessageReader {
     /// Reads a `y`.
     package mutating func readByte() throws(DBusError) -> UInt8 { try readNumber(.byte) }
@@ -132,10 +132,11 @@ extension MessageReader {
         Signature(checked: try readText(.signature))
     }
 
-    /// Reads an `h`: a descriptor of the reader's own, closed with the last reference to it.
+    /// Reads an `h`: a new descriptor, closed with the last reference to it.
     ///
     /// - Throws: ``DBusError``, of the name `InvalidArgs`, too, if the message has no descriptor at
-    ///   the index that its sender wrote, or this process no number left; libdbus does not tell which.
+    ///   the index that its sender wrote, or if this process has no descriptor left. libdbus does
+    ///   not say which.
     package mutating func readUnixFD() throws(DBusError) -> FileDescriptor {
         var number: Int32 = -1
         // libdbus duplicates it, close-on-exec set.
@@ -153,11 +154,11 @@ extension MessageReader {
     }
 }
 
-/// Values that hold others. The closure is lent a reader of what is inside.
+/// Values with other values inside. The closure gets a reader for these.
 extension MessageReader {
     /// Reads an array: calls the closure for each element, which it must read.
     ///
-    /// - Returns: What the closure made of the elements, in their order.
+    /// - Returns: The results of the closure, in the order of the elements.
     package mutating func readArray<Element>(
         _ element: (inout MessageReader) throws -> Element
     ) throws -> [Element] {
@@ -173,10 +174,12 @@ extension MessageReader {
         }
     }
 
-    /// Reads a dictionary: calls the closure for each entry, of which it must read key and value.
+    /// Reads a dictionary: calls the closure for each entry.
     ///
-    /// - Returns: The entries in the order of the message. A key may stand there twice: D-Bus asks
-    ///   senders not to do so, and nobody checks.
+    /// It must read key and value.
+    ///
+    /// - Returns: The entries in the order of the message. A key may be there twice: D-Bus forbids
+    ///   it, but nobody checks.
     package mutating func readDictionary<Key, Content>(
         _ entry: (inout MessageReader) throws -> (Key, Content)
     ) throws -> [(Key, Content)] {
@@ -194,15 +197,15 @@ extension MessageReader {
         try readWhole(.structure, fields)
     }
 
-    /// Reads a variant: the closure must read its one value, whose type ``nextSignature`` tells.
+    /// Reads a variant: the closure must read its one value, which has the type ``nextSignature``.
     package mutating func readVariant<Content>(
         _ value: (inout MessageReader) throws -> Content
     ) throws -> Content {
         try readWhole(.variant, value)
     }
 
-    /// Reads an `a{sv}` of which some entries are wanted: the closure is lent each value with its key
-    /// and its type, and leaves those that it does not know.
+    /// Reads some entries of an `a{sv}`: the closure gets each value with its key and its type, and
+    /// need not read unknown ones.
     mutating func readEntries(
         _ body: (_ key: String, _ type: Signature, _ value: inout MessageReader) throws -> Void
     ) throws {
@@ -224,7 +227,7 @@ extension MessageReader {
         }
     }
 
-    /// Lends the bytes of an `ay` without a copy.
+    /// Gives the bytes of an `ay` to a closure, without a copy.
     package mutating func withBytes<Result>(
         _ body: (Span<UInt8>) throws -> Result
     ) throws -> Result {

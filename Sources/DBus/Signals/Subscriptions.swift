@@ -1,22 +1,24 @@
-/// Which signals are wanted: those for which everything that is set here holds.
+/// Which signals are wanted.
+///
+/// All fields that are set must match.
 ///
 /// ```swift
 /// MatchRule(sender: "org.example.Service", interface: "org.example.Clock", member: "Ticked")
 /// ```
 package struct MatchRule: Sendable, Hashable {
-    /// Who sends them.
+    /// The sender.
     ///
     /// A well-known name stands for its owner at the time of the signal.
     package var sender: BusName?
-    /// The object that sends them.
+    /// The object of the sender.
     package var path: ObjectPath?
     /// A path at or below which the object is.
     package var pathNamespace: ObjectPath?
-    /// The interface that declares them.
+    /// The interface that declares the signals.
     package var interface: InterfaceName?
-    /// Their name.
+    /// The name of the signals.
     package var member: MemberName?
-    /// What arguments are, by number from 0 to 63.
+    /// The values of arguments, by number from 0 to 63.
     ///
     /// Only strings match.
     package var arguments: [Int: String]
@@ -36,14 +38,15 @@ package struct MatchRule: Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// The rule as the bus takes it.
+    /// The rule as text for the bus.
     ///
     /// https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-routing-match-rules
     var text: String {
         var parts = ["type='signal'"]
         func add(_ key: String, _ value: String?) {
             guard let value else { return }
-            // There is no escape inside quotes: they are closed, and an escaped one stands between.
+            // There is no escape inside quotes: they are closed, and an escaped quote is put
+            // between.
             let quoted = value.split(separator: "'", omittingEmptySubsequences: false)
                 .joined(separator: "'\\''")
             parts.append("\(key)='\(quoted)'")
@@ -59,9 +62,9 @@ package struct MatchRule: Sendable, Hashable {
         return parts.joined(separator: ",")
     }
 
-    /// Whether a signal is wanted, by all but its arguments.
+    /// Whether a signal matches in everything except its arguments.
     ///
-    /// - Parameter owner: The unique name that stands for ``sender`` now.
+    /// - Parameter owner: The unique name that ``sender`` means now.
     func matchesHeader(of signal: Signal, sentBy owner: BusName?) -> Bool {
         func holds<Part: Equatable>(_ wanted: Part?, _ given: Part?) -> Bool {
             wanted == nil || wanted == given
@@ -71,7 +74,7 @@ package struct MatchRule: Sendable, Hashable {
             && holds(member, signal.member) && isInNamespace(signal.path)
     }
 
-    /// Whether a signal is wanted, by its arguments.
+    /// Whether a signal matches in its arguments.
     func matchesArguments(of signal: Signal) -> Bool {
         arguments.allSatisfy { number, wanted in
             signal.arguments.indices.contains(number)
@@ -85,16 +88,16 @@ package struct MatchRule: Sendable, Hashable {
     }
 }
 
-/// The streams of a connection, and who owns the names that they follow.
+/// The streams of a connection, and the owners of the names that they follow.
 struct Subscriptions {
-    /// Who gets the signals of a rule.
+    /// The receiver of the signals of a rule.
     enum Receiver {
-        /// A stream, whose consumer fetches them when it comes to it.
+        /// A stream, whose consumer reads them later.
         case buffer(SignalBuffer)
-        /// A closure, which is called in the pass that reads them.
+        /// A closure, which is called when they are read.
         ///
-        /// - Parameter isWanted: Whether a signal is to be read at all, by its sender and the first of
-        ///   its arguments that are strings.
+        /// - Parameter isWanted: Whether to read a signal at all, from its sender and its first
+        ///   string arguments.
         case handler(isWanted: ((Signal) -> Bool)?, (Signal) -> Void)
     }
 
@@ -103,9 +106,9 @@ struct Subscriptions {
         let receiver: Receiver
     }
 
-    /// A well-known name that rules stand on.
+    /// A well-known name that rules use.
     ///
-    /// Without an owner none of its signals come.
+    /// Without an owner there are no signals.
     private struct FollowedName {
         var followers = 0
         var owner: BusName?
@@ -122,7 +125,7 @@ struct Subscriptions {
         return lastNumber
     }
 
-    /// Takes a stream out, and gives back the rule that the bus is to forget.
+    /// Removes a stream, and returns the rule to remove from the bus.
     mutating func remove(_ number: UInt64) -> MatchRule? {
         guard let rule = entries.removeValue(forKey: number)?.rule else { return nil }
         if let name = rule.followedSender, var followed = names[name] {
@@ -138,7 +141,7 @@ struct Subscriptions {
         }
     }
 
-    /// Notes who owns a name, if somebody follows it.
+    /// Notes the owner of a name, if a stream follows it.
     mutating func note(_ owner: BusName?, of name: BusName) {
         names[name]?.owner = owner
     }
@@ -146,10 +149,9 @@ struct Subscriptions {
     /// Gives a signal to each stream whose rule it matches.
     ///
     /// - Parameters:
-    ///   - peek: Reads the first arguments, as far as they are strings.
-    ///   - read: Reads the arguments, once, and only if somebody may want them.
-    /// - Returns: The signal, and the handlers to be called with it when nobody is in the middle of
-    ///   this table any more.
+    ///   - peek: Reads the first arguments that are strings.
+    ///   - read: Reads the arguments once, only if a stream may want them.
+    /// - Returns: The signal, and the handlers to call with it after the table is no longer in use.
     mutating func deliver(
         _ header: Signal, peek: () -> [Value], read: () throws -> [Value]
     ) -> (signal: Signal, handlers: [(Signal) -> Void]) {
@@ -163,7 +165,7 @@ struct Subscriptions {
         let isOwnerChange = Self.isOwnerChange(header)
         guard !wanting.isEmpty || isOwnerChange else { return (header, []) }
         guard let arguments = try? read() else {
-            // libdbus has checked the message, so this is a descriptor that cannot be had.
+            // libdbus has checked the message, so a descriptor could not be received.
             for case .buffer(let buffer) in wanting.map(\.receiver) { buffer.addLoss() }
             return (header, [])
         }
@@ -179,7 +181,7 @@ struct Subscriptions {
         return (signal, handlers)
     }
 
-    /// The name that a sender's signals bear.
+    /// The name that the signals of a sender have.
     private func owner(of sender: BusName?) -> BusName? {
         guard let sender else { return nil }
         return sender.isFollowed ? names[sender]?.owner : sender
@@ -193,7 +195,7 @@ extension Subscriptions {
         sender: .bus, path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
         member: "NameOwnerChanged")
 
-    /// The rule for the bus's word on who owns a name.
+    /// The rule for the bus's signal about owners of a name.
     static func ownerRule(for name: BusName) -> MatchRule {
         var rule = ownerChanges
         rule.arguments[0] = name.string
@@ -208,18 +210,18 @@ extension Subscriptions {
         guard signal.arguments.count == 3, case .string(let name) = signal.arguments[0],
             case .string(let owner) = signal.arguments[2], let name = try? BusName(name)
         else { return }
-        // The empty string stands for nobody.
+        // The empty string means no owner.
         note(try? BusName(owner), of: name)
     }
 }
 
 extension BusName {
-    /// Whether it is a name that changes hands, so that its owner has to be known.
+    /// Whether it is a name that can change its owner, so that the owner must be known.
     fileprivate var isFollowed: Bool { !isUnique && self != .bus }
 }
 
 extension MatchRule {
-    /// The sender, if its owner has to be known.
+    /// The sender, if its owner must be known.
     var followedSender: BusName? {
         sender.flatMap { $0.isFollowed ? $0 : nil }
     }

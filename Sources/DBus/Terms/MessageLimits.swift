@@ -1,7 +1,7 @@
-/// What a message may hold, so that a bus takes it, and how much of them may wait.
+/// The limits of a message that a bus accepts, and of messages that wait.
 enum MessageLimits {
-    /// Containers inside each other, all kinds together, as the receiver counts them: twice the 32
-    /// that the specification allows for arrays and for structures.
+    /// The depth of nested containers of all kinds, as the receiver counts it: twice the 32 that
+    /// the specification allows for arrays and for structures.
     static let maximumDepth = 64
 
     /// The bytes of one array.
@@ -12,57 +12,57 @@ enum MessageLimits {
     /// The bytes of a message, header included.
     static let maximumMessage = 128 << 20
 
-    /// The bytes that may wait to be written before a connection takes no more calls in.
+    /// The bytes that may wait to be written before a connection accepts no more calls.
     ///
-    /// Two of the largest replies of 16 MiB, so that one is under way while the next is made.
+    /// Two of the largest replies of 16 MiB: one is sent while the next is made.
     static let maximumBacklog = 32 << 20
 
-    /// The bytes of the calls that wait before one more must be made room for.
+    /// The bytes of waiting calls; above that, a new call must wait for room.
     ///
-    /// One message more is added below it.
+    /// Below it, one more message is added.
     static let maximumWaitingSize = 64 << 20
 
-    /// The calls that wait.
+    /// The number of waiting calls.
     static let maximumWaitingCalls = 4096
 
-    /// The calls with descriptors that wait.
+    /// The number of waiting calls with descriptors.
     ///
-    /// Each may bring ``receivedDescriptors``, and a process that has none to spare when a message
-    /// comes loses the message, and with it the connection. The usual limit is 1024.
+    /// Each may have ``receivedDescriptors``. A process without free descriptors loses the message,
+    /// and with it the connection. The usual limit is 1024.
     static let maximumWaitingWithDescriptors = 2
 
-    /// The bytes of messages that are alive when libdbus reads no more (256 MiB).
+    /// The bytes of all live messages above which libdbus stops reading (256 MiB).
     ///
-    /// More than all calls that wait can have, ``maximumWaitingSize`` and a message, so that the
-    /// answer is read which they wait for. The rest is for calls that handlers keep.
+    /// More than all waiting calls can have (``maximumWaitingSize`` and a message), so that the
+    /// answer for which they wait is read. The rest is for calls that handlers keep.
     static let maximumReceivedSize = 256 << 20
 
-    /// The same for descriptors: one more than the calls that wait can have.
+    /// The same for descriptors: one more than waiting calls can have.
     static let maximumReceivedDescriptors = maximumWaitingWithDescriptors * receivedDescriptors + 1
 
-    /// What a descriptor counts as in an account of bytes: a process has about as many descriptors
-    /// as it has times 64 KiB of memory to spare.
+    /// How many bytes a descriptor counts for: a process has about one descriptor for each 64 KiB
+    /// of free memory.
     static let descriptorWeight = 64 << 10
 
-    /// What a header counts as in an account of bytes.
+    /// How many bytes a header counts for.
     static let headerWeight = 128
 
-    /// What every header has room in: its fixed part and its names of 255 bytes at most, that of
-    /// the sender included, which the bus adds.
+    /// Enough for every header: its fixed part and its names of at most 255 bytes, with the name of
+    /// the sender, which the bus adds.
     ///
     /// Only the object path may need more.
     static let headerAllowance = 2 << 10
 
-    /// The descriptors that we send in one message: what a bus takes that was told nothing else.
+    /// The descriptors that we send in one message: the default limit of a bus.
     ///
-    /// It ends the connection of a sender that sends more.
+    /// The bus ends the connection of a sender that sends more.
     static let maximumDescriptors = 16
 
-    /// The descriptors that we take in one message: what one write to a Unix socket can carry,
-    /// SCM_MAX_FD of the kernel.
+    /// The descriptors that we accept in one message: as many as one write to a Unix socket can
+    /// have, SCM_MAX_FD of the kernel.
     static let receivedDescriptors = 253
 
-    /// The text of an error, cut to a size that anybody takes, and without NUL characters.
+    /// The text of an error, cut to a size that every receiver accepts, without NUL characters.
     static func sendable(_ text: String) -> String {
         let cut = String(decoding: text.utf8.prefix(8 << 10), as: UTF8.self)
         return String(cut.map { $0 == "\0" ? "\u{FFFD}" : $0 })

@@ -49,11 +49,12 @@ package struct Lock: Hashable, Sendable {
 /// ```
 package struct LockTable: Sendable {
     private var keys: Set<Key> = []
-    /// In the order of their bytes, and no prefix begins with another: whether a key has one of
-    /// them is seen at the last that is not after it.
+    /// Sorted by bytes, and no prefix begins with another.
+    ///
+    /// So a key can only have the last prefix that is not after it.
     private var prefixes: [[UInt8]] = []
 
-    /// Gathers locks.
+    /// Collects locks.
     package init(_ locks: some Sequence<Lock> = []) {
         var all: [[UInt8]] = []
         for lock in locks {

@@ -4,20 +4,23 @@ internal import SystemCalls
 
 /// The files of the layers, in the order in which they count.
 package struct LayerListing: Sendable {
-    /// For each domain that has any, its layer included, the files from the weakest to the
-    /// strongest: the vendor's before the recommended ones; in a place the main files before the
-    /// drop-ins, each by name, byte by byte.
+    /// For each domain with files, the files from the weakest to the strongest.
+    ///
+    /// The vendor's come before the recommended ones. In one place, the main files come before the
+    /// drop-ins, each sorted by the bytes of the name.
     package let files: [Domain: [LayerFile]]
-    /// Names that are of no domain, and directories that cannot be read.
+    /// Names that are not of a domain, and directories that cannot be read.
     package let problems: [LayerProblem]
-    /// What is suspicious and keeps nothing from being read, and names that say nothing, but
-    /// perhaps are meant to.
+    /// Suspicious things that do not prevent reading, and ignored names that may be meant for a
+    /// domain.
     package let remarks: [LayerProblem]
 
-    /// Lists the files of all places, and opens nothing but directories.
+    /// Lists the files of all places.
     ///
-    /// - Parameter paths: The files that were there before. Those in a directory that is there and
-    ///   cannot be read now are listed as if they still were.
+    /// Only directories are opened.
+    ///
+    /// - Parameter paths: The files that were there before. If a directory exists but cannot be
+    ///   read now, its earlier files are still listed.
     package init(of places: LayerPlaces, remembering paths: [String] = []) {
         var scan = PlaceScan(remembering: paths)
         // Weaker places come first.
@@ -47,7 +50,7 @@ private struct PlaceScan {
         remembered = paths
     }
 
-    /// Adds the files of a place, over those of the places before.
+    /// Adds the files of a place, after those of weaker places.
     mutating func add(_ directory: String, layer: Layer) {
         var dropIns: [(path: String, domain: Domain)] = []
         var mainFiles: [Domain: String] = [:]
@@ -70,7 +73,7 @@ private struct PlaceScan {
             case .other: remarks.append(.nameIsIgnored(path))
             }
         }
-        // Drop-ins count over every main file.
+        // Drop-ins are stronger than every main file.
         for (path, domain) in dropIns { addDropIns(in: path, to: domain) }
     }
 
@@ -102,7 +105,7 @@ private struct PlaceScan {
 
     /// The names in a directory.
     ///
-    /// If it does not exist, there are none. If it cannot be read, they are the earlier ones.
+    /// None if it does not exist; the earlier ones if it cannot be read.
     private mutating func names(in directory: String) -> [String] {
         do throws(SystemError) {
             let entries = try Directory.entries(in: directory).sorted {
@@ -133,7 +136,7 @@ private struct PlaceScan {
 
     /// Whether it is a directory.
     ///
-    /// If that is unknown, it is taken for one, so the error is reported.
+    /// If that is unknown, the answer is yes, so that the error is reported.
     private static func isDirectory(_ path: String) -> Bool {
         FileStatus.ifAny(path).map { $0.kind == .directory } ?? true
     }

@@ -4,10 +4,11 @@ package import DefaultsModel
 package struct LayerPlaces: Sendable, Equatable {
     /// Where the administrator's mandatory values and locks are.
     package var managed: String
-    /// Where the values are that the administrator recommends.
+    /// Where the values that the administrator recommends are.
     package var recommended: String
-    /// Where the values are that applications were delivered with; the recommended ones have
-    /// priority over them.
+    /// Where the values that applications were delivered with are.
+    ///
+    /// The recommended values have priority over them.
     package var vendor: String
 
     /// The usual directories.
@@ -43,7 +44,7 @@ package enum LayerPlace: String, CaseIterable, Sendable {
     /// Values that applications were delivered with.
     case vendor
 
-    /// The layer that its files are of.
+    /// The layer of its files.
     package var layer: Layer {
         switch self {
         case .managed: .managed

@@ -3,16 +3,16 @@ internal import SystemCalls
 
 /// The directory `backups` beside the database, and the files in it that are backups.
 ///
-/// What has another name than a backup is somebody else's and left alone. A backup that is being
-/// made has such a name, so that nobody takes it for one before it is whole.
+/// Files with other names are not touched. An unfinished backup has such a name, so that it is not
+/// taken for a backup.
 struct BackupFolder: Sendable {
-    /// The beginning of the names of what is being made.
+    /// How the names of unfinished files begin.
     private static let unfinished = "backup.unfinished"
 
     private let database: PrivateDirectory
     private let directory: PrivateDirectory
 
-    /// - Parameter directory: That of the database.
+    /// - Parameter directory: The directory of the database.
     init(of directory: PrivateDirectory) {
         database = directory
         self.directory = PrivateDirectory(existing: directory.file("backups"))
@@ -30,10 +30,11 @@ struct BackupFolder: Sendable {
         return names.compactMap(backup).sorted(by: >)
     }
 
-    /// Makes the directory if it is missing, and removes what a process before was making.
+    /// Makes the directory if it is missing, and removes unfinished files of earlier processes.
     func prepare() throws(StorageError) {
         do throws(SystemError) {
-            // One that somebody has removed is not made anew for the sake of a backup.
+            // If somebody has removed the directory of the database, it is not made again for a
+            // backup.
             _ = try database.names()
         } catch {
             throw .cannotBackUp(database.path, error)
@@ -51,7 +52,7 @@ struct BackupFolder: Sendable {
     /// Where the next backup is made.
     var unfinishedPath: String { directory.file(BackupFolder.unfinished) }
 
-    /// How many bytes the file system has for us.
+    /// How many bytes are free on the file system.
     func freeSpace() throws(SystemError) -> Int {
         try directory.freeSpace()
     }
@@ -62,7 +63,9 @@ struct BackupFolder: Sendable {
         try file.setMode(0o600)
     }
 
-    /// Makes the unfinished file a backup, which it is from now on, also after a power cut.
+    /// Makes the unfinished file a backup.
+    ///
+    /// It stays one after a power cut.
     func finish(as name: BackupName) throws(SystemError) -> Backup {
         try File(unfinishedPath, O_RDONLY).synchronize()
         let file = name.description + BackupName.suffix
@@ -74,7 +77,7 @@ struct BackupFolder: Sendable {
         return backup
     }
 
-    /// Removes the unfinished files, as far as that can be done.
+    /// Removes the unfinished files, as far as possible.
     func discard() {
         for name in (try? directory.names()) ?? [] where name.hasPrefix(BackupFolder.unfinished) {
             try? directory.remove(name)
@@ -86,7 +89,7 @@ struct BackupFolder: Sendable {
         try directory.remove(backup.name + BackupName.suffix)
     }
 
-    /// The backup that a file is; nil if it is none.
+    /// The backup in a file; nil if the file is not a backup.
     private func backup(_ file: String) -> Backup? {
         guard let name = BackupName(file),
             let status = FileStatus.ifAny(directory.file(file), followingLinks: false),

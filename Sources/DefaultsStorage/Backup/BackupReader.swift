@@ -3,7 +3,7 @@ internal import Glibc
 internal import SQLite
 internal import SystemCalls
 
-/// Some values of one domain in a backup: the next in the order of the keys' bytes.
+/// The next values of one domain in a backup, in the order of the keys' bytes.
 package struct BackupPart: Sendable {
     /// The domain.
     package let domain: Domain
@@ -16,7 +16,7 @@ package struct BackupPart: Sendable {
         self.domain = domain
     }
 
-    /// Takes the row of `BackupReader` in which its statement stands, unless that is damaged.
+    /// Takes the current row of `BackupReader`, unless it is damaged.
     mutating func take(row: borrowing Statement) {
         guard let key = row.text(at: 3).flatMap({ try? Key($0) }),
             let generation = Generation(column: row.integer(at: 4)),
@@ -36,7 +36,7 @@ package struct BackupPart: Sendable {
 /// while let part = try await reader.next() { … }
 /// ```
 ///
-/// A backup that is removed meanwhile is read to its end all the same.
+/// A backup that is removed meanwhile can still be read to its end.
 package actor BackupReader {
     private static let rowsAtOnce = 256
     private static let bytesAtOnce = 1 << 20
@@ -46,7 +46,7 @@ package actor BackupReader {
     private let connection: Connection
     private let check: StoreCheck
     private let rows: Statement
-    /// Whether `rows` stands at a row that was not read; nil before the first.
+    /// Whether `rows` is at a row that was not read; nil before the first.
     private var hasRow: Bool?
 
     init(at path: String, on thread: WriterThread) throws(StorageError) {
@@ -67,7 +67,7 @@ package actor BackupReader {
         thread.asUnownedSerialExecutor()
     }
 
-    /// Verifies some more of the backup.
+    /// Verifies the next part of the backup.
     ///
     /// - Returns: Whether there is more to verify.
     /// - Throws: `.cannotRead` if the disk fails.
@@ -75,7 +75,7 @@ package actor BackupReader {
         try check.advance()
     }
 
-    /// What was found to be damaged by `verify()`.
+    /// The damage that `verify()` has found.
     package var damage: StoreDamage { check.damage }
 
     /// The next values, in the order of the domains and keys; nil after the last.
@@ -93,7 +93,7 @@ package actor BackupReader {
         }
     }
 
-    /// Those of some domains that have no values here.
+    /// The given domains that have no values here.
     ///
     /// - Throws: `.cannotRead`, or `.damagedDatabase`.
     package func domainsWithoutValues(among domains: [Domain]) throws(StorageError) -> [Domain] {
@@ -114,8 +114,8 @@ package actor BackupReader {
 
     /// Rows in the order in which they are given.
     ///
-    /// CROSS keeps SQLite from another order of the tables, for which it would have to sort. What is
-    /// longer than a change can be was not written by this program, and is not loaded.
+    /// CROSS prevents another order of the tables, for which SQLite would have to sort. A value
+    /// that is longer than any change was not written by this program, and is not loaded.
     private static let rows = """
         SELECT domains.id, name, host, key, generation, checksum, length(archive),
             iif(length(archive) <= \(PendingOverlay.maximumBytes), archive, NULL)
@@ -130,14 +130,13 @@ package actor BackupReader {
 
     /// Reads rows of one domain.
     ///
-    /// - Returns: Nil if the domain is none that this program can have written, or is made of
-    ///   files.
+    /// - Returns: Nil if this program cannot have written the domain, or if it is made of files.
     private func readPart() throws(SQLiteError) -> BackupPart? {
         let row = rows.integer(at: 0)
         let domain = rows.text(at: 1).flatMap { name in
             rows.text(at: 2).flatMap { Domain(name: name, hostColumn: $0) }
         }
-        // What is made of files is as the files are now.
+        // Domains that are made of files follow the current files.
         var part = domain.flatMap { $0.layer.isWritable ? BackupPart(of: $0) : nil }
         var (count, bytes) = (0, 0)
         var isSame = true

@@ -3,32 +3,31 @@ internal import Glibc
 internal import SQLite
 internal import SystemCalls
 
-/// What has come of a backup that was begun.
+/// The outcome of a backup.
 package enum BackupOutcome: Sendable {
     /// It is verified, on disk, and in its place.
     case made(Backup)
-    /// The database is damaged, which its copy has shown; there is no backup of it, and those that
-    /// there are were left alone.
+    /// The copy has shown that the database is damaged. No backup was made, and existing ones were
+    /// not changed.
     case damaged(StoreDamage)
-    /// It was given up, by `DurableWriter.giveUpBackup()` or because the writer was closed.
+    /// It was cancelled by `DurableWriter.giveUpBackup()`, or because the writer was closed.
     case givenUp
 }
 
-/// One backup in the making, step by step: copied, verified, and only then put in its place.
+/// A backup in progress, made in steps: it is copied, verified, and only then moved to its place.
 ///
 /// Invariants:
-/// 1. Nothing bears a backup's name that was not verified, and on disk, before.
-/// 2. No backup is removed before a newer good one of its kind is in place; if the database is
-///    damaged, none is.
-/// 3. However it ends, it leaves no unfinished file, unless the process dies. Then the next one
-///    removes that.
-/// 4. No step takes long, so that whoever waits for the thread waits for one step.
+/// 1. A file gets the name of a backup only after it was verified and is on disk.
+/// 2. No backup is removed before a newer good one of its kind is in place. If the database is
+///    damaged, no backup is removed.
+/// 3. It leaves no unfinished file. If the process dies, the next backup removes the file.
+/// 4. No step takes long, so other work for the thread waits for one step at most.
 final class BackupWork {
-    /// 1 MiB by the usual size of a page.
+    /// 1 MiB with the usual size of a page.
     private static let pagesAtOnce: Int32 = 256
-    /// Memory for pages of the copy, in KiB.
+    /// Memory for the pages of the copy, in KiB.
     private static let cacheKiB = 256
-    /// What a backup leaves free on the disk for everybody else: 16 MiB.
+    /// The space that a backup leaves free on the disk: 16 MiB.
     static let spaceToLeave = 16 << 20
 
     private enum Stage {
@@ -47,7 +46,7 @@ final class BackupWork {
     /// Begins a backup; nothing is copied yet.
     ///
     /// - Parameters:
-    ///   - date: Now, in seconds since 1970.
+    ///   - date: The current time, in seconds since 1970.
     ///   - source: The connection of the writer, and the path of its file.
     ///   - spared: A backup that is not to be removed, however old it is.
     ///   - reserve: The bytes to leave free.
@@ -73,10 +72,10 @@ final class BackupWork {
         giveUp()
     }
 
-    /// Does some more.
+    /// Does the next step.
     ///
-    /// - Returns: What has come of it; nil if there is more to do.
-    /// - Throws: `.cannotBackUp`. The work is over then.
+    /// - Returns: The outcome; nil if there is more to do.
+    /// - Throws: `.cannotBackUp`. Then the work is over.
     func advance() throws(StorageError) -> BackupOutcome? {
         do {
             let outcome = try doSome()
@@ -88,7 +87,7 @@ final class BackupWork {
         }
     }
 
-    /// Ends the work if it is not over, and leaves no trace of it.
+    /// Cancels the work if it is not over, and removes its file.
     func giveUp() {
         if case .over = stage { return }
         // The copy is closed before its file is removed.
@@ -111,8 +110,8 @@ final class BackupWork {
 extension BackupWork {
     /// Opens the file of the copy.
     ///
-    /// If something fails the file is removed, so there is no journal to roll it back by; and
-    /// what is to be on the medium is seen to by `doSome()`.
+    /// It needs no journal, because the file is removed if something fails. `doSome()` makes sure
+    /// that it is on the disk.
     private static func open(_ path: String) throws(SQLiteError) -> Connection {
         let copy = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")
         try copy.pragma("journal_mode", "OFF")
@@ -127,11 +126,11 @@ extension BackupWork {
             if !isUnfinished { try beginCheck(of: copy) }
         } catch {
             guard error.code == .corrupt || error.code == .notADatabase else { throw error }
-            // The new file cannot be meant.
+            // This cannot mean the new file.
             return .damaged(StoreDamage(of: .storeFailure(source, error, .cannotRead)))
         }
-        // So there is little left for the last time. No lock on the file matters that ends by this:
-        // nobody else opens it.
+        // So little is left for the last step. Closing releases locks on the file, but nobody else
+        // opens it.
         try File(folder.unfinishedPath, O_RDONLY).synchronize()
         return nil
     }
@@ -152,9 +151,9 @@ extension BackupWork {
         }
     }
 
-    /// Closes the copy as a file that needs no other beside it, and opens it as anybody would.
+    /// Closes the copy as a single file without a log, and opens it again like any backup.
     private func beginCheck(of copy: Connection) throws(SQLiteError) {
-        // It says of itself that it has a write-ahead log, as the source has.
+        // Like the source, it is in the mode of a write-ahead log.
         try copy.pragma("journal_mode", "DELETE")
         let path = folder.unfinishedPath
         let reader = try Connection(path: path, flags: .readOnly)
@@ -177,7 +176,9 @@ extension BackupWork {
         }
     }
 
-    /// Removes what is too much; what cannot be removed is, the next time.
+    /// Removes surplus backups.
+    ///
+    /// If that fails, the next backup does it.
     private func rotate(after backup: Backup) {
         guard let backups = try? folder.backups() else { return }
         for surplus in BackupRotation(backups).surplus(after: backup, sparing: spared) {

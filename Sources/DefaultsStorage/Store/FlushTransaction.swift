@@ -1,17 +1,17 @@
 package import DefaultsModel
 internal import SQLite
 
-/// Everything that one flush writes: a snapshot of what is pending, for the writer's thread.
+/// Everything that one flush writes: a snapshot of the pending changes, for the writer's thread.
 package struct FlushBatch: Sendable {
     /// The last change that is in the store when the batch is written, with all before it.
     package let generation: Generation
     /// The changes themselves, coalesced.
     let changes: PendingChanges
-    /// From where on the record of changes is whole.
+    /// The generation from which the record of changes is complete.
     let recordStart: Generation
-    /// The last segment of the journal that is not needed when the batch is written.
+    /// The last segment of the journal that is no longer needed when the batch is written.
     let lastSegment: UInt64?
-    /// This machine, if the name that the store has for it is to be another one.
+    /// This machine, if its name in the store must be changed.
     let host: Host?
 
     /// The number up to which generations may be given when the batch is written.
@@ -37,21 +37,24 @@ package struct FlushBatch: Sendable {
     /// How many tokens it writes.
     var tokenCount: Int { changes.domains.values.reduce(0) { $0 + $1.tokens.count } }
 
-    /// How many of its domains may be left without a key.
+    /// How many of its domains may have no key after it.
     var emptyDomains: Int { changes.domains.values.count { $0.totals.keys <= 0 } }
 
-    /// The rows that it writes: one for each key that changed, however often.
+    /// The rows that it writes: one for each changed key.
     package var rowCount: Int { changes.domains.values.reduce(0) { $0 + $1.entries.count } }
 }
 
-/// One flush as one transaction of the store: rows, totals, tokens, the name of the machine, generation and
-/// ceiling together, or nothing of it.
+/// One flush as one transaction of the store: rows, totals, tokens, the name of the machine,
+/// generation and ceiling.
+///
+/// All of it is written, or nothing.
 struct FlushTransaction {
-    /// How many removals of a domain are told apart: when there are more than twice as many, those
-    /// before the newest so many are forgotten.
+    /// How many removals of a domain are remembered.
     ///
-    /// One change's are forgotten together. So if the newest so many begin amid those of a change
-    /// that are many themselves, fewer are left; none, if that is the last change.
+    /// When there are more than twice as many, the older ones are forgotten.
+    ///
+    /// The removals of one change are forgotten together. So fewer can be left, and none if the
+    /// last change alone has more.
     static let removalsKept = 1024
 
     private let connection: Connection
@@ -60,7 +63,9 @@ struct FlushTransaction {
         self.connection = connection
     }
 
-    /// Writes a batch; on disk when this returns.
+    /// Writes a batch.
+    ///
+    /// It is on disk when this returns.
     func write(_ batch: FlushBatch) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
             let upsertDomain = try connection.prepare(FlushTransaction.upsertDomain)
@@ -87,8 +92,8 @@ struct FlushTransaction {
         }
     }
 
-    /// A domain that had a row before may have been forgotten since: nothing is known of the time
-    /// before that.
+    /// A domain that had a row may have been forgotten since, and nothing is known about the time
+    /// before.
     private static let upsertDomain = """
         INSERT INTO domains (name, host, key_count, key_bytes, last_change, horizon)
             SELECT ?1, ?2, ?3, ?4, max(?5, forgotten), forgotten FROM state WHERE true
@@ -98,7 +103,7 @@ struct FlushTransaction {
         RETURNING id
         """
 
-    /// Writes an entry over the one that its key has, whatever that is.
+    /// Writes an entry in place of the one that its key has.
     static let upsertEntry = """
         INSERT INTO entries (domain, key, generation, checksum, archive)
             VALUES (?1, ?2, ?3, ?4, ?5)
@@ -122,7 +127,7 @@ struct FlushTransaction {
         return row
     }
 
-    /// Writes an entry, of which domain and checksum are bound already.
+    /// Writes an entry whose domain and checksum are bound already.
     private func write(
         _ key: Key, _ entry: PendingEntry, with upsert: borrowing Statement
     ) throws(SQLiteError) {
@@ -148,14 +153,14 @@ struct FlushTransaction {
 // MARK: What is forgotten
 
 extension FlushTransaction {
-    /// Removes every row of a domain, as one change has that does not name its keys.
+    /// Removes every row of a domain, for a change that removes a whole domain.
     ///
     /// - Parameter dropped: The row that the domain had before, if it was dropped with its entries.
     private func clear(
         _ domain: Int64, at generation: Generation, after dropped: Int64?
     ) throws(SQLiteError) {
         if let dropped {
-            // Tokens outlive the values that their transactions wrote.
+            // Tokens stay longer than the values that their transactions wrote.
             try run("UPDATE tokens SET domain = ?1 WHERE domain = ?2", domain, dropped)
         } else {
             try run("DELETE FROM entries WHERE domain = ?1", domain)
@@ -165,7 +170,7 @@ extension FlushTransaction {
 
     /// Forgets the older removals of a domain if there are too many.
     ///
-    /// Those of one generation are forgotten together, so that all after the horizon are known.
+    /// All of one generation are forgotten together, so all after the horizon are known.
     private func forgetOldRemovals(of domain: Int64) throws(SQLiteError) {
         let removals = "FROM entries WHERE domain = ?1 AND archive IS NULL"
         let kept = Int64(FlushTransaction.removalsKept)
@@ -184,8 +189,8 @@ extension FlushTransaction {
 
     /// Writes the tokens of a domain's transactions, and forgets the oldest beyond the bound.
     ///
-    /// Which are the oldest is told by the rows' numbers, so these rise in the order in which the
-    /// tokens were remembered; one that is written again gets a new one.
+    /// The numbers of the rows show which are the oldest. They increase in the order in which
+    /// tokens were remembered, and a token that is written again gets a new number.
     private func write(
         _ tokens: PendingTokens, of domain: Int64
     ) throws(SQLiteError) {
@@ -227,24 +232,26 @@ extension FlushTransaction {
 }
 
 extension Connection {
-    /// How long one read may hold on to the log, in milliseconds: longer than the longest answer takes.
+    /// How long one read may keep the log in use, in milliseconds: longer than the longest answer
+    /// takes.
     private static let longestRead = 60_000
 
-    /// Has the next transaction begin the write-ahead log, and what stands there now gone.
+    /// Makes the next transaction start at the beginning of the write-ahead log, and removes its
+    /// contents.
     ///
-    /// SQLite takes a transaction back whose end cannot be synchronized, and leaves it in the log. A
-    /// shorter one that is written over it has no mark of its end: what follows, of the same log by
-    /// its salt, would look like transactions that came later and are damaged.
+    /// If the end of a transaction cannot be synchronized, SQLite rolls it back but leaves it in
+    /// the log. A shorter one that is written over it does not mark its end. The rest has the same
+    /// salt, so it would look like later transactions that are damaged.
     ///
-    /// See [PRAGMA wal_checkpoint](https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
-    /// The reads of this process that are under way are waited for: they are no failure of the disk,
-    /// and each is finished before it returns.
+    /// See [PRAGMA wal_checkpoint](https://www.sqlite.org/pragma.html#pragma_wal_checkpoint). It
+    /// waits for the current reads of this process: they are not a failure of the disk, and end
+    /// soon.
     func beginLogAnew() throws(SQLiteError) {
-        // Another writer, which there should not be, is not waited for.
+        // It does not wait for another writer, which should not exist.
         try execute("BEGIN IMMEDIATE; ROLLBACK")
         try pragma("busy_timeout", "\(Connection.longestRead)")
         defer { _ = try? pragma("busy_timeout", "0") }
-        // It tells in its answer that somebody still reads what is to go.
+        // The answer says that something still reads the log.
         guard try pragma("wal_checkpoint", "TRUNCATE") == "0" else {
             throw SQLiteError(
                 extendedCode: .busy, message: "the write-ahead log is being read",

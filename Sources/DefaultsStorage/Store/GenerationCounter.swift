@@ -5,8 +5,8 @@ internal import Glibc
 ///
 /// Invariants:
 /// 1. `durable` is never above `current`.
-/// 2. `ceiling` is on disk, and no number above it is given: whoever finds the store without a
-///    journal goes on from the ceiling, and so gives no number twice.
+/// 2. `ceiling` is on disk, and no number above it is given. A process that finds the store without
+///    a journal continues from the ceiling, so no number is given twice.
 struct GenerationCounter: Equatable {
     /// The generation of the database: that of its last change.
     private(set) var current: Generation
@@ -14,10 +14,10 @@ struct GenerationCounter: Equatable {
     private(set) var durable: Generation
     /// The last number that may be given until a flush has raised it.
     private(set) var ceiling: Generation
-    /// From where on the record of changes is whole.
+    /// The generation from which the record of changes is complete.
     ///
-    /// If the numbers have jumped, those below the landing may have been given to changes that
-    /// are lost, so that nothing can be told of what came after one of them.
+    /// If the numbers have jumped, the skipped ones may have been given to changes that are lost.
+    /// So it is not known what came after one of them.
     let recordStart: Generation
 
     init(
@@ -30,7 +30,7 @@ struct GenerationCounter: Equatable {
         self.recordStart = recordStart
     }
 
-    /// The counter that a start goes on with.
+    /// The counter that a start continues with.
     ///
     /// - Parameter journal: What the journal says; nil for a new database.
     init(after store: StoreState, _ journal: (generation: Generation, hasJumped: Bool)?) {
@@ -43,7 +43,9 @@ struct GenerationCounter: Equatable {
     /// Whether no number may be given until a flush has raised the ceiling.
     var isExhausted: Bool { current >= ceiling }
 
-    /// The number for the next change, which it has once it is acknowledged.
+    /// The number for the next change.
+    ///
+    /// It is used when the change is acknowledged.
     ///
     /// - Throws: `.generationsExhausted` at the ceiling.
     func next() throws(StorageError) -> Generation {
@@ -56,7 +58,7 @@ struct GenerationCounter: Equatable {
         current = change.generation
     }
 
-    /// Whether everything is known that came after a generation.
+    /// Whether all changes after a generation are known.
     func reaches(backTo generation: Generation) -> Bool {
         recordStart <= generation && generation <= current
     }
@@ -69,30 +71,31 @@ struct GenerationCounter: Equatable {
 }
 
 extension Generation {
-    /// How far above the durable generation the durable ceiling stands: 2^20.
+    /// How far the durable ceiling is above the durable generation: 2^20.
     static let ceilingDistance: UInt64 = 1 << 20
 
     /// The largest generation that a file may claim.
     ///
-    /// Counting on from there does not overflow, and no database gets there: at a million changes a
+    /// Counting from there does not overflow, and no database reaches it: at a million changes a
     /// second it takes 70 000 years.
     static let largestInFile = Generation.first.advanced(by: (1 << 61) - 1)
 
     /// The number up to which generations may be given once this one is on disk.
     ///
-    /// A crafted file may claim the largest one. Then no more are given, as no file could keep them.
+    /// A crafted file may claim the largest one. Then no more are given, because no file could
+    /// store them.
     var ceiling: Generation {
         min(advanced(by: Generation.ceilingDistance), .largestInFile)
     }
 
-    /// The number to go on from after a ceiling: above it and above all that were ever given.
+    /// The number to continue from after a ceiling: above it and above all numbers ever given.
     static func landing(above ceiling: Generation) -> Generation {
         min(max(ceiling.advanced(by: 1), .now), .largestInFile)
     }
 
-    /// The time in microseconds since 1970, as a number above all that were ever given.
+    /// The time in microseconds since 1970, as a number above all numbers ever given.
     ///
-    /// A clock that is far off is taken for one that stands still.
+    /// A clock that is far off counts as one that does not run.
     static var now: Generation {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -102,13 +105,13 @@ extension Generation {
         return Generation(rawValue: microseconds + nanoseconds / 1000) ?? .first
     }
 
-    /// Takes a number that a file claims to be a generation; nil if it can be none.
+    /// Takes a number that a file claims to be a generation; nil if that is impossible.
     init?(fromFile rawValue: UInt64) {
         guard rawValue <= Generation.largestInFile.rawValue else { return nil }
         self.init(rawValue: rawValue)
     }
 
-    /// Takes a column of the store; nil if it can be no generation.
+    /// Takes a column of the store; nil if it cannot be a generation.
     init?(column: Int64) {
         guard let rawValue = UInt64(exactly: column) else { return nil }
         self.init(fromFile: rawValue)

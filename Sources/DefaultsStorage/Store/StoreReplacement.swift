@@ -1,24 +1,24 @@
 internal import Glibc
 internal import SystemCalls
 
-/// The putting of a store that was made anew in the place of the one before, so that whenever the
-/// machine goes down there is one of the two, whole.
+/// Replaces the store by a new one, so that at any moment of a power cut one of the two is there
+/// and complete.
 ///
-/// The new store is made as `defaults.db.unfinished`, and is `defaults.db.renewed` from the moment
-/// at which it is whole and on disk. From then on it is the store, and each start puts it in its
-/// place.
+/// The new store is made as `defaults.db.unfinished`. It becomes `defaults.db.renewed` when it is
+/// complete and on disk. From then on it is the store, and each start moves it to its place.
 ///
 /// Invariants:
-/// 1. While there may be a new store, now or after a power cut, nobody writes to the one before:
-///    `make` leaves none when it fails, and whoever goes on with the one before calls `cancel()`.
-/// 2. The log of the one before never stands beside the new one.
-/// 3. However often the putting in its place is interrupted and gone on with, the files of the one
-///    before are kept under one name.
+/// 1. While there may be a new store, now or after a power cut, nothing is written to the old one.
+///    A `make` that fails leaves no new store, and a caller that continues with the old one calls
+///    `cancel()`.
+/// 2. The log of the old store is never beside the new one.
+/// 3. The files of the old store are kept under one name, however often the move is interrupted and
+///    continued.
 struct StoreReplacement {
     private static let unfinishedEnding = ".unfinished"
     private static let readyEnding = ".renewed"
     private static let asideEnding = ".aside-"
-    /// How many stores are kept that were replaced.
+    /// How many replaced stores are kept.
     static let mostKept = 5
 
     private let path: String
@@ -28,11 +28,11 @@ struct StoreReplacement {
     private var unfinished: String { name + StoreReplacement.unfinishedEnding }
     private var ready: String { name + StoreReplacement.readyEnding }
 
-    /// What has come of putting a new store in its place.
+    /// The outcome of moving a new store to its place.
     enum Outcome {
-        /// There was none.
+        /// There was no new store.
         case nothing
-        /// It is the store now; what was there before has this path, if it is kept.
+        /// It is the store now. The old one has this path, if it is kept.
         case replaced(aside: String?)
     }
 
@@ -42,12 +42,12 @@ struct StoreReplacement {
         name = file.name
     }
 
-    /// Makes a new store, which counts from the end of this on.
+    /// Makes a new store, which is valid when this returns.
     ///
     /// - Parameters:
-    ///   - failure: What to throw if it cannot be made. There is none then.
-    ///   - making: Makes it in an empty file, and has that closed at the end.
-    /// - Throws: `.replacementUndecided`, too, as `cancel()`.
+    ///   - failure: The error if it cannot be made. Then there is no new store.
+    ///   - making: Makes it in an empty file, and closes the file.
+    /// - Throws: Also `.replacementUndecided`, see `cancel()`.
     func make(
         orThrow failure: (any Error) -> StorageError, _ making: (_ path: String) throws -> Void
     ) throws(StorageError) {
@@ -65,12 +65,12 @@ struct StoreReplacement {
         }
     }
 
-    /// Sees to it that there is no new store.
+    /// Makes sure that there is no new store.
     ///
-    /// It loses the name by which it counts first. Until that is on disk it keeps another one, so
-    /// that an attempt after one that failed knows of it.
+    /// First it loses the name that makes it valid. Until that is on disk it keeps another name, so
+    /// that a later attempt finds it.
     ///
-    /// - Throws: `.replacementUndecided` if a power cut may bring it back.
+    /// - Throws: `.replacementUndecided` if it may return after a power cut.
     func cancel() throws(StorageError) {
         do throws(SystemError) {
             try removeAll()
@@ -86,18 +86,18 @@ struct StoreReplacement {
         try remove(unfinished)
     }
 
-    /// Puts the new store in its place, be it of this process or of one that was interrupted.
+    /// Moves the new store to its place, also that of an interrupted process.
     ///
-    /// - Parameter earlier: Files that are not kept; any other that stands there is.
+    /// - Parameter earlier: Files that are not kept. All others in that place are kept.
     func finish(forgetting earlier: [FileIdentity] = []) throws(SystemError) -> Outcome {
         guard exists(ready) else {
-            // What an interrupted process has not ended.
+            // The rest of an interrupted move.
             try removeAll()
             return .nothing
         }
         try remove(unfinished)
         let aside = try setAside(but: earlier)
-        // Or a power cut could leave the new store with the log of the one before.
+        // Otherwise a power cut could leave the new store with the log of the old one.
         try directory.synchronize()
         try directory.rename(ready, to: name)
         try directory.synchronize()
@@ -120,7 +120,9 @@ struct StoreReplacement {
 // MARK: What is kept
 
 extension StoreReplacement {
-    /// Gives the log another name, which is on disk at the end.
+    /// Renames the log.
+    ///
+    /// The new name is on disk when this returns.
     ///
     /// - Returns: Its path.
     func setLogAside() throws(SystemError) -> String {
@@ -147,9 +149,9 @@ extension StoreReplacement {
             + String(repeating: "0", count: max(0, 9 - fraction.count)) + fraction
     }
 
-    /// Gives the files that stand there other names.
+    /// Renames the files in that place.
     ///
-    /// The log goes first: SQLite would take it for that of the new store.
+    /// The log is first: SQLite would take it for the log of the new store.
     ///
     /// - Returns: The path of the database, or of its log alone; nil if nothing is kept.
     private func setAside(but earlier: [FileIdentity]) throws(SystemError) -> String? {
@@ -172,13 +174,14 @@ extension StoreReplacement {
         return path
     }
 
-    /// When the new store was made, which is the same whenever it is asked; to the nanosecond, as
-    /// the name is to be for this replacement alone.
+    /// When the new store was made.
+    ///
+    /// It does not change, and has nanoseconds, so that each replacement has its own name.
     private func timeOfMaking() throws(SystemError) -> String {
         StoreReplacement.text(try File(directory.file(ready), O_RDONLY).status().modified)
     }
 
-    /// Removes the oldest if there are too many, as far as that can be done.
+    /// Removes the oldest if there are too many, as far as possible.
     private func forgetOldest(_ names: [String]) {
         let logs = StoreFile.suffixes.dropFirst()
         let stores = Set(

@@ -1,6 +1,8 @@
 internal import SystemCalls
 
-/// A page of a b-tree, whose cells may or may not be what its header says.
+/// A page of a b-tree.
+///
+/// Its header may be wrong about its cells.
 ///
 /// See [B-tree pages](https://www.sqlite.org/fileformat2.html#b_tree_pages).
 struct TreePage {
@@ -18,14 +20,14 @@ struct TreePage {
     struct Cell {
         /// The number of a row of a table; 0 in an index.
         let row: Int64
-        /// What the whole record has.
+        /// The size of the whole record.
         let length: Int
-        /// What of it stands in the page.
+        /// The part of it that is in the page.
         let local: ArraySlice<UInt8>
         /// The first page with the rest; 0 if there is none.
         let overflow: Int
 
-        /// Whether the record begins as one does.
+        /// Whether the record has a valid beginning.
         var hasHeader: Bool { RecordHeader(of: local, length: length) != nil }
     }
 
@@ -34,12 +36,13 @@ struct TreePage {
     private let size: PageSize
     private let header: Int
 
-    /// The largest record: an archive on its way to disk with a key.
+    /// The largest record: the largest pending archive with its key.
     private static let largestRecord = 65 << 20
 
-    /// Takes a page; nil if it is none of a tree.
+    /// Takes a page; nil if it is not a page of a tree.
     ///
-    /// - Parameter number: That of the page: before the first one's header is that of the file.
+    /// - Parameter number: The number of the page. In the first page, the header of the file comes
+    ///   before its own header.
     init?(_ bytes: [UInt8], number: Int, size: PageSize) {
         header = number == 1 ? 100 : 0
         guard bytes.count == size.whole, let kind = Kind(rawValue: bytes[header]) else {
@@ -60,7 +63,7 @@ struct TreePage {
 
     /// Where the cells are, as the page says.
     ///
-    /// Each once, as no two cells begin at the same place.
+    /// Each place is given once, because no two cells begin at the same place.
     var pointers: Set<Int> {
         let count = bytes.uint16(at: header + 3) ?? 0
         let first = header + (kind.isInterior ? 12 : 8)
@@ -106,13 +109,13 @@ struct TreePage {
 }
 
 extension StorePages {
-    /// The record of a cell, put together from all pages that it stands on; nil if it is none.
+    /// The record of a cell, put together from all its pages; nil if it is not a record.
     ///
     /// - Returns: The record, and its overflow pages.
     func record(
         of cell: TreePage.Cell
     ) throws(SystemError) -> (record: StoreRecord, overflow: [Int])? {
-        // Seen before any of the rest is read, for the sake of lengths that are none.
+        // Checked before the rest is read, because the length may be wrong.
         let rest = cell.length - cell.local.count
         let room = pageSize.whole - 4
         guard cell.hasHeader, takeOverflow((rest + room - 1) / room) else { return nil }
@@ -147,7 +150,7 @@ struct StoreRecord {
 
     let columns: [Column]
 
-    /// Decodes a record that is whole; nil if the bytes are none.
+    /// Decodes a complete record; nil if the bytes are not a record.
     init?(decoding bytes: [UInt8]) {
         guard let header = RecordHeader(of: bytes[...], length: bytes.count) else { return nil }
         var place = header.size
@@ -160,14 +163,15 @@ struct StoreRecord {
 
 /// The header of a record: the type of each column.
 struct RecordHeader {
-    /// The bytes that it takes itself.
+    /// The size of the header itself.
     let size: Int
     let types: [SerialType]
 
     /// The most columns that a record of the store has, with some to spare.
     private static let mostColumns = 16
 
-    /// Decodes the header at the beginning of some bytes; nil if it is none of a record that long.
+    /// Decodes the header at the beginning of some bytes; nil if it does not fit a record of that
+    /// length.
     init?(of bytes: ArraySlice<UInt8>, length: Int) {
         let start = bytes.startIndex
         guard let header = bytes.varint(at: start), let size = Int(exactly: header.value),
@@ -199,7 +203,7 @@ struct SerialType {
 
     private static let longest: Int64 = 1 << 31
 
-    /// Takes a number; nil if it is that of no type.
+    /// Takes a number; nil if no type has it.
     init?(_ number: Int64) {
         switch number {
         case 0, 8, 9: length = 0
@@ -212,7 +216,7 @@ struct SerialType {
         self.number = number
     }
 
-    /// The value that stands in bytes of this length.
+    /// The value of bytes of this length.
     func column(_ bytes: ArraySlice<UInt8>) -> StoreRecord.Column {
         switch number {
         case 0: return .null

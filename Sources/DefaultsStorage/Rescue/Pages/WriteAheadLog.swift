@@ -1,20 +1,20 @@
 internal import Glibc
 internal import SystemCalls
 
-/// The write-ahead log of a store as it stands on disk, read without SQLite.
+/// The write-ahead log of a store on disk, read without SQLite.
 ///
-/// SQLite takes a log up to the first frame whose checksum is wrong, and drops what follows. After a
-/// power cut that is right: it is the transaction that was being written. Where a bit has flipped it
-/// is transactions that were on disk.
+/// SQLite reads a log up to the first frame with a wrong checksum, and drops the rest. After a
+/// power cut that is right: the rest is the transaction that was being written. But if a bit has
+/// flipped, the rest has transactions that were on disk.
 ///
 /// See [the WAL file format](https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
 final class WriteAheadLog {
     static let headerSize = 32
     static let frameHeaderSize = 24
-    /// The smallest that disks have, in bytes.
+    /// The smallest sector of disks, in bytes.
     private static let sectorSize = 512
 
-    /// A page as one transaction has left it.
+    /// A page after one transaction.
     struct Frame {
         let page: Int
         let offset: Int
@@ -22,10 +22,10 @@ final class WriteAheadLog {
         var databaseSize = 0
         /// Whether its checksum is right.
         let isWhole: Bool
-        /// Whether those of all frames of its transaction are.
+        /// Whether the checksums of all frames of its transaction are right.
         ///
-        /// Otherwise they may be what is left of one that was taken back, which the next was written
-        /// over.
+        /// Otherwise they may be the rest of a transaction that was rolled back and partly
+        /// overwritten by the next one.
         var isCertain = true
     }
 
@@ -35,14 +35,14 @@ final class WriteAheadLog {
     /// How many pages the database has after the last transaction; nil if there is none.
     let databaseSize: Int?
     private let file: File
-    /// The frames of each page that transactions have left, the oldest first.
+    /// The frames of each page, the oldest first.
     private let frames: [Int: [Frame]]
     private let frameCount: Int
 
     /// Reads the log beside a store; nil if there is none, or nothing in it.
     ///
-    /// - Parameter mayBeTorn: Whether the machine may have gone down while the log was written, so
-    ///   that its last transaction may stand there in part.
+    /// - Parameter mayBeTorn: Whether the machine may have stopped while the log was written, so
+    ///   that its last transaction may be incomplete.
     static func open(of store: String, mayBeTorn: Bool) throws(SystemError) -> WriteAheadLog? {
         let path = "\(store)-wal"
         guard access(path, F_OK) == 0 else { return nil }
@@ -50,14 +50,15 @@ final class WriteAheadLog {
         let bytes = try file.read(WriteAheadLog.headerSize, at: 0)
         guard bytes.contains(where: { $0 != 0 }) else { return nil }
         let header = Header(decoding: bytes)
-        // SQLite writes the header anew with the first frame after a checkpoint, when nothing that
-        // stands behind it is needed.
+        // SQLite writes a new header with the first frame after a checkpoint, when nothing after
+        // the header is needed.
         if header == nil && mayBeTorn { return nil }
         return try WriteAheadLog(file, after: header, mayBeTorn: mayBeTorn)
     }
 
-    /// Whether there is something in the log beside a store that SQLite does not take for a log: it
-    /// goes on as if the log were empty.
+    /// Whether the log beside a store has something that SQLite does not recognize as a log.
+    ///
+    /// SQLite then treats the log as empty.
     static func isUnusable(of store: String) throws(SystemError) -> Bool {
         guard access("\(store)-wal", F_OK) == 0 else { return false }
         let file = try File.regular("\(store)-wal", O_RDONLY)
@@ -71,7 +72,8 @@ final class WriteAheadLog {
         pageSize = header?.pageSize ?? .ours
         var (transactions, hasMore) = try WriteAheadLog.transactions(
             in: file, pageSize, after: header, mayBeTorn: mayBeTorn)
-        // A transaction is written when the one before it is on disk, so only the last can be torn.
+        // A transaction is written when the previous one is on disk, so only the last can be
+        // incomplete.
         if mayBeTorn, !hasMore, let last = transactions.last, !last.allSatisfy(\.isWhole) {
             transactions.removeLast()
         }
@@ -92,16 +94,17 @@ final class WriteAheadLog {
     /// The versions of a page that the log has, the oldest first.
     func versions(of page: Int) -> [Frame] { frames[page] ?? [] }
 
-    /// The highest number of a page in it, as far as that can be: a database grows page by page.
+    /// The highest number of a page in it, unless the number is impossible: a database grows page
+    /// by page.
     ///
-    /// - Parameter size: How many pages the file has.
+    /// - Parameter size: The number of pages of the file.
     func lastPage(afterFileOf size: Int) -> Int {
         frames.keys.filter { $0 <= size + frameCount }.max() ?? 0
     }
 
     /// Reads one version of a page.
     ///
-    /// - Returns: Nil if the medium does not give it.
+    /// - Returns: Nil if the disk does not give it.
     func read(_ frame: Frame) throws(SystemError) -> [UInt8]? {
         try file.readable(
             pageSize.whole, at: frame.offset + WriteAheadLog.frameHeaderSize)
@@ -112,9 +115,9 @@ final class WriteAheadLog {
         offset / sectorSize == (offset + frameHeaderSize - 1) / sectorSize
     }
 
-    /// The transactions of this log, and whether a part of another one stands behind them.
+    /// The transactions of this log, and whether a part of another one follows them.
     ///
-    /// Behind that stands what is left of an earlier log, which has another salt.
+    /// After that comes the rest of an earlier log, which has another salt.
     ///
     /// - Parameter header: Nil if it is lost: then the salt is that of the first frame.
     private static func transactions(
@@ -136,18 +139,23 @@ final class WriteAheadLog {
                 let stored = Checksum(in: bytes, at: 16, isBigEndian: header?.isBigEndian ?? false)
             else { break }
             salt = salt ?? Array(bytes[8..<16])
-            let isOurs = salt.map { bytes[8..<16].elementsEqual($0) } ?? false
+            let hasSalt = salt.map { bytes[8..<16].elementsEqual($0) } ?? false
             var expected = sum
             expected?.add(bytes[..<8])
             expected?.add(bytes[frameHeaderSize...])
-            let isWhole = isOurs && expected == stored
+            // The checksum goes on from the frame before and does not cover the salt. So a frame of an
+            // earlier log does not fit, and one that fits only has a damaged salt.
+            let fits = expected == stored
+            let isOurs = hasSalt || fits
+            let isWhole = hasSalt && fits
             current.append(
                 Frame(page: page, offset: offset, databaseSize: commit, isWhole: isWhole))
             guard isOurs else { continue }
             hasMore = true
-            // What a frame says of itself lets the next be judged though this one is damaged.
+            // The checksum that a frame states makes it possible to check the next frame, even if
+            // this one is damaged.
             sum = stored
-            // A torn write may have joined what two frames say of themselves.
+            // An incomplete write may have mixed the headers of two frames.
             let isBelieved = isWhole || !mayBeTorn || isInOneSector(offset)
             if commit > 0 && isBelieved {
                 transactions.append(current)
@@ -159,7 +167,7 @@ final class WriteAheadLog {
     }
 }
 
-/// What a log says of itself.
+/// The header of a log.
 private struct Header {
     private static let magic = 0x377F_0682
 
@@ -168,7 +176,7 @@ private struct Header {
     let isBigEndian: Bool
     let sum: Checksum
 
-    /// Nil if the bytes are none, or damaged.
+    /// Nil if the bytes are not a header, or damaged.
     init?(decoding bytes: [UInt8]) {
         guard bytes.count == WriteAheadLog.headerSize, let magic = bytes.uint32(at: 0),
             magic & ~1 == Header.magic,
@@ -206,10 +214,10 @@ private struct Checksum: Equatable {
         self.isBigEndian = isBigEndian
     }
 
-    /// Goes on over bytes, eight at a time.
+    /// Continues with bytes, eight at a time.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         bytes.withUnsafeBytes { buffer in
-            // Each load is of four bytes below the end of the buffer.
+            // Each load reads four bytes before the end of the buffer.
             for offset in stride(from: 0, through: buffer.count - 8, by: 8) {
                 let left = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
                 let right = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
