@@ -115,7 +115,8 @@ extension InspectTests {
     @Test(arguments: Fixtures.notKeyed)
     func `Another property list is said to be no keyed archive`(fixture: Fixtures.Fixture) {
         Self.expectRefusal(
-            Self.inspect(fixture.path), /This property list is not a keyed archive: .+[( ]byte \d+\)/)
+            Self.inspect(fixture.path),
+            /This property list is not a keyed archive: .+[( ]byte \d+\)/)
     }
 
     @Test func `What cannot be read is refused with the reason`() throws {
