@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The program that archives with GNUstep, compiled once.
 enum GNUstep {
@@ -25,9 +26,7 @@ enum GNUstep {
     }()
 
     private static let folder: Result<URL, any Error> = Result {
-        let folder = FileManager.default.temporaryDirectory.appending(
-            path: "gnustep-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = URL(filePath: try TemporaryDirectory.shared().path)
         let command =
             "cd \"$0\" && gcc $(gnustep-config --objc-flags) -o interop \"$1\" "
             + "$(gnustep-config --base-libs)"

@@ -80,7 +80,7 @@ extension InspectTests {
     func `Each real archive is shown in every form`(fixture: Fixtures.Fixture) {
         for options in ["--tree", "--raw", "--classes", "--tree --nested", "--json --nested"] {
             let answer = Self.shell("\"$0\" inspect \(options) \"$1\"", fixture.path)
-            #expect(answer.status == 0 && answer.error == "" && answer.output.count > 10)
+            #expect(answer.status == 0 && answer.error == "" && answer.output.count > 5)
             #expect(!answer.output.contains("\u{1B}"))
         }
     }
@@ -115,7 +115,8 @@ extension InspectTests {
     @Test(arguments: Fixtures.notKeyed)
     func `Another property list is said to be no keyed archive`(fixture: Fixtures.Fixture) {
         Self.expectRefusal(
-            Self.inspect(fixture.path), /This property list is not a keyed archive: .+ byte \d+\)/)
+            Self.inspect(fixture.path),
+            /This property list is not a keyed archive: .+[( ]byte \d+\)/)
     }
 
     @Test func `What cannot be read is refused with the reason`() throws {

@@ -24,6 +24,7 @@ HEADER = '''#!/usr/bin/python3
 usage: python3 THIS-FILE DIRECTORY-OF-PROGRAMS
 Ends with 3 while the service does what is told at the end, and with 0 when it does not.{timing}
 """
+import fcntl
 import os
 import pathlib
 import subprocess
@@ -197,6 +198,14 @@ def archive(objects, top={"root": UID(1)}):
 '''
 
 
+LAST = '''bus.kill()
+lock = pathlib.Path(f"{work}/config/defaultsd/lock")
+if lock.exists():
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # The daemon would make its directories again.
+'''
+
+
 def script(failure: Failure) -> str:
     """The program; it does what was done, and compares what comes of it at the end."""
     lines, then = _lines(failure)
@@ -211,7 +220,7 @@ def script(failure: Failure) -> str:
     return (head + "".join(text for text, _ in parts) + f"\n\n{body}\nthen = {_source(then)}\n"
             + f'print("the model: ", {_brief(failure.expected)[:LONGEST]!r})\n'
             + 'print("it did:    ", then)\nprint("it does now:", now)\n'
-            + "bus.kill()\nsys.exit(3 if now == then else 0)\n")
+            + LAST + "sys.exit(3 if now == then else 0)\n")
 
 
 PARTS = [

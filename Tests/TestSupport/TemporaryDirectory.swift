@@ -1,4 +1,9 @@
 import Foundation
+import Glibc
+import Synchronization
+
+/// The directories that all tests share.
+private let sharedDirectories = Mutex<[TemporaryDirectory]>([])
 
 /// A directory of a test's own, mode 0700, that is removed with everything in it at the end.
 public final class TemporaryDirectory: Sendable {
@@ -14,6 +19,16 @@ public final class TemporaryDirectory: Sendable {
             throw CocoaError(.fileWriteUnknown)
         }
         path = String(decoding: bytes.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Makes one that all tests share, and that is removed when their process ends.
+    public static func shared() throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        sharedDirectories.withLock { directories in
+            if directories.isEmpty { atexit { sharedDirectories.withLock { $0.removeAll() } } }
+            directories.append(directory)
+        }
+        return directory
     }
 
     deinit {
