@@ -4,6 +4,7 @@ import DefaultsProtocol
 
 struct Apply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "apply",
         abstract: "Makes many changes at once, all or none.",
         discussion: """
             Reads one change from each line: a JSON object, or the command that makes the change, \

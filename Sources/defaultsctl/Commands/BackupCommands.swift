@@ -13,6 +13,7 @@ struct BackupCommands: AsyncParsableCommand {
 
     struct List: ServiceCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "Lists the backups, the newest first.",
             discussion: "Each line shows the name, local time, generation, size in bytes and kind.")
 
@@ -43,6 +44,7 @@ struct BackupCommands: AsyncParsableCommand {
 
     struct Now: ServiceCommand {
         static let configuration = CommandConfiguration(
+            commandName: "now",
             abstract: "Makes a backup, verifies it, and prints its name.")
 
         @Flag(help: "Print a JSON object.")
@@ -56,6 +58,7 @@ struct BackupCommands: AsyncParsableCommand {
 
     struct Restore: ServiceCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Restores everything, or some domains, from a backup.",
             discussion: """
                 Applications see the restored values at once, as changes. Before the first change, \

@@ -6,6 +6,7 @@ import ValuePaths
 
 struct Delete: ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "delete",
         abstract: "Removes a domain, a key, or a part of its value.",
         discussion: "It can also be called 'remove'.")
 

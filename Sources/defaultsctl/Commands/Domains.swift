@@ -5,6 +5,7 @@ import DefaultsTerms
 
 struct Domains: ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "domains",
         abstract: "Lists the domains that have keys.",
         discussion: """
             On a terminal, and with --json or -0, this lists all names that other verbs accept, \

@@ -6,6 +6,7 @@ import XMLPropertyList
 
 struct Export: ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "export",
         abstract: "Writes a domain to a property list.",
         discussion: """
             A file is written in binary, and standard output (-) in XML, like with macOS's \

@@ -3,6 +3,7 @@ import DefaultsFiles
 
 struct Lint: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "lint",
         abstract: "Checks the files of administrators and vendors.",
         discussion: """
             A file is checked as the service reads it; - is standard input. A directory is checked \

@@ -4,6 +4,7 @@ import DefaultsProtocol
 
 struct Rename: ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rename",
         abstract: "Renames a key.",
         discussion: "Like with macOS's defaults, an existing value under the new name is replaced.")
 

@@ -3,6 +3,7 @@ import DefaultsClient
 
 struct Stats: ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "stats",
         abstract: "Shows the largest domains and values, and the programs that write most.")
 
     @Option(

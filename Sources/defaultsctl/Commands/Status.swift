@@ -3,6 +3,7 @@ import DefaultsClient
 
 struct Status: ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Shows the state of the service.",
         discussion: "If something does not work, run 'defaultsctl doctor'.")
 

@@ -7,6 +7,7 @@ import ValuePaths
 
 struct Write: ServiceCommand {
     static let configuration = CommandConfiguration(
+        commandName: "write",
         abstract: "Stores a value.",
         usage: """
             defaultsctl write [--path <path>] <domain> <key> <value>

@@ -38,15 +38,11 @@ extension MacVerb {
 }
 
 extension Defaultsctl {
-    private static let macVerbs: [String: any MacVerb.Type] = Dictionary(
-        uniqueKeysWithValues: configuration.subcommands.compactMap { $0 as? any MacVerb.Type }
-            .map { ($0.verb, $0) })
-
     /// The command of a verb.
     ///
     /// Like on macOS, case does not matter, and `remove` means `delete`.
     static func macVerb(_ word: String) -> (any MacVerb.Type)? {
         let name = word.lowercased()
-        return macVerbs[name == "remove" ? Delete.verb : name]
+        return subcommand(name == "remove" ? Delete.verb : name) as? any MacVerb.Type
     }
 }

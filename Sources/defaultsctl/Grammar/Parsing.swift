@@ -38,7 +38,7 @@ extension Defaultsctl {
     private static func parsed(_ words: [String]) throws -> any ParsableCommand {
         // Parsing only the verb is much faster than parsing with all of them. If the verb does not
         // accept the words, all of them are tried for the error message.
-        let verb = configuration.subcommands.first { $0._commandName == words.first }
+        let verb = words.first.flatMap(subcommand)
         let asksForHelp = words.contains { ["help", "-h", "--help"].contains($0) }
         if !asksForHelp, let command = try? verb?.parseAsRoot(Array(words.dropFirst())) {
             return command
@@ -46,8 +46,17 @@ extension Defaultsctl {
         return try parseAsRoot(words)
     }
 
+    /// The command with a name; nil if there is none.
+    static func subcommand(_ name: String) -> (any ParsableCommand.Type)? {
+        configuration.subcommands.first { $0._commandName == name }
+    }
+
     private static let verbs: [String] =
         configuration.subcommands.map { $0._commandName } + ["help"]
+
+    private static var backupVerbs: [String] {
+        BackupCommands.configuration.subcommands.map { $0._commandName }
+    }
 
     /// Refuses a mistyped option before the verb.
     ///
@@ -64,7 +73,6 @@ extension Defaultsctl {
 
     /// Refuses words for which ArgumentParser would print a page of help, as if nothing were wrong.
     private static func refuseVerbAlone(_ words: [String]) throws {
-        let backupVerbs = BackupCommands.configuration.subcommands.map { $0._commandName }
         if words == ["backup"] {
             throw ValidationError("backup needs a second verb: list, now or restore.")
         }
