@@ -29,7 +29,7 @@ final class ServiceLock: Sendable {
 struct ReadAccess: ~Copyable {
     fileprivate init() {}
 
-    subscript<State>(guarded: Guarded<State>) -> State {
+    subscript<State: ~Copyable>(guarded: Guarded<State>) -> State {
         _read { yield guarded.state }
     }
 }
@@ -44,7 +44,7 @@ struct WriteAccess: ~Copyable {
         self.deferred = deferred
     }
 
-    subscript<State>(guarded: Guarded<State>) -> State {
+    subscript<State: ~Copyable>(guarded: Guarded<State>) -> State {
         _read { yield guarded.state }
         nonmutating _modify { yield &guarded.state }
     }
@@ -60,10 +60,23 @@ struct WriteAccess: ~Copyable {
 /// State that a ``ServiceLock`` protects; the holder of the lock reads it as `access[state]`.
 ///
 /// It belongs to one lock. The compiler does not know which, so nothing refers to two services.
-final class Guarded<State: Sendable>: @unchecked Sendable {
-    fileprivate var state: State
+final class Guarded<State: ~Copyable & Sendable>: @unchecked Sendable {
+    // Not a stored property: the lock excludes conflicting accesses already, and Swift would check
+    // each one again.
+    private let address: UnsafeMutablePointer<State>
 
-    init(_ state: State) {
-        self.state = state
+    init(_ state: consuming State) {
+        address = .allocate(capacity: 1)
+        address.initialize(to: state)
+    }
+
+    deinit {
+        address.deinitialize(count: 1)
+        address.deallocate()
+    }
+
+    fileprivate var state: State {
+        _read { yield address.pointee }
+        _modify { yield &address.pointee }
     }
 }

@@ -67,7 +67,9 @@ final class DomainCopy: Sendable {
 
 extension DomainCopy {
     /// What a copy holds.
-    struct State: Sendable {
+    ///
+    /// It cannot be copied, because a copy for each access would cost more than the access.
+    struct State: ~Copyable, Sendable {
         /// Whether it keeps large values, too.
         fileprivate let holdsLarge: Bool
         /// The values that the application has registered, which hold if no layer has the key.

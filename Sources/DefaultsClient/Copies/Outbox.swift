@@ -20,6 +20,9 @@ struct Outbox: Sendable {
     /// The newest change of each key, by layer: a key is found at once, however many batches wait.
     private var newest = [[KeyName: Newest]](repeating: [:], count: LayerName.allCases.count)
 
+    /// Whether the service was called to send, and has not begun.
+    private var isSendingRequested = false
+
     var isEmpty: Bool { batches.isEmpty }
     var first: Batch? { batches.first }
     /// Whether there is a batch to be sent, and none in flight.
@@ -72,6 +75,20 @@ struct Outbox: Sendable {
     }
 
     // MARK: Sending
+
+    /// Requests that the first batch be sent, so that a service is woken once for many changes.
+    ///
+    /// - Returns: Whether to call the service: there is a batch to send, and no earlier request waits.
+    mutating func requestSending() -> Bool {
+        guard hasNextToSend, !isSendingRequested else { return false }
+        isSendingRequested = true
+        return true
+    }
+
+    /// Notes that the service has seen the request.
+    mutating func endRequest() {
+        isSendingRequested = false
+    }
 
     /// Marks the first batch as sent and gives it; nil if there is none, or if one is in flight.
     mutating func takeNextToSend() -> Batch? {

@@ -57,6 +57,7 @@ final class MemoryService: Service {
 
     func send(from copy: DomainCopy) {
         lock.change { access in
+            access[copy.state].outbox.endRequest()
             while let batch = access[copy.state].outbox.takeNextToSend() {
                 do {
                     copy.acknowledge(try access[stored].commit(batch, of: copy.name), access)

@@ -136,7 +136,10 @@ final class BusService: Service, @unchecked Sendable {
     }
 
     func send(from copy: DomainCopy) {
-        onLoop { $0.sendNext(of: copy) }
+        onLoop { service in
+            service.lock.change { access in access[copy.state].outbox.endRequest() }
+            service.sendNext(of: copy)
+        }
     }
 
     /// Notes the state of the service, and lets threads go on that would wait in vain.

@@ -31,7 +31,7 @@ extension Store {
     func change(_ key: KeyName, to entry: Entry?, in layer: DefaultsLayer) throws {
         try Fork.check()
         guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
-        let isNew = try lock.change { access in
+        let mustCall = try lock.change { access in
             if access[copy.state].isNoChange(entry, forKey: key, in: copyLayer) { return false }
             let present = access[copy.state].entry(key, in: copyLayer)
             if let entry, present?.unread(replacedBy: entry) != nil {
@@ -40,9 +40,9 @@ extension Store {
                 try admit([key], Batch.size(of: entry, key), in: copy, access.read)
                 copy.enqueue(entry, forKey: key, in: copyLayer, access)
             }
-            return access[copy.state].outbox.hasNextToSend
+            return access[copy.state].outbox.requestSending()
         }
-        if isNew { service.send(from: copy) }
+        if mustCall { service.send(from: copy) }
     }
 
     /// Changes several keys as one, and has it sent.
