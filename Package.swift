@@ -129,6 +129,9 @@ let package = Package(
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(
+            name: "ArchiveTestSupport", dependencies: ["PropertyList"],
+            path: "Tests/ArchiveTestSupport", swiftSettings: strict),
+        .target(
             name: "CodecProperties",
             dependencies: [
                 "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
@@ -157,7 +160,7 @@ let package = Package(
             "KeyedArchiveTests",
             [
                 "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
-                "CodecProperties", "TestSupport",
+                "CodecProperties", "TestSupport", "ArchiveTestSupport",
             ]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
         tests(
@@ -165,8 +168,11 @@ let package = Package(
             ["OpenStepPropertyList", "KeyedArchive", "PropertyList", "TestSupport"]),
         tests(
             "DefaultsFoundationTests",
-            ["DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver", "TestSupport"]),
-        tests("SQLiteTests", ["SQLite"]),
+            [
+                "DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver", "TestSupport",
+                "ArchiveTestSupport",
+            ]),
+        tests("SQLiteTests", ["SQLite", "TestSupport"]),
         tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),
         tests(
             "DefaultsClientTests",

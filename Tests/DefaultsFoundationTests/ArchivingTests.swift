@@ -1,3 +1,5 @@
+import TestSupport
+import ArchiveTestSupport
 import DefaultsFoundation
 import Foundation
 import KeyedArchive

@@ -1,3 +1,4 @@
+import ArchiveTestSupport
 import DefaultsFoundation
 import Foundation
 import KeyedArchive

@@ -1,3 +1,4 @@
+import ArchiveTestSupport
 import PropertyList
 
 /// Changes of single parts of a property list, which are named by keys and numbers from the root.

@@ -1,3 +1,5 @@
+import TestSupport
+import ArchiveTestSupport
 import KeyedArchive
 import PropertyList
 import Testing

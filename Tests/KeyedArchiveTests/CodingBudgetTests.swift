@@ -1,3 +1,4 @@
+import ArchiveTestSupport
 import KeyedArchive
 import PropertyList
 import Testing

@@ -1,3 +1,5 @@
+import TestSupport
+import ArchiveTestSupport
 import Foundation
 import KeyedArchive
 import PropertyList

@@ -1,3 +1,4 @@
+import ArchiveTestSupport
 import KeyedArchive
 import ValuePaths
 import PropertyList

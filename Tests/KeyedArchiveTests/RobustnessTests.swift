@@ -1,3 +1,4 @@
+import ArchiveTestSupport
 import Dispatch
 import Foundation
 import ArchiveInspection

@@ -1,34 +1,21 @@
-import Foundation
+import TestSupport
 
-/// The path of a file in a directory of its own, removed at the end.
+/// The path of a database in a temporary directory, which is removed at the end.
 final class ScratchFile {
-    let path: String
-    private let directory: URL
+    private let directory: TemporaryDirectory
+
+    var path: String { "\(directory.path)/test.db" }
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("sqlite-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        path = directory.appendingPathComponent("test.db").path
+        directory = try TemporaryDirectory()
     }
 
-    deinit {
-        try? FileManager.default.removeItem(at: directory)
-    }
-
-    /// What Python's sqlite3 module, a SQLite of its own process, prints for a program that finds
-    /// the path in `path`.
+    /// Runs a Python program that finds the path in `path`, with a SQLite of its own.
+    ///
+    /// - Returns: What it prints.
     func python(_ program: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "/usr/bin/python3", "-c", "import sqlite3, sys\npath = sys.argv[1]\n" + program, path,
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: bytes, as: UTF8.self)
+        let output = try Python.run(
+            "import sqlite3, sys\npath = sys.argv[1]\n" + program, arguments: [path])
+        return String(decoding: output, as: UTF8.self)
     }
 }

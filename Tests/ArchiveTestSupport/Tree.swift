@@ -1,7 +1,7 @@
-import PropertyList
+package import PropertyList
 
-/// A property list as a value, to put archives together by hand that no archiver writes.
-indirect enum Tree: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
+/// A property list as a value, for archives that no archiver writes.
+package indirect enum Tree: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
@@ -18,21 +18,21 @@ indirect enum Tree: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLi
     case orderedSet([Tree])
     case dictionary([(Text, Tree)])
 
-    init(integerLiteral value: Int) { self = .integer(Int128(value)) }
-    init(stringLiteral value: String) { self = .text(Text(value)) }
-    init(booleanLiteral value: Bool) { self = .boolean(value) }
-    init(floatLiteral value: Double) { self = .real(value) }
-    init(arrayLiteral elements: Tree...) { self = .array(elements) }
-    init(dictionaryLiteral elements: (Text, Tree)...) { self = .dictionary(elements) }
+    package init(integerLiteral value: Int) { self = .integer(Int128(value)) }
+    package init(stringLiteral value: String) { self = .text(Text(value)) }
+    package init(booleanLiteral value: Bool) { self = .boolean(value) }
+    package init(floatLiteral value: Double) { self = .real(value) }
+    package init(arrayLiteral elements: Tree...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (Text, Tree)...) { self = .dictionary(elements) }
 
     /// The archive with these objects after `$null`, and the first of them as root.
-    static func archive(
+    package static func archive(
         _ objects: Tree..., top: Tree = ["root": .uid(1)], archiver: Tree = "NSKeyedArchiver"
     ) -> [UInt8] {
         Tree(archive: objects, top: top, archiver: archiver).bytes()
     }
 
-    init(archive objects: [Tree], top: Tree = ["root": .uid(1)], archiver: Tree = "NSKeyedArchiver")
+    package init(archive objects: [Tree], top: Tree = ["root": .uid(1)], archiver: Tree = "NSKeyedArchiver")
     {
         self = [
             "$version": 100_000, "$archiver": archiver, "$top": top,
@@ -40,14 +40,15 @@ indirect enum Tree: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLi
         ]
     }
 
-    static func record(_ name: Text, _ chain: Text...) -> Tree {
+    package static func record(_ name: Text, _ chain: Text...) -> Tree {
         let classes = [name] + chain + ["NSObject"]
         return ["$classname": .text(name), "$classes": .array(classes.map(Tree.text))]
     }
 
-    /// The binary property list: nothing is written once for several places, UIDs are as wide as is
-    /// asked, and offsets and references four bytes.
-    func bytes(uidWidth: Int = 1) -> [UInt8] {
+    /// The binary property list.
+    ///
+    /// Equal objects are not shared. UIDs have the given width, offsets and references four bytes.
+    package func bytes(uidWidth: Int = 1) -> [UInt8] {
         var encoder = Encoder(uidWidth: uidWidth)
         let root = encoder.add(self)
         return encoder.finish(root: root)
@@ -122,5 +123,5 @@ indirect enum Tree: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLi
 
 extension [UInt8] {
     /// The bytes as a string, to compare texts.
-    var text: String { String(decoding: self, as: UTF8.self) }
+    package var text: String { String(decoding: self, as: UTF8.self) }
 }

@@ -1,1 +1,0 @@
-../KeyedArchiveTests/Python.swift
