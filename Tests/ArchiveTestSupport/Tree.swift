@@ -32,8 +32,9 @@ package indirect enum Tree: Sendable, ExpressibleByIntegerLiteral, ExpressibleBy
         Tree(archive: objects, top: top, archiver: archiver).bytes()
     }
 
-    package init(archive objects: [Tree], top: Tree = ["root": .uid(1)], archiver: Tree = "NSKeyedArchiver")
-    {
+    package init(
+        archive objects: [Tree], top: Tree = ["root": .uid(1)], archiver: Tree = "NSKeyedArchiver"
+    ) {
         self = [
             "$version": 100_000, "$archiver": archiver, "$top": top,
             "$objects": .array(["$null"] + objects),
