@@ -61,7 +61,7 @@ import Testing
         #expect(output == "[]\n")
         let status = desktop.tool("status").output
         #expect(status.contains("its count of org.example.App differs from what is there"))
-        #expect(status.contains("200 keys are lost besides"))
+        #expect(status.contains("200 keys with unknown names are lost."))
     }
 
     @Test func `A value that is lost is told of by name, and everybody else goes on`() throws {

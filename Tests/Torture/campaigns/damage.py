@@ -29,12 +29,14 @@ PAGE = 4096
 EARLIER_LOG = "earlier-log"
 DOMAINS = [f"org.example.Damage{number}" for number in range(4)]
 SPARE = "org.example.Spare"
-"""A domain that is removed first of all after the damage, and whose keys are not counted."""
+"""A domain that is removed right after the damage. Its keys are not counted."""
 
-TOLD = re.compile(r"(\d+) keys? (?:is|are|was|were) (?:lost|found as|taken from)")
+TOLD = re.compile(
+    r"(\d+) keys? (?:with (?:an )?unknown names? )?"
+    r"(?:(?:is|are|was|were) (?:lost|taken from)|(?:has|have) an earlier value)")
 
-UNTOLD = "what was only in it", "What was changed after", "What else there was"
-"""Where nobody can know how many keys are lost, this is told."""
+UNTOLD = "what was only in it", "Changes after that backup", "Any other keys"
+"""Sentences for losses that nobody can count."""
 
 ENDS = {
     "closed": "ended in order", "killed": "killed", "running": "running",
