@@ -135,7 +135,9 @@ import TestSupport
 }
 
 extension PrivateSession {
-    /// Waits for a turn of the loop. The pause leaves the processor to those that it waits for.
+    /// Waits for a turn of the loop.
+    ///
+    /// The pause leaves the processor to those that it waits for.
     fileprivate func takeTurn() async {
         await withCheckedContinuation { turn in
             loop.perform { [loop] in

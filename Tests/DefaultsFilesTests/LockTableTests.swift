@@ -9,7 +9,7 @@ struct LockTableTests {
     }
 
     @Test(
-        "A table covers the keys that one of its locks covers, and no other",
+        "A table covers exactly the keys that its locks cover",
         arguments: [
             (["Key"], ["Key"], ["Ke", "Key2", "key", "*"]),
             (["Ke*"], ["Ke", "Key", "Ke*"], ["K", "ke"]),
@@ -32,7 +32,7 @@ struct LockTableTests {
         for key in free { #expect(!table.covers(try Key(key)), "\(key)") }
     }
 
-    @Test("The record of the files is no key that a lock covers but that of everything")
+    @Test("Only a lock of everything covers the record of the files")
     func fileRecord() throws {
         #expect(try !table(["a*", "b"]).covers(.fileRecord))
         #expect(try table(["*"]).covers(.fileRecord))
