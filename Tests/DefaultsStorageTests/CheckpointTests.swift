@@ -6,9 +6,9 @@ import Testing
 @testable import DefaultsStorage
 @testable import SQLite
 
-/// The first flush of a process, which empties the write-ahead log while reads are under way.
+/// The first flush of a process, which empties the write-ahead log during reads.
 @Suite struct CheckpointTests {
-    @Test("The first flush waits for a read that is under way, and does not fail for it")
+    @Test("The first flush waits for a read in progress, and does not fail")
     func readUnderWay() async throws {
         let scratch = try Scratch()
         do {

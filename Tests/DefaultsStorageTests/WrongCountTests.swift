@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A database that counts other keys than it has, as somebody's own SQL may leave it.
+/// A database with wrong counts of keys, as SQL by somebody else may leave it.
 @Suite struct WrongCountTests {
     private let domain = try? Domain("org.example.App", on: .localhost)
 
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "Keys that are counted and not there, or there and not counted, are damage, and no trap",
+        "Keys that are counted and missing, or there and not counted, are damage, not a trap",
         arguments: ["DELETE FROM entries", "UPDATE domains SET key_count = 0"])
     func told(_ sql: String) async throws {
         let domain = try #require(domain)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "A count that no database has is no trap, in a check and in a rescue",
+        "An impossible count does not trap, in a check or in a rescue",
         arguments: [Int64.min, -1, .max])
     func extreme(_ count: Int64) async throws {
         let scratch = try await damaged(
