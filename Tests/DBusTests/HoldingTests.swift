@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `Callers are asked about when their calls may be carried out`() async throws {
+    @Test func `Callers are identified when their calls may be carried out`() async throws {
         let fake = try await FakeBus()
         let log = await Self.serve(on: fake.service)
         await fake.service.identifyCallers()
@@ -82,7 +82,7 @@ import Testing
         #expect(log.entries == [])
     }
 
-    @Test func `When as much is held as may be, nothing more is read, and nothing refused`()
+    @Test func `When the held calls reach the limit, nothing more is read, and nothing is refused`()
         async throws
     {
         let fake = try await FakeBus()
@@ -100,7 +100,7 @@ import Testing
         #expect(await !fake.service.isPaused)
     }
 
-    @Test func `A reply that the program waits for is read all the same`() async throws {
+    @Test func `A reply that the program waits for is still read`() async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         await fake.service.holdCalls()
@@ -124,7 +124,7 @@ import Testing
         #expect(refused > 0 && refused <= 16)
     }
 
-    @Test func `The loss of a name is told to those who have it, after the calls to it`()
+    @Test func `The loss of a name is reported after the calls to it`()
         async throws
     {
         let session = try PrivateSession()
@@ -149,7 +149,7 @@ import Testing
         #expect(log.entries == Array(repeating: "call", count: 10) + ["lost"])
     }
 
-    @Test func `Nobody but the bus can say that a name is lost`() async throws {
+    @Test func `Only the bus can report the loss of a name`() async throws {
         let session = try PrivateSession()
         let (old, other) = (try await session.connect(), try await session.connectApart())
         await old.onNameLost("a.Name") { Issue.record("The name is not lost.") }

@@ -56,7 +56,7 @@ import Testing
                 """)
     }
 
-    @Test("shows the known classes as what they are, and their subclasses with fields")
+    @Test("shows the known classes by their contents, and their subclasses with fields")
     func knownClasses() throws {
         let bytes = Tree.archive(
             ["$class": .uid(2), "NS.objects": [.uid(3), .uid(5), .uid(7), .uid(9), .uid(11)]],
@@ -81,7 +81,7 @@ import Testing
                 """)
     }
 
-    @Test("shows what several places refer to once, and circles as references (1)")
+    @Test("shows shared objects once, and cycles as references (1)")
     func sharing() throws {
         let bytes = Tree.archive(
             [
@@ -128,7 +128,7 @@ import Testing
                 """)
     }
 
-    @Test("shows a key that stands inline, though it is called like an object")
+    @Test("shows an inline key even if it has the name of an object")
     func inlineKey() throws {
         for key in [["$class": 5, "NS.string": "x"], ["$class": .uid(0), "a": 1]] as [Tree] {
             let bytes = Tree.archive(
@@ -154,7 +154,7 @@ import Testing
                 """)
     }
 
-    @Test("shows archives inside data, where it is told to, and theirs (4)")
+    @Test("shows archives inside data on request, and theirs (4)")
     func nested() throws {
         let inner = Tree.archive("inside")
         let middle = Tree.archive(.data(inner))

@@ -103,7 +103,7 @@ struct KeyPathSequenceTests {
         }
     }
 
-    @Test("give what the same changes make of the value in JSON", arguments: 0..<40)
+    @Test("give the same value as the same changes in JSON", arguments: 0..<40)
     func random(seed: Int) throws {
         var random = SplitMix(state: UInt64(seed))
         var model = Model.dictionary(["a": .array([.scalar("1")]), "b": .object([:])])
@@ -145,7 +145,7 @@ struct KeyPathSequenceTests {
                 as: KeyedArchive(json: json)))
     }
 
-    @Test("add to an array and take from it")
+    @Test("add to an array and remove from it")
     func appending() throws {
         var archive = try KeyedArchive(json: "[]")
         for number in 0..<200 {

@@ -48,7 +48,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("are a value, where a key of a dictionary stands inline and looks like an object")
+    @Test("are a value, even if an inline key of a dictionary looks like an object")
     func inlineKey() throws {
         for key in [["$class": 5, "NS.string": "x"], ["$class": .uid(1), "a": 1]] as [Tree] {
             let bytes = Tree.archive(
@@ -127,7 +127,7 @@ struct StackTests {
         end.wait()
     }
 
-    @Test("is enough for 100 000 arrays in each other")
+    @Test("is enough for 100 000 nested arrays")
     func deepArrays() {
         onSmallStack {
             let depth = 100_000
@@ -154,7 +154,7 @@ struct StackTests {
         }
     }
 
-    @Test("is enough for property list arrays in each other, which are refused")
+    @Test("is enough for nested property list arrays, which are refused")
     func deepInlineArrays() {
         onSmallStack {
             var writer = PropertyListWriter()
