@@ -16,7 +16,7 @@ import Testing
         return log
     }
 
-    /// Sends a call with so many bytes, and does not wait for its reply.
+    /// Sends a call with this many bytes, and does not wait for its reply.
     private static func send(
         _ number: UInt32, size: Int = 0, from sender: BusName, to fake: FakeBus
     ) async throws -> FakeBus.Pending {
@@ -142,7 +142,7 @@ import Testing
         }
         await old.onNameLost("a.Other") { Issue.record("Nobody has lost it.") }
         #expect(try await old.requestName("a.Name", .allowReplacement) == .primaryOwner)
-        // Sent before the name changes hands: all of them come before its loss is told.
+        // Sent before the name changes hands: all of them come before its loss is reported.
         try await new.sendQuietly(10, to: "a.Name")
         #expect(try await new.requestName("a.Name", .replaceExisting) == .primaryOwner)
         for await _ in lost { break }

@@ -28,7 +28,7 @@ import TestSupport
         }
     }
 
-    /// The innermost is `core`; `wrap` is done so many times around it.
+    /// The innermost is `core`; `wrap` is applied this many times around it.
     private static func nest(_ core: Value, _ count: Int, _ wrap: (Value) -> Value) -> Value {
         (0..<count).reduce(core) { value, _ in wrap(value) }
     }

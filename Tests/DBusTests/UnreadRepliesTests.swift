@@ -61,7 +61,7 @@ import Testing
         replies.noteQuestion()
         #expect(replies.take(unread: 0) == .goOn)
         #expect(replies.isOpen)
-        // Its next time begins anew.
+        // Its next time starts again.
         replies.note(Self.allowance)
         #expect(replies.take(unread: Self.allowance) == .askAgain(after: .milliseconds(10)))
     }

@@ -46,7 +46,7 @@ struct LockTableTests {
             (0..<Int.random(in: length, using: &chance))
                 .map { _ in letters.randomElement(using: &chance) ?? "" }.joined()
         }
-        // Names are long where there are many locks, so that some keys are free.
+        // Names are long if there are many locks, so that some keys are free.
         let longest = count > 30 ? 7 : 4
         let locks = try (0..<count).map { number in
             try #require(Lock(name(longest - 2...longest) + (number % 4 == 0 ? "" : "*")))

@@ -46,7 +46,7 @@ import Testing
             writing: { try Contract.GetValue.writeReply((.int64(5), 7), to: &$0) })
     }
 
-    @Test func `A D-Bus value arrives as the archive that it stands for`() async throws {
+    @Test func `A D-Bus value arrives as the archive that it represents`() async throws {
         let names = names
         let (read, generation) = try await exchange.carry(
             Contract.SetValue.self, ("d", "k", .string("text"))

@@ -50,7 +50,7 @@ private final class LongRead {
         thread.start()
     }
 
-    /// Ends it in any case; SQLite has waited for nothing where that is not so yet.
+    /// Ends it in any case; SQLite has not waited if it is still open.
     func end() {
         SleepWatch.shared.end()
     }

@@ -146,7 +146,7 @@ import Testing
 
     @Test
     func
-        `Where a later domain is refused nothing of an earlier one is changed, and the line is told`()
+        `If a later domain is refused, no earlier one is changed, and the line is reported`()
         throws
     {
         _ = try desktop.tool("write", "c.d", "there", "-int", "1").requireOutput()

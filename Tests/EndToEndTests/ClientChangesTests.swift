@@ -79,7 +79,7 @@ import Testing
         }
         try one.ask("flush")
         try other.ask("flush")
-        // Each counts what it is told, and both have been told twenty times.
+        // Each counts its changes, and both have received twenty.
         let generation = try desktop.property("Generation")
         #expect(try one.ask("get Key") == "20")
         #expect(try desktop.property("Generation") == generation)

@@ -57,7 +57,7 @@ import Testing
         let pair = try FreshnessPair(rounds: 300, reads: 200, in: desktop)
         var losses = 0
         while pair.isRunning {
-            // When the page stands the daemon has made all that it makes anew.
+            // When the page is there, the daemon has made everything again.
             let moved = desktop.run(
                 "sh", "-c",
                 "cd \"$XDG_RUNTIME_DIR\" && ls defaultsd/*/counters && mv defaultsd ../lost-$0",

@@ -200,7 +200,7 @@ private struct Shell {
             """)
     }
 
-    /// What ``store(_:)`` prints where all is as the row says.
+    /// What ``store(_:)`` prints if everything is as the row says.
     func expected(_ row: [String]) -> String {
         let json = row[3].replacing("@HOME@", with: desktop.directory.path)
         return "Type is \(row[2])\n\(json)\n"

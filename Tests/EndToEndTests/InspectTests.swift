@@ -7,7 +7,7 @@ import Testing
 @Suite struct InspectTests {
     static let tool = Desktop.programs + "/defaultsctl"
 
-    /// No bus, and nothing that the terminal of whoever runs the tests decides.
+    /// No bus, and nothing that depends on the terminal in which the tests run.
     static let environment = [
         "PATH": "/usr/bin:/bin", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus",
         "LC_ALL": "C.UTF-8", "TERM": "xterm",

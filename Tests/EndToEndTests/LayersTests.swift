@@ -11,7 +11,9 @@ import Testing
 
     init() throws { desktop = try Desktop() }
 
-    /// Starts to listen to signals; what is done after this returns is told.
+    /// Starts to listen to signals.
+    ///
+    /// Changes after this returns are received.
     private func listen() throws -> ChildProcess {
         let monitor = try desktop.start(
             "gdbus", "monitor", "--session", "--dest", "org.defaultsd.Defaults1")
@@ -48,7 +50,7 @@ import Testing
         #expect(desktop.call("Lookup", Self.app, "Key").errorName?.hasSuffix(".NotFound") == true)
         let monitor = try listen()
         for (index, place) in places.enumerated() {
-            // What stands in files locks the layers of the user, so that those come before.
+            // Values in files lock the layers of the user, so these layers come first.
             try place.set()
             _ = try nextChange(monitor)
             #expect(lookup("Key") == "(<'\(place.value)'>, '\(place.layer)')\n", "\(index)")
@@ -277,7 +279,7 @@ import Testing
         try desktop.write(#"{"a": 1}"#, to: "org.example.App.json", in: .managed)
         #expect(lookup("a") == "(<int64 1>, 'managed')\n")
         let monitor = try listen()
-        // Written through a mapping: nothing is told of that before the file is closed.
+        // Written through a mapping: no event reports that before the file is closed.
         let path = desktop.path(of: "org.example.App.json", in: .managed)
         let file = open(path, O_RDWR)
         let bytes = mmap(nil, 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)

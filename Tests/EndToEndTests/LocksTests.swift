@@ -138,7 +138,7 @@ import Testing
             #"{"$locked": ["Later", "\u0600*"]}"#, to: "org.example.App.json", in: .managed)
         try wait { desktop.call("IsLocked", Self.app, "Later").output == "(true,)\n" }
         #expect(apply() == first && first.hasPrefix("(uint64"))
-        // A prefix is bytes: this character and what stands behind it look like one.
+        // A prefix is bytes: this character and the following ones look like one.
         #expect(desktop.call("IsLocked", Self.app, "\u{600}x").output == "(true,)\n")
     }
 

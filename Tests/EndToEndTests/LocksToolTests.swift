@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the tool says of locks, and what it does where something is locked.
+/// What the tool reports about locks, and what it does if something is locked.
 @Suite(.serialized) struct LocksToolTests {
     let desktop: Desktop
 

@@ -380,7 +380,7 @@ import Testing
             environment: desktop.environment, output: .lines, error: .file(facts))
         var losses = 0
         while reader.isRunning {
-            // When the page stands the daemon has made all that it makes anew.
+            // When the page is there, the daemon has made everything again.
             let moved = desktop.run(
                 "sh", "-c",
                 "cd \"$XDG_RUNTIME_DIR\" && ls defaultsd/*/counters && mv defaultsd ../lost-$0",

@@ -8,7 +8,7 @@ struct CodingNumberTests {
         let value: Value
     }
 
-    /// Decodes a field that stands inline, and the same as an object behind a reference.
+    /// Decodes an inline field, and the same value as an object behind a reference.
     private func decode<Value: Decodable & Equatable>(_ tree: Tree, _: Value.Type) throws -> Value {
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(Field<Value>.self, forClassName: "F")

@@ -38,7 +38,7 @@ struct FixtureTests {
         #expect(throws: ArchiveError.self) { try KeyedArchive(validating: fixture.bytes) }
     }
 
-    @Test("are known from other property lists", arguments: Fixtures.notKeyed.filter(\.isBinary))
+    @Test("are not confused with other lists", arguments: Fixtures.notKeyed.filter(\.isBinary))
     func notKeyed(_ fixture: Fixtures.Fixture) throws {
         _ = try PropertyList(fixture.bytes)
         let error = #expect(throws: ArchiveError.self) {

@@ -238,7 +238,7 @@ import Testing
         #expect(try Self.tree(archive.bytes()).count == 82)
     }
 
-    @Test("shows what is nested very deep below (2)")
+    @Test("shows very deeply nested objects below (2)")
     func deep() throws {
         let count: UInt64 = 20_000
         var objects: [Tree] = (1..<count).map { ["$class": .uid(count + 1), "next": .uid($0 + 1)] }
@@ -256,7 +256,7 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("#48: Node") })
     }
 
-    @Test("shows what is nested very deep in the order in which it was met (2)")
+    @Test("shows very deeply nested objects in the order in which they were found (2)")
     func deepInOrder() throws {
         // Objects below each other, the last of which holds three more.
         let depth: UInt64 = 47
@@ -310,7 +310,7 @@ import Testing
         #expect(text.contains("😀…\" (2001 UTF-16 code units)"))
     }
 
-    @Test("can be the table of objects, with what else is in the root")
+    @Test("can be the table of objects, with the other entries of the root")
     func objectTable() throws {
         let archive: Tree = [
             "$objects": ["$null", ["$class": .uid(2), "a": .uid(0)], Tree.record("A"), [.uid(1)]],
@@ -352,7 +352,7 @@ import Testing
         #expect(lines == ["#3 A : B : NSObject, 2 objects", "#4 C : D, 0 objects, hints: E, F"])
     }
 
-    @Test("ends as the list of classes, too, where the lines are larger than the limit")
+    @Test("ends, even as the list of classes, if the lines are larger than the limit")
     func classLimit() throws {
         // One class record, whose name takes more bytes where it is shown, is many.
         var writer = PropertyListWriter()
@@ -390,7 +390,7 @@ import Testing
         #expect(try Self.lines(of: ClassListing(of: archive)).count > 0)
     }
 
-    @Test("is there or is an error, whatever the bytes")
+    @Test("exists or is an error, whatever the bytes")
     func damaged() throws {
         var random = SplitMix(state: 4)
         var shown = 0

@@ -47,7 +47,7 @@ struct KeyPathSequenceTests {
                 uniqueKeysWithValues: names.map { ($0, Model.random(depth - 1, &random)) })
         }
 
-        /// Makes a change somewhere, and says where; removes where there is no new value.
+        /// Makes a change somewhere, and says where; removes if there is no new value.
         mutating func change(
             to value: Model?, _ random: inout SplitMix
         ) -> [ValuePath.Step]? {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Bytes of any kind")
 struct RobustnessTests {
-    /// Reads bytes and, where they are an archive, shows it, compares it and, where it is small,
+    /// Reads bytes and, if they are an archive, shows it, compares it and, if it is small,
     /// writes it again.
     @discardableResult
     static func tryEverything(_ bytes: [UInt8], like original: KeyedArchive?) -> Bool {

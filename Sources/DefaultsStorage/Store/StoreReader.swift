@@ -333,7 +333,7 @@ extension StoreReader {
 }
 
 extension Statement {
-    /// The row of key, generation and size that the statement stands at; nil if it is none.
+    /// The key, generation and size in the current row; nil if the row is not valid.
     ///
     /// As with keys alone: what makes no sense was not written by this program.
     fileprivate var entry: StoredEntry? {
@@ -345,7 +345,7 @@ extension Statement {
     }
 }
 
-/// What the store tells of a key without its value.
+/// What the store knows of a key without its value.
 struct StoredEntry {
     let key: Key
     let generation: Generation

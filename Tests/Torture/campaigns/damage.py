@@ -89,7 +89,7 @@ class Trial:
         self.words = f"{damage.name}, {ENDS[end]}, {'with' if has_backup else 'without'} a backup"
 
     def take(self) -> int:
-        """Carries the trial out; 1 where the store was made anew."""
+        """Carries the trial out; 1 if the store was rebuilt."""
         with Desktop(self.ground, is_in_memory=True) as desktop:
             self.desktop = desktop
             try:
@@ -201,7 +201,7 @@ class Trial:
                 try:
                     found[domain, key] = self.client.call("GetValue", "(ss)", domain, key)[0][0]
                 except Refused as refused:
-                    # The store was made anew between the two.
+                    # The store was rebuilt between the two.
                     assert refused.name == ERROR + "NotFound", f"{domain} {key}: {refused}"
         return found
 
@@ -282,7 +282,7 @@ def _flip(path, chance, count):
 
 
 def replace_log(change):
-    """Damages the log: `change` gets its bytes and gives what stands there afterwards."""
+    """Damages the log: `change` gets its bytes and returns the new bytes."""
     def apply(store, chance):
         log = store.with_name("defaults.db-wal")
         log.write_bytes(change(bytearray(log.read_bytes()), chance))

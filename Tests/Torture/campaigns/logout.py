@@ -108,7 +108,7 @@ def log_out(life: Life, manager: UserManager, process: int) -> None:
 
 
 def restart_bus(life: Life, manager: UserManager, process: int) -> None:
-    """The bus starts anew at once; callers connect anew."""
+    """The bus starts again at once; callers connect again."""
     manager.systemctl("restart", "dbus.service")
     life.settle()
     manager.close_clients()

@@ -70,14 +70,14 @@ class Machine:
         self.wait(lambda: len(self.logind.locks) > granted and self.logind.held)
 
     def restart_with_wal(self, *injection: str) -> None:
-        """Starts anew with a fault in the calls on the write-ahead log."""
+        """Starts again with a fault in the calls on the write-ahead log."""
         wal = self.desktop.data / "defaults.db-wal"
         asked = self.logind.asked
         self.desktop.restart(wrapper=(*traced(*injection), "-P", str(wal)))
         self.wait(lambda: self.logind.asked > asked)
 
     def lose_power(self) -> None:
-        """Ends all that is in memory, and starts anew."""
+        """Ends everything in memory, and starts again."""
         self.desktop.daemon.end(signal.SIGKILL)
         self.desktop.forget_session()
         asked = self.logind.asked
@@ -178,7 +178,7 @@ def disk_is_full(ground: Ground) -> Outcome:
 
 
 def pending(machine: Machine, expected: bool) -> list[str]:
-    """A finding where changes are pending and should not, or the other way round."""
+    """A finding if changes are pending and should not be, or the reverse."""
     count = machine.client.properties()["PendingChanges"]
     if bool(count) == expected:
         return []
