@@ -32,9 +32,9 @@ import Testing
     @Test func `Short names of every character agree with libdbus`() {
         for first in UInt8(1)...127 {
             for text in ["\(Unicode.Scalar(first))", "a\(Unicode.Scalar(first))b.c"] {
-                `A name is valid where libdbus says so`(text)
-                `A name is valid where libdbus says so`("/" + text)
-                `A name is valid where libdbus says so`(":" + text)
+                `A name is valid if libdbus says so`(text)
+                `A name is valid if libdbus says so`("/" + text)
+                `A name is valid if libdbus says so`(":" + text)
             }
         }
     }

@@ -53,8 +53,8 @@ def run(ground: Ground) -> list[Outcome]:
     trials.take(DESCRIPTORS, unnoticed)
     trials.take(READ_ONLY, started_later)
     trials.take(Fault("each call of a flush fails once", nothing), at_each_point)
-    trials.take(Fault("each call of making it anew fails once", remove_directory), at_each_point)
-    trials.take(Fault("killed before each call of making it anew", replace_by_copy), killed_at_each)
+    trials.take(Fault("each call of making it again fails once", remove_directory), at_each_point)
+    trials.take(Fault("killed before each call of making it again", replace_by_copy), killed_at_each)
     return trials.all
 
 

@@ -142,7 +142,7 @@ def go_on_without_runtime(life: Life) -> None:
 
 
 def clock(ground: Ground) -> Outcome:
-    """Sets the clock while daemons run and between them, of which half lose their journal."""
+    """Sets the clock while daemons run and between them. Half of them lose their journal."""
     outcome = Outcome("the clock is set, by up to 60 days", 0)
     elsewhere = Elsewhere(ground.directory)
     environment = elsewhere.environment()
